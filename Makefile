@@ -1,0 +1,219 @@
+# The whole build of belfry.
+#
+#   make            builds build/belfry             make check       unit and contract tests
+#   make CC=clang   the same, by the other compiler make check-e2e   the real binary, real sockets
+#   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
+#   make tsan       check under thread              make bench       repeatable loads
+#   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on every file
+#   make format     mends the layout
+#   make install PREFIX=/usr/local                  make clean
+#
+# Every compiler and every variant has an object directory of its own (build/gcc, build/clang,
+# build/gcc-san ...), so switching between them rebuilds nothing. `make V=1` shows the commands.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 10
+
+# make's own default is `cc`, which may be either compiler; we want to know which one it is.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+VARIANT ?= release
+B := build/$(notdir $(lastword $(CC)))$(if $(filter-out release,$(VARIANT)),-$(VARIANT))
+BIN := $(if $(filter build/gcc,$(B)),build/belfry,$(B)/belfry)
+
+# ---- flags
+
+# Not every compiler knows every flag on every processor, so we ask it.
+supported = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo $(1))
+
+WARN := -Wall -Wextra -Wshadow -Wundef -Wvla -Wformat=2 -Wcast-qual -Wwrite-strings \
+        -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+        -Wredundant-decls -Wnested-externs -Winit-self -Wimplicit-fallthrough
+HARDEN := -fstack-protector-strong $(call supported,-fstack-clash-protection) \
+          $(call supported,-fcf-protection)
+
+# Sanitizers confuse the optimiser's guesses about uninitialised and truncated data, so there
+# warnings stay warnings; the release builds of both compilers are where they must be clean.
+# _FORTIFY_SOURCE hides calls from the sanitizers and is a release matter too.
+ifeq ($(VARIANT),release)
+OPT := -O2 -Werror -D_FORTIFY_SOURCE=2
+else ifeq ($(VARIANT),san)
+OPT := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+else ifeq ($(VARIANT),tsan)
+OPT := -O1 -fno-omit-frame-pointer -fsanitize=thread
+else ifeq ($(VARIANT),fuzz)
+OPT := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+       -fno-sanitize-recover=all
+else
+$(error VARIANT is one of release, san, tsan, fuzz)
+endif
+
+# Asserts state what our own code guarantees; they stay on, so NDEBUG appears nowhere. What is
+# ours has names of its own, so that CFLAGS and friends given on the command line add to it.
+CFLAGS ?= -g
+c_flags := -std=c17 -fPIE -pthread $(OPT) $(WARN) $(HARDEN)
+ld_flags := -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack $(filter -fsanitize%,$(OPT))
+
+# ---- libraries
+
+PKGS := libuv sqlite3 libsodium
+have_pkgs := $(shell pkg-config --exists $(PKGS) && echo yes)
+ifeq ($(have_pkgs)$(filter clean tidy format,$(MAKECMDGOALS)),)
+$(error Of $(PKGS) some are missing here; scripts/deps run installs them)
+endif
+
+# Debian 13 packages llhttp as a library. Debian 12 ships its C sources within node-llhttp: they
+# are compiled here, strict (as the library is), and without our warnings since they are not ours.
+ifeq ($(shell pkg-config --exists libllhttp && echo yes),yes)
+PKGS += libllhttp
+else
+LLHTTP_DIR := /usr/share/llhttp
+LLHTTP_OBJS := $(patsubst %,$(B)/llhttp/%.o,api http llhttp)
+LLHTTP_FLAGS := -isystem /usr/share/include/llhttp -DLLHTTP_STRICT_MODE=1
+endif
+cpp_flags := -Isrc -D_GNU_SOURCE -DBELFRY_VERSION='"$(VERSION)"' $(LLHTTP_FLAGS) \
+             $(shell pkg-config --cflags $(PKGS))
+libs := $(shell pkg-config --libs $(PKGS)) -lm
+
+# ---- sources
+
+ALL_SRCS := $(wildcard src/*/*.c src/*/*/*.c)
+SRCS := $(filter-out %_test.c,$(ALL_SRCS))
+TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) $(wildcard tests/contract/*_test.c)
+# What contract tests share: the suite of promises itself, linked to each store's program.
+SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
+FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
+BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
+
+# These folders start no threads (`make tidy` sees to it); to the thread sanitizer they say nothing.
+ifeq ($(VARIANT),tsan)
+TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/%,$(TEST_SRCS))
+endif
+
+# Files that become C: see scripts/embed. store/NAME/queries.sql is `NAME_queries_sql`,
+# store/NAME/migrations/*.sql the table `NAME_migrations` (and migrations_logs/ beside it the table
+# `NAME_migrations_logs`), web/openapi.json is `openapi_json`.
+MIGRATIONS := $(sort $(dir $(wildcard src/store/*/migrations*/*.sql)))
+GEN := $(patsubst src/%.sql,$(B)/gen/%.c,$(wildcard src/store/*/queries.sql)) \
+       $(patsubst src/%,$(B)/gen/%migrations.c,$(MIGRATIONS)) \
+       $(patsubst src/%.json,$(B)/gen/%.c,$(wildcard src/web/openapi.json))
+
+OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
+TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
+FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
+BENCHES := $(BENCH_SRCS:%.c=$(B)/%)
+LIB := $(B)/libbelfry.a
+
+# ---- building
+
+Q := $(if $(V),,@)
+say = @printf '  %-5s %s\n' $(1) $(2)
+compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
+link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
+
+.PHONY: build check check-e2e san tsan fuzz run-fuzz bench tidy tidy-deep format install \
+        clean test tests
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+build: $(BIN)
+tests: $(TESTS)
+
+$(BIN): $(B)/src/main.o
+$(FUZZERS) $(BENCHES): %: %.o
+$(BIN) $(FUZZERS) $(BENCHES): $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@
+
+# An archive, so that a test carries only the modules it touches. Made anew each time, since ar
+# would keep the objects of sources that are gone.
+$(LIB): $(OBJS)
+	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
+
+# The flags live in this file, so everything is compiled anew when it changes.
+$(B)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(compile)
+
+$(B)/gen/%.o: $(B)/gen/%.c Makefile
+	$(Q)$(compile)
+
+$(B)/llhttp/%.o: $(LLHTTP_DIR)/%.c Makefile
+	$(Q)mkdir -p $(@D) && $(compile) -w
+
+$(B)/gen/store/%/queries.c: src/store/%/queries.sql scripts/embed
+	$(Q)mkdir -p $(@D) && scripts/embed $< $*_queries_sql > $@
+
+# The directory is a prerequisite of its own: its time changes when a migration is removed.
+.SECONDEXPANSION:
+$(B)/gen/store/%/migrations.c: src/store/% $$(wildcard src/store/$$*/*.sql) scripts/embed
+	$(Q)mkdir -p $(@D) && scripts/embed -t $(subst /,_,$*) $(filter %.sql,$^) > $@
+
+$(B)/gen/web/openapi.c: src/web/openapi.json scripts/embed
+	$(Q)mkdir -p $(@D) && scripts/embed $< openapi_json > $@
+
+# ---- tests
+
+$(B)/test/%: $(B)/%.o $(LIB)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(link) $(shell pkg-config --libs cmocka) -o $@
+
+$(filter $(B)/test/tests/contract/%,$(TESTS)): $(SUITE_SRCS:%.c=$(B)/%.o)
+
+check: $(TESTS)
+	$(Q)scripts/check $(TESTS)
+
+# One at a time: they measure seconds, and each starts servers of its own.
+check-e2e: $(BIN)
+	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=1 scripts/check $(sort $(wildcard tests/e2e/test_*.py))
+
+san tsan:
+	$(Q)$(MAKE) --no-print-directory VARIANT=$@ check
+
+fuzz:
+	$(Q)$(MAKE) --no-print-directory CC=clang VARIANT=fuzz run-fuzz
+
+run-fuzz: $(FUZZERS)
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/check $(FUZZERS)
+
+$(FUZZERS): ld_flags += -fsanitize=fuzzer
+
+# C programs first, then scripts that load the real binary; never two at once.
+bench: $(BIN) $(BENCHES)
+	$(Q)export BELFRY=$(abspath $(BIN)); \
+	for b in $(BENCHES) $(sort $(wildcard tests/bench/bench_*.py)); do \
+	    echo "== $$b"; case $$b in *.py) /usr/bin/python3 $$b;; *) $$b;; esac || exit 1; \
+	done
+
+# ---- the rest
+
+# There is a script of that name, which would make `make test` say that it is up to date.
+test:
+	./test
+
+tidy:
+	$(Q)scripts/tidy
+
+format:
+	$(Q)find src tests -name '*.[ch]' | xargs clang-format -i
+
+# A stamp per file, as young as its object: what changed, in it or in its headers, is read again.
+TIDY_SRCS := $(wildcard src/main.c) $(ALL_SRCS) $(wildcard tests/*/*.c)
+tidy-deep: $(TIDY_SRCS:%.c=$(B)/tidy/%.ok)
+
+# clang-tidy counts suppressed warnings on stderr, which is of interest only when it fails.
+$(B)/tidy/%.ok: %.c $(B)/%.o .clang-tidy
+	$(call say,TIDY,$<)
+	$(Q)mkdir -p $(@D) && { clang-tidy --quiet $< -- $(cpp_flags) -std=c17 2>$@.err || \
+	    { cat $@.err; exit 1; }; } && mv $@.err $@
+
+install: $(BIN)
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/belfry
+
+clean:
+	rm -rf build
+
+-include $(shell [ -d $(B) ] && find $(B) -name '*.d')
