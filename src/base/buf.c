@@ -1,0 +1,104 @@
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buf_free(struct buf *b)
+{
+    free(b->ptr);
+    *b = (struct buf){.max = b->max};
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    b->overflow = false;
+}
+
+char *buf_reserve(struct buf *b, size_t bytes)
+{
+    if (bytes > b->max - b->len) {
+        b->overflow = true;
+        return NULL;
+    }
+    if (b->len + bytes > b->cap) {
+        size_t cap = b->cap < 64 ? 64 : b->cap * 2;
+        if (cap < b->len + bytes)
+            cap = b->len + bytes;
+        if (cap > b->max)
+            cap = b->max;
+        b->ptr = mem_resize(b->ptr, cap);
+        b->cap = cap;
+    }
+    return b->ptr + b->len;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+    if (s.len == 0)
+        return;
+    char *to = buf_reserve(b, s.len);
+    if (to == NULL)
+        return;
+    memcpy(to, s.ptr, s.len);
+    b->len += s.len;
+}
+
+void buf_add_char(struct buf *b, char c)
+{
+    buf_add(b, str_of(&c, 1));
+}
+
+void buf_add_u64(struct buf *b, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    buf_add(b, str_of(digits + at, sizeof digits - at));
+}
+
+void buf_add_i64(struct buf *b, int64_t value)
+{
+    if (value < 0) {
+        buf_add_char(b, '-');
+        buf_add_u64(b, 0 - (uint64_t)value);
+    } else {
+        buf_add_u64(b, (uint64_t)value);
+    }
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char small[256];
+    int need = vsnprintf(small, sizeof small, format, args);
+    va_end(args);
+    assert(need >= 0);
+    if ((size_t)need < sizeof small) {
+        buf_add(b, str_of(small, (size_t)need));
+        return;
+    }
+    char *large = mem_resize(NULL, (size_t)need + 1);
+    va_start(args, format);
+    vsnprintf(large, (size_t)need + 1, format, args);
+    va_end(args);
+    buf_add(b, str_of(large, (size_t)need));
+    free(large);
+}
+
+void buf_drop_front(struct buf *b, size_t bytes)
+{
+    assert(bytes <= b->len);
+    if (bytes == 0)
+        return;
+    memmove(b->ptr, b->ptr + bytes, b->len - bytes);
+    b->len -= bytes;
+}

@@ -1,0 +1,115 @@
+#include "base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define assert_buf(buf, expected) assert_true(str_eq(buf_str(&(buf)), STR(expected)))
+
+static void what_is_added_stands_in_order(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(1000);
+    buf_add(&b, STR("job "));
+    buf_add_u64(&b, 7);
+    buf_add_char(&b, ',');
+    buf_printf(&b, "%s-%d", "x", 3);
+    assert_buf(b, "job 7,x-3");
+}
+
+static void numbers_are_written_to_their_limits(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(1000);
+    buf_add_u64(&b, 0);
+    buf_add_char(&b, ' ');
+    buf_add_u64(&b, UINT64_MAX);
+    buf_add_char(&b, ' ');
+    buf_add_i64(&b, INT64_MIN);
+    assert_buf(b, "0 18446744073709551615 -9223372036854775808");
+}
+
+static void a_full_buffer_keeps_what_it_had_and_remembers(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(4);
+    buf_add(&b, STR("abc"));
+    buf_add(&b, STR("de"));
+    assert_true(b.overflow);
+    assert_buf(b, "abc");
+    assert_null(buf_reserve(&b, 2));
+}
+
+static void a_buffer_may_be_filled_to_the_last_byte(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(4);
+    buf_add(&b, STR("abcd"));
+    assert_false(b.overflow);
+    buf_add(&b, STR(""));
+    assert_false(b.overflow);
+}
+
+static void printing_needs_no_more_room_than_its_text(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(4);
+    buf_printf(&b, "%d", 1234);
+    assert_false(b.overflow);
+    assert_buf(b, "1234");
+    buf_printf(&b, "%d", 5);
+    assert_true(b.overflow);
+    assert_buf(b, "1234");
+}
+
+static void clearing_empties_and_forgives(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(2);
+    buf_add(&b, STR("abc"));
+    buf_clear(&b);
+    buf_add(&b, STR("ab"));
+    assert_false(b.overflow);
+    assert_buf(b, "ab");
+}
+
+static void dropping_from_the_front_keeps_the_rest(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(100);
+    buf_add(&b, STR("line\nrest"));
+    buf_drop_front(&b, 5);
+    assert_buf(b, "rest");
+    buf_drop_front(&b, 4);
+    assert_buf(b, "");
+    buf_drop_front(&b, 0);
+}
+
+static void reserved_room_counts_only_when_it_was_used(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf b = BUF(100);
+    char *to = buf_reserve(&b, 50);
+    assert_non_null(to);
+    assert_int_equal(b.len, 0);
+    to[0] = 'x';
+    b.len++;
+    assert_buf(b, "x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_added_stands_in_order),
+        cmocka_unit_test(numbers_are_written_to_their_limits),
+        cmocka_unit_test(a_full_buffer_keeps_what_it_had_and_remembers),
+        cmocka_unit_test(a_buffer_may_be_filled_to_the_last_byte),
+        cmocka_unit_test(printing_needs_no_more_room_than_its_text),
+        cmocka_unit_test(clearing_empties_and_forgives),
+        cmocka_unit_test(dropping_from_the_front_keeps_the_rest),
+        cmocka_unit_test(reserved_room_counts_only_when_it_was_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+#include "base/err.h"
+#include "base/heap.h"
+#include "base/rng_test.h"
+
+enum { THINGS = 300, STEPS = 20000 };
+
+static struct rng rng;
+
+/* The naive model: everything is looked at. */
+struct thing {
+    struct heap_node node;
+    bool in;
+    uint64_t key;
+};
+
+static size_t naive_min(const struct thing *things)
+{
+    size_t min = THINGS;
+    for (size_t i = 0; i < THINGS; i++) {
+        if (things[i].in && (min == THINGS || things[i].key < things[min].key))
+            min = i; /* of equal keys the first: the tie is the index */
+    }
+    return min;
+}
+
+static void assert_same_min(const struct heap *heap, const struct thing *things)
+{
+    size_t min = naive_min(things);
+    const struct heap_item *item = heap_min(heap);
+    if (min == THINGS) {
+        assert_null(item);
+        return;
+    }
+    assert_ptr_equal(item->node, &things[min].node);
+    assert_int_equal(item->key, things[min].key);
+}
+
+static void a_random_history_agrees_with_looking_at_everything(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    static struct thing things[THINGS];
+    for (int step = 0; step < STEPS; step++) {
+        size_t i = rng_below(&rng, THINGS);
+        struct thing *thing = &things[i];
+        if (rng_below(&rng, 3) == 0) {
+            heap_remove(&heap, &thing->node);
+            thing->in = false;
+        } else {
+            thing->key = rng_below(&rng, 50); /* few keys: ties matter */
+            heap_set(&heap, &thing->node, thing->key, i);
+            thing->in = true;
+        }
+        assert_int_equal(heap_holds(&thing->node), thing->in);
+        assert_same_min(&heap, things);
+    }
+    heap_free(&heap);
+}
+
+static void what_goes_in_anyhow_comes_out_sorted(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    static struct heap_node nodes[5000];
+    for (size_t i = 0; i < COUNT_OF(nodes); i++)
+        heap_push(&heap, &nodes[i], rng_next(&rng), i);
+    uint64_t last = 0;
+    for (size_t i = 0; i < COUNT_OF(nodes); i++) {
+        struct heap_item min = *heap_min(&heap);
+        assert_true(min.key >= last);
+        last = min.key;
+        heap_remove(&heap, min.node);
+    }
+    assert_null(heap_min(&heap));
+    heap_free(&heap);
+}
+
+static void equal_keys_come_out_by_their_ties(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    struct heap_node nodes[3] = {{0}};
+    heap_push(&heap, &nodes[0], 5, 30);
+    heap_push(&heap, &nodes[1], 5, 10);
+    heap_push(&heap, &nodes[2], 5, 20);
+    assert_ptr_equal(heap_min(&heap)->node, &nodes[1]);
+    heap_remove(&heap, &nodes[1]);
+    assert_ptr_equal(heap_min(&heap)->node, &nodes[2]);
+    heap_free(&heap);
+}
+
+static void removing_what_is_in_no_heap_does_nothing(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    struct heap_node node = {0};
+    heap_remove(&heap, &node);
+    heap_push(&heap, &node, 1, 1);
+    heap_remove(&heap, &node);
+    heap_remove(&heap, &node);
+    assert_false(heap_holds(&node));
+    heap_free(&heap);
+}
+
+static void the_largest_keys_are_keys_too(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    struct heap_node nodes[2] = {{0}};
+    heap_push(&heap, &nodes[0], UINT64_MAX, UINT64_MAX);
+    heap_push(&heap, &nodes[1], UINT64_MAX, 0);
+    assert_ptr_equal(heap_min(&heap)->node, &nodes[1]);
+    heap_free(&heap);
+}
+
+int main(int argc, char **argv)
+{
+    rng = rng_for_test(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_random_history_agrees_with_looking_at_everything),
+        cmocka_unit_test(what_goes_in_anyhow_comes_out_sorted),
+        cmocka_unit_test(equal_keys_come_out_by_their_ties),
+        cmocka_unit_test(removing_what_is_in_no_heap_does_nothing),
+        cmocka_unit_test(the_largest_keys_are_keys_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

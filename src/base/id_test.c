@@ -1,0 +1,147 @@
+#include "base/id.h"
+#include "base/rng_test.h"
+
+#include <string.h>
+
+#define NOW_MS (ID_EPOCH_MS + INT64_C(200000000000))
+
+static struct rng rng;
+
+static void ids_grow_within_one_millisecond_and_beyond_its_sequence(void **state)
+{
+    (void)state;
+    struct id_gen gen = {0};
+    uint64_t last = 0;
+    for (int i = 0; i < 3 * ID_SEQUENCE_MAX; i++) {
+        uint64_t id = id_next(&gen, NOW_MS, 5);
+        assert_true(id > last);
+        last = id;
+    }
+}
+
+static void ids_grow_when_the_clock_steps_back(void **state)
+{
+    (void)state;
+    struct id_gen gen = {0};
+    uint64_t before = id_next(&gen, NOW_MS, 5);
+    assert_true(id_next(&gen, NOW_MS - 3600000, 5) > before);
+    assert_true(id_next(&gen, 0, 5) > before); /* before the epoch, too */
+}
+
+static void ids_grow_whatever_the_buckets_are(void **state)
+{
+    (void)state;
+    struct id_gen gen = {0};
+    uint64_t last = 0;
+    for (int i = 0; i < 10000; i++) {
+        int64_t now_ms = NOW_MS + (int64_t)rng_below(&rng, 50);
+        uint64_t id = id_next(&gen, now_ms, (uint32_t)rng_below(&rng, ID_BUCKETS));
+        assert_true(id > last);
+        last = id;
+    }
+}
+
+static void ids_are_above_the_floor(void **state)
+{
+    (void)state;
+    struct id_gen old = {0};
+    uint64_t floor = id_next(&old, NOW_MS, ID_BUCKETS - 1);
+    struct id_gen gen = {0};
+    id_raise_floor(&gen, floor);
+    assert_true(id_next(&gen, NOW_MS, 0) > floor);
+    struct id_gen behind = {0};
+    id_raise_floor(&behind, floor);
+    assert_true(id_next(&behind, NOW_MS - 1000, 0) > floor);
+}
+
+static void a_lower_floor_changes_nothing(void **state)
+{
+    (void)state;
+    struct id_gen gen = {0};
+    uint64_t id = id_next(&gen, NOW_MS, 7);
+    id_raise_floor(&gen, 1);
+    assert_int_equal(id_next(&gen, NOW_MS, 7), id + 1);
+}
+
+static void an_id_knows_when_and_where_it_was_made(void **state)
+{
+    (void)state;
+    struct id_gen gen = {0};
+    uint64_t id = id_next(&gen, NOW_MS, 777);
+    assert_int_equal(id_time_ms(id), NOW_MS);
+    assert_int_equal(id_bucket(id), 777);
+}
+
+static void text_reads_back_as_the_same_id(void **state)
+{
+    (void)state;
+    char text[ID_TEXT_MAX];
+    for (int i = 0; i < 10000; i++) {
+        uint64_t id = rng_next(&rng) >> (1 + rng_below(&rng, 63));
+        uint64_t back;
+        assert_int_equal(id_parse(id_format(text, ID_EXEC, id), ID_EXEC, &back, NULL), RC_OK);
+        assert_true(back == id);
+    }
+}
+
+static void text_sorts_as_the_numbers_do(void **state)
+{
+    (void)state;
+    char a_text[ID_TEXT_MAX];
+    char b_text[ID_TEXT_MAX];
+    for (int i = 0; i < 10000; i++) {
+        uint64_t a = rng_next(&rng) >> 1;
+        uint64_t b = rng_next(&rng) >> 1;
+        int order = str_cmp(id_format(a_text, ID_JOB, a), id_format(b_text, ID_JOB, b));
+        assert_int_equal(order < 0, a < b);
+    }
+}
+
+static void an_id_has_thirteen_digits_behind_its_prefix(void **state)
+{
+    (void)state;
+    char text[ID_TEXT_MAX];
+    assert_true(str_eq(id_format(text, ID_JOB, 0), STR("job_0000000000000")));
+    assert_true(str_eq(id_format(text, ID_WORKER, INT64_MAX), STR("wrk_7zzzzzzzzzzzz")));
+}
+
+static void what_is_not_exactly_an_id_is_refused(void **state)
+{
+    (void)state;
+    static const struct str bad[] = {
+        STR_INIT(""),
+        STR_INIT("job_"),
+        STR_INIT("exec_01k5d2vhc0a00"),
+        STR_INIT("job_01k5d2vhc0a0"),
+        STR_INIT("job_01k5d2vhc0a000"),
+        STR_INIT("job_01K5D2VHC0A00"),
+        STR_INIT("job_01k5d2vhc0a0u"), /* Crockford left out i, l, o and u */
+        STR_INIT("job_8000000000000"), /* the sign bit */
+        STR_INIT("job_zzzzzzzzzzzzz"),
+        STR_INIT("job_01k5d2vhc0a0\0"),
+        STR_INIT(" job_01k5d2vhc0a00"),
+    };
+    struct err err;
+    uint64_t id = 7;
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(id_parse(bad[i], ID_JOB, &id, &err), RC_INVALID);
+    assert_int_equal(id, 7);
+}
+
+int main(int argc, char **argv)
+{
+    rng = rng_for_test(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_grow_within_one_millisecond_and_beyond_its_sequence),
+        cmocka_unit_test(ids_grow_when_the_clock_steps_back),
+        cmocka_unit_test(ids_grow_whatever_the_buckets_are),
+        cmocka_unit_test(ids_are_above_the_floor),
+        cmocka_unit_test(a_lower_floor_changes_nothing),
+        cmocka_unit_test(an_id_knows_when_and_where_it_was_made),
+        cmocka_unit_test(text_reads_back_as_the_same_id),
+        cmocka_unit_test(text_sorts_as_the_numbers_do),
+        cmocka_unit_test(an_id_has_thirteen_digits_behind_its_prefix),
+        cmocka_unit_test(what_is_not_exactly_an_id_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

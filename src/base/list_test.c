@@ -1,0 +1,118 @@
+#include "base/list.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+struct thing {
+    int number;
+    struct list_node node;
+};
+
+static void fill(struct list *list, struct thing *things, int count, int from)
+{
+    list_init(list);
+    for (int i = 0; i < count; i++) {
+        things[i] = (struct thing){.number = from + i};
+        list_push_back(list, &things[i].node);
+    }
+}
+
+static void assert_numbers(const struct list *list, const int *expected, size_t count)
+{
+    size_t i = 0;
+    LIST_EACH(list, node)
+    {
+        assert_true(i < count);
+        assert_int_equal(CONTAINER_OF(node, struct thing, node)->number, expected[i++]);
+    }
+    assert_int_equal(i, count);
+}
+
+static void things_come_in_the_order_they_were_added(void **state)
+{
+    (void)state;
+    struct list list;
+    struct thing things[3];
+    fill(&list, things, 3, 1);
+    assert_numbers(&list, (int[]){1, 2, 3}, 3);
+}
+
+static void a_thing_may_leave_from_anywhere_and_twice(void **state)
+{
+    (void)state;
+    struct list list;
+    struct thing things[3];
+    fill(&list, things, 3, 1);
+    list_remove(&things[1].node);
+    list_remove(&things[1].node);
+    assert_false(list_linked(&things[1].node));
+    assert_numbers(&list, (int[]){1, 3}, 2);
+}
+
+static void the_current_thing_may_leave_while_walking(void **state)
+{
+    (void)state;
+    struct list list;
+    struct thing things[3];
+    fill(&list, things, 3, 1);
+    LIST_EACH(&list, node)
+    {
+        list_remove(node);
+    }
+    assert_true(list_empty(&list));
+}
+
+static void popping_takes_the_first_until_none_is_left(void **state)
+{
+    (void)state;
+    struct list list;
+    struct thing things[2];
+    fill(&list, things, 2, 1);
+    assert_ptr_equal(list_pop_front(&list), &things[0].node);
+    assert_ptr_equal(list_pop_front(&list), &things[1].node);
+    assert_null(list_pop_front(&list));
+    assert_null(list_first(&list));
+}
+
+static void splicing_moves_all_behind_the_last(void **state)
+{
+    (void)state;
+    struct list to;
+    struct list from;
+    struct thing first[2];
+    struct thing second[2];
+    fill(&to, first, 2, 1);
+    fill(&from, second, 2, 3);
+    list_splice_back(&to, &from);
+    assert_numbers(&to, (int[]){1, 2, 3, 4}, 4);
+    assert_true(list_empty(&from));
+}
+
+static void splicing_an_empty_list_changes_nothing(void **state)
+{
+    (void)state;
+    struct list to;
+    struct list from;
+    struct thing things[1];
+    fill(&to, things, 1, 1);
+    list_init(&from);
+    list_splice_back(&to, &from);
+    assert_numbers(&to, (int[]){1}, 1);
+    list_splice_back(&from, &to);
+    assert_numbers(&from, (int[]){1}, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(things_come_in_the_order_they_were_added),
+        cmocka_unit_test(a_thing_may_leave_from_anywhere_and_twice),
+        cmocka_unit_test(the_current_thing_may_leave_while_walking),
+        cmocka_unit_test(popping_takes_the_first_until_none_is_left),
+        cmocka_unit_test(splicing_moves_all_behind_the_last),
+        cmocka_unit_test(splicing_an_empty_list_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+#include "base/map.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { FIRST_CAP = 16 };
+
+/* Ids share their high bits and differ in a few low ones: mix before masking. */
+static uint64_t mix(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0xd6e8feb86659fd93U;
+    key ^= key >> 29;
+    return key;
+}
+
+/* Three quarters full is where linear probing still finds in two steps. */
+static bool crowded(size_t len, size_t cap)
+{
+    return (len + 1) * 4 > cap * 3;
+}
+
+/* With linear probing the entry at `at` may move into the hole unless its home lies cyclically
+ * between the hole (exclusive) and itself. */
+static bool may_fill(size_t hole, size_t home, size_t at)
+{
+    return hole <= at ? home <= hole || home > at : home <= hole && home > at;
+}
+
+void map_free(struct map *m)
+{
+    free(m->slots);
+    *m = (struct map){0};
+}
+
+static size_t map_find(const struct map *m, uint64_t key)
+{
+    size_t mask = m->cap - 1;
+    size_t at = mix(key) & mask;
+    while (m->slots[at].value != NULL && m->slots[at].key != key)
+        at = (at + 1) & mask;
+    return at;
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+    return m->cap == 0 ? NULL : m->slots[map_find(m, key)].value;
+}
+
+static void map_grow(struct map *m)
+{
+    struct map old = *m;
+    m->cap = old.cap == 0 ? FIRST_CAP : old.cap * 2;
+    m->slots = mem_new(m->cap * sizeof *m->slots);
+    for (size_t i = 0; i < old.cap; i++) {
+        if (old.slots[i].value != NULL)
+            m->slots[map_find(m, old.slots[i].key)] = old.slots[i];
+    }
+    free(old.slots);
+}
+
+void map_put(struct map *m, uint64_t key, void *value)
+{
+    assert(value != NULL);
+    if (crowded(m->len, m->cap))
+        map_grow(m);
+    struct map_slot *slot = &m->slots[map_find(m, key)];
+    m->len += slot->value == NULL;
+    *slot = (struct map_slot){key, value};
+}
+
+void *map_remove(struct map *m, uint64_t key)
+{
+    if (m->cap == 0)
+        return NULL;
+    size_t mask = m->cap - 1;
+    size_t hole = map_find(m, key);
+    void *value = m->slots[hole].value;
+    if (value == NULL)
+        return NULL;
+    m->len--;
+    for (size_t at = (hole + 1) & mask; m->slots[at].value != NULL; at = (at + 1) & mask) {
+        if (may_fill(hole, mix(m->slots[at].key) & mask, at)) {
+            m->slots[hole] = m->slots[at];
+            hole = at;
+        }
+    }
+    m->slots[hole] = (struct map_slot){0};
+    return value;
+}
+
+void strmap_free(struct strmap *m)
+{
+    free(m->slots);
+    *m = (struct strmap){0};
+}
+
+static size_t strmap_find(const struct strmap *m, uint64_t hash, struct str key)
+{
+    size_t mask = m->cap - 1;
+    size_t at = hash & mask;
+    while (m->slots[at].value != NULL &&
+           (m->slots[at].hash != hash || !str_eq(m->slots[at].key, key)))
+        at = (at + 1) & mask;
+    return at;
+}
+
+void *strmap_get(const struct strmap *m, struct str key)
+{
+    return m->cap == 0 ? NULL : m->slots[strmap_find(m, str_hash(key), key)].value;
+}
+
+static void strmap_grow(struct strmap *m)
+{
+    struct strmap old = *m;
+    m->cap = old.cap == 0 ? FIRST_CAP : old.cap * 2;
+    m->slots = mem_new(m->cap * sizeof *m->slots);
+    for (size_t i = 0; i < old.cap; i++) {
+        const struct strmap_slot *slot = &old.slots[i];
+        if (slot->value != NULL)
+            m->slots[strmap_find(m, slot->hash, slot->key)] = *slot;
+    }
+    free(old.slots);
+}
+
+void strmap_put(struct strmap *m, struct str key, void *value)
+{
+    assert(value != NULL);
+    if (crowded(m->len, m->cap))
+        strmap_grow(m);
+    uint64_t hash = str_hash(key);
+    struct strmap_slot *slot = &m->slots[strmap_find(m, hash, key)];
+    m->len += slot->value == NULL;
+    *slot = (struct strmap_slot){hash, key, value};
+}
+
+void *strmap_remove(struct strmap *m, struct str key)
+{
+    if (m->cap == 0)
+        return NULL;
+    size_t mask = m->cap - 1;
+    size_t hole = strmap_find(m, str_hash(key), key);
+    void *value = m->slots[hole].value;
+    if (value == NULL)
+        return NULL;
+    m->len--;
+    for (size_t at = (hole + 1) & mask; m->slots[at].value != NULL; at = (at + 1) & mask) {
+        if (may_fill(hole, m->slots[at].hash & mask, at)) {
+            m->slots[hole] = m->slots[at];
+            hole = at;
+        }
+    }
+    m->slots[hole] = (struct strmap_slot){0};
+    return value;
+}

@@ -1,0 +1,49 @@
+/* map.h - hash tables from numbers or texts to pointers.
+ *
+ * `struct map` maps a 64-bit number (an id) to a pointer, `struct strmap` a text. Open addressing
+ * with linear probing; removal shifts back, so there are no tombstones to clean. Neither owns its
+ * values; a strmap borrows its keys, which must live as long as the entry (usually inside the
+ * value). */
+#pragma once
+#include "base/str.h"
+
+struct map_slot {
+    uint64_t key;
+    void *value; /* NULL: free */
+};
+
+struct map {
+    struct map_slot *slots; /* owned */
+    size_t len;
+    size_t cap; /* a power of two, or 0 */
+};
+
+void map_free(struct map *m);
+void *map_get(const struct map *m, uint64_t key); /* NULL when absent */
+/* Adds or replaces; value must not be NULL. */
+void map_put(struct map *m, uint64_t key, void *value);
+void *map_remove(struct map *m, uint64_t key); /* what was there, or NULL */
+
+/* Walks all values, in no particular order; the map must not change meanwhile. */
+#define MAP_EACH(m, slot)                                                                          \
+    for (struct map_slot *slot = (m)->slots,                                                       \
+                         *slot##_end_ = (m)->cap == 0 ? slot : slot + (m)->cap;                    \
+         slot != slot##_end_; slot++)                                                              \
+        if (slot->value != NULL)
+
+struct strmap_slot {
+    uint64_t hash;
+    struct str key;
+    void *value; /* NULL: free */
+};
+
+struct strmap {
+    struct strmap_slot *slots; /* owned */
+    size_t len;
+    size_t cap;
+};
+
+void strmap_free(struct strmap *m);
+void *strmap_get(const struct strmap *m, struct str key);
+void strmap_put(struct strmap *m, struct str key, void *value);
+void *strmap_remove(struct strmap *m, struct str key);

@@ -1,0 +1,169 @@
+#include "base/opts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct args {
+    bool force;
+    int64_t depth;
+    const char *into;
+    struct opt_list tags;
+    unsigned format;
+    bool help;
+};
+
+static const struct opt table[] = {
+    {"force", 'f', OPT_FLAG, NULL, offsetof(struct args, force), "replace what exists"},
+    {"depth", 0, OPT_NUMBER, "N", offsetof(struct args, depth), "levels to go down"},
+    {"into", 0, OPT_TEXT, "DIR", offsetof(struct args, into), "where to"},
+    {"tag", 0, OPT_LIST, "K=V", offsetof(struct args, tags), "a mark, many times"},
+    {"output", 'o', OPT_CHOICE, "table|json", offsetof(struct args, format), "how to print"},
+    {"cron", 0, OPT_LATER, "EXPR", 0, NULL},
+    OPT_HELP(struct args, help),
+};
+
+static const struct opts opts = {"copy", "[options] FILE...", "Copies files.", table,
+                                 COUNT_OF(table)};
+
+/* What one command line gives. */
+struct outcome {
+    enum rc rc;
+    struct args args;
+    struct opt_words words;
+    struct err err;
+};
+
+static struct arena arena;
+
+/* A NULL ends the words; argv[0] is added here. */
+static struct outcome parse(const char *const *given)
+{
+    static char *argv[16];
+    int argc = 1;
+    argv[0] = arena_zstr(&arena, STR("copy"));
+    for (; given[argc - 1] != NULL; argc++)
+        argv[argc] = arena_zstr(&arena, str_c(given[argc - 1]));
+    struct outcome out = {.args = {.depth = 3}};
+    out.rc = opts_parse(&opts, argc, argv, &out.args, &out.words, &arena, &out.err);
+    return out;
+}
+
+#define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
+
+static void values_stand_behind_a_blank_or_an_equals_sign(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("--into", "a", "--depth=4");
+    assert_int_equal(out.rc, RC_OK);
+    assert_string_equal(out.args.into, "a");
+    assert_int_equal(out.args.depth, 4);
+    assert_string_equal(PARSE("--into=b=c").args.into, "b=c");
+    assert_string_equal(PARSE("--into=").args.into, "");
+}
+
+static void letters_take_values_beside_or_behind_them(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("-o", "json").args.format, 1);
+    assert_int_equal(PARSE("-otable").args.format, 0);
+    struct outcome out = PARSE("-fojson");
+    assert_true(out.args.force);
+    assert_int_equal(out.args.format, 1);
+}
+
+static void what_is_not_given_keeps_its_default(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("file");
+    assert_int_equal(out.args.depth, 3);
+    assert_null(out.args.into);
+    assert_false(out.args.force);
+}
+
+static void options_and_words_may_be_mixed(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("one", "-f", "-", "--into", "-x");
+    assert_int_equal(out.rc, RC_OK);
+    assert_int_equal(out.words.count, 2);
+    assert_string_equal(out.words.items[1], "-");
+    assert_string_equal(out.args.into, "-x");
+    assert_int_equal(out.words.dashes_at, 2);
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("one", "--", "--into", "--");
+    assert_int_equal(out.words.count, 3);
+    assert_int_equal(out.words.dashes_at, 1);
+    assert_string_equal(out.words.items[2], "--");
+    assert_null(out.args.into);
+}
+
+static void lists_keep_every_value_in_order(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("--tag", "a=1", "x", "--tag=b=2");
+    assert_int_equal(out.args.tags.count, 2);
+    assert_string_equal(out.args.tags.items[0], "a=1");
+    assert_string_equal(out.args.tags.items[1], "b=2");
+}
+
+static void a_refused_option_is_named(void **state)
+{
+    (void)state;
+    assert_string_equal(PARSE("--nope=3").err.text, "unknown option --nope");
+    assert_string_equal(PARSE("-fx").err.text, "unknown option -x");
+    assert_string_equal(PARSE("--into").err.text, "--into needs a value: DIR");
+    assert_string_equal(PARSE("--force=yes").err.text, "--force takes no value");
+    assert_string_equal(PARSE("--output", "xml").err.text, "--output takes table|json, not 'xml'");
+    assert_string_equal(PARSE("--depth", "1x").err.text, "--depth takes a whole number, not '1x'");
+    assert_int_equal(PARSE("--depth", "-1").rc, RC_INVALID);
+}
+
+static void a_promised_option_says_that_it_comes_later(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("--cron", "* * * * *");
+    assert_int_equal(out.rc, RC_UNSUPPORTED);
+    assert_string_equal(out.err.text, "--cron is not supported by this version yet");
+}
+
+static void the_help_page_comes_from_the_table(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf out = BUF(4096);
+    opts_help(&opts, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.ptr, "usage: belfry copy [options] FILE...\n\nCopies files.\n"));
+    assert_non_null(strstr(out.ptr, "\n  -f, --force               replace what exists\n"));
+    assert_non_null(strstr(out.ptr, "\n      --depth N             levels to go down\n"));
+    assert_null(strstr(out.ptr, "--cron"));
+}
+
+static int drop_arena(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_stand_behind_a_blank_or_an_equals_sign),
+        cmocka_unit_test(letters_take_values_beside_or_behind_them),
+        cmocka_unit_test(what_is_not_given_keeps_its_default),
+        cmocka_unit_test(options_and_words_may_be_mixed),
+        cmocka_unit_test(two_dashes_end_the_options),
+        cmocka_unit_test(lists_keep_every_value_in_order),
+        cmocka_unit_test(a_refused_option_is_named),
+        cmocka_unit_test(a_promised_option_says_that_it_comes_later),
+        cmocka_unit_test(the_help_page_comes_from_the_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, drop_arena);
+}
