@@ -1,0 +1,109 @@
+/* command.h - what can be asked of the engine, and what it answers.
+ *
+ * A command is filled by whoever asks (a route, a test, the simulator), moves to the turn, and
+ * comes back with its reply filled in once the turn is committed. Its arena belongs to the
+ * request, so questions and replies live exactly as long as the command. */
+#pragma once
+#include "base/list.h"
+#include "job/poll.h"
+#include "job/spec.h"
+
+enum command_kind {
+    CMD_SUBMIT = 1,
+    CMD_CANCEL_JOB,
+    CMD_CANCEL_EXEC,
+    CMD_RETRY_EXEC,
+    CMD_REGISTER,
+    CMD_POLL,
+    CMD_HANGUP,  /* the connection of a parked poll is gone: stop offering it work */
+    CMD_DRAIN,   /* ask a worker to finish and leave */
+    CMD_WORKERS, /* list them */
+    CMD_STATS,
+};
+
+/* One job to create. */
+struct submission {
+    struct str name;
+    struct str owner;
+    struct str tags;
+    struct str spec;    /* canonical JSON */
+    struct str payload; /* JSON or empty */
+    struct rules rules;
+    enum when_kind when;
+    int64_t when_ms;
+    /* answer */
+    enum rc rc; /* RC_OK, or why this one was refused */
+    struct err *err;
+    uint64_t job_id;
+    uint64_t exec_id;
+    int64_t created_ms;
+    int64_t due_ms;
+};
+
+struct worker_view {
+    struct worker_rec worker;
+    uint32_t busy;       /* leases it holds */
+    int64_t seen_ms;     /* last poll */
+    bool parked;         /* is waiting for work right now */
+};
+
+struct stats_view {
+    const struct counter *counters; /* by queue and state, as of the last commit */
+    size_t counter_count;
+    size_t worker_count;
+    size_t slots;
+    size_t busy;
+    size_t in_memory; /* executions the engine holds */
+};
+
+struct command {
+    struct list_node node;
+    enum command_kind kind;
+    struct str actor;    /* who asks: "key:admin" */
+    struct arena *arena; /* borrowed from the request */
+
+    union {
+        struct {
+            struct submission *items;
+            size_t count;
+        } submit;
+        struct {
+            uint64_t id;       /* job, execution or worker */
+            uint64_t seq;      /* CMD_HANGUP: the number of the poll */
+            struct str reason; /* may be empty */
+        } target;              /* cancel, retry, drain, hangup */
+        struct hello hello;
+        struct poll poll;
+    };
+
+    /* Between ask and decide; in the arena. */
+    struct question *questions;
+    size_t question_count;
+
+    struct {
+        enum rc rc; /* of the whole command */
+        struct err err;
+        uint64_t job_id;
+        uint64_t exec_id;
+        uint64_t worker_id;
+        enum job_state job_state;
+        enum exec_state exec_state;
+        int64_t at_ms; /* when it was decided */
+        struct poll_reply poll;
+        const struct worker_view *workers;
+        size_t worker_count;
+        struct stats_view stats;
+    } reply;
+};
+
+/* What happened, for those who watch. Published after the commit, in order. */
+struct event {
+    int64_t at_ms;
+    uint64_t job_id;
+    uint64_t exec_id;
+    uint64_t token;
+    uint64_t log_seq;      /* final attempts: the last log chunk */
+    enum exec_event event;
+    enum exec_state state; /* after it */
+    struct str queue;      /* lives as long as the engine */
+};

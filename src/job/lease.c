@@ -1,0 +1,47 @@
+#include "job/lease.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+struct lease lease_grant(const struct lease *prev, uint64_t worker_id, int64_t now_ms,
+                         int64_t ttl_ms)
+{
+    assert(worker_id != 0 && ttl_ms > 0);
+    assert(prev->token < INT64_MAX); /* databases keep it signed */
+    return (struct lease){
+        .worker_id = worker_id,
+        .token = prev->token + 1,
+        .ends_ms = now_ms + ttl_ms,
+    };
+}
+
+enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token, struct err *err)
+{
+    /* Both came over the wire: wrong ones are an answer to give, not a bug to assert. */
+    if (held->worker_id == worker_id && held->token == token && worker_id != 0)
+        return RC_OK;
+    return err_set(err, RC_STALE, "token %" PRIu64 " was superseded by %" PRIu64, token,
+                   held->token);
+}
+
+bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token)
+{
+    return free->worker_id == 0 && worker_id != 0 && free->last_worker_id == worker_id &&
+           free->token == token;
+}
+
+void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms)
+{
+    assert(ttl_ms > 0);
+    if (now_ms + ttl_ms > held->ends_ms) /* the clock may have been set back */
+        held->ends_ms = now_ms + ttl_ms;
+}
+
+void lease_release(struct lease *held)
+{
+    if (held->worker_id != 0)
+        held->last_worker_id = held->worker_id;
+    held->worker_id = 0;
+    held->ends_ms = 0;
+    held->confirmed = false;
+}

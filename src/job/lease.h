@@ -1,0 +1,32 @@
+/* lease.h - the right to run one execution for a while.
+ *
+ * Every grant carries a larger token than the one before. A worker that slept through its lease
+ * still holds the old token, so its report cannot overwrite the work of the worker that took over.
+ * Plain values: no I/O, no allocation, no clock. */
+#pragma once
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lease {
+    uint64_t worker_id; /* 0: nobody holds it */
+    uint64_t last_worker_id; /* who held it last, in memory only: a late report may still count */
+    uint64_t token;     /* of the newest grant; 0 before the first */
+    int64_t ends_ms;    /* wall clock; renewed in memory only, a restart gives a full term */
+    bool confirmed;     /* the worker has listed it: it started */
+};
+
+/* The next lease, for worker_id. Whether granting is wise is the caller's question. */
+struct lease lease_grant(const struct lease *prev, uint64_t worker_id, int64_t now_ms,
+                         int64_t ttl_ms);
+/* RC_OK when worker and token name this lease, RC_STALE when not. The clock plays no part: work
+ * reported late, but before anyone took it back, still counts. */
+enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token, struct err *err);
+/* True when the lease was given up but to nobody else, and worker and token are those of the one
+ * who had it: the work was done, and doing it again would be the worse answer. */
+bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token);
+/* Moves the end to now_ms + ttl_ms, never earlier than it was. */
+void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms);
+/* Nobody holds it any more; the token stays, so that the next one is larger. */
+void lease_release(struct lease *held);

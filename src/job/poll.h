@@ -1,0 +1,87 @@
+/* poll.h - the one conversation between a worker and a server, as values.
+ *
+ * A worker says how many slots are free, what it holds (which renews those leases and confirms
+ * that they started) and what ended; it is told what to run and what to stop. Polls of one worker
+ * are numbered. A lease that was granted into a broken connection is simply sent again with the
+ * same token when the next poll does not list it, or taken back at no cost when that poll has no
+ * slot for it; so a worker may see one lease twice and runs it once (same execution, same token).
+ * `wire/poll_json.h` gives these values their JSON. */
+#pragma once
+#include "job/record.h"
+
+enum {
+    POLL_SLOTS_MAX = 10000,
+    POLL_HELD_MAX = 20000,
+    POLL_RESULT_BYTES_MAX = 256 << 10, /* JSON written to BELFRY_RESULT_FILE */
+    POLL_ERROR_BYTES_MAX = 4096,
+};
+
+struct poll_held {
+    uint64_t exec_id;
+    uint64_t token;
+};
+
+struct poll_result {
+    uint64_t exec_id;
+    uint64_t token;
+    enum outcome outcome; /* not OUTCOME_LOST: only the server can say that */
+    struct usage usage;
+    struct str result; /* JSON; empty: none */
+    struct str error;  /* one sentence; empty when it succeeded */
+};
+
+struct poll {
+    uint64_t worker_id;
+    uint64_t seq;    /* 1, 2, 3 …; a repeat of the last one is answered, an older one is stale */
+    uint32_t free;   /* slots that could start something now */
+    int64_t wait_ms; /* how long to park without work; 0: answer at once */
+    const struct poll_held *held;
+    size_t held_count;
+    const struct poll_result *results;
+    size_t result_count;
+};
+
+/* What the worker is told. */
+struct poll_lease {
+    uint64_t exec_id;
+    uint64_t job_id;
+    uint64_t token;
+    uint32_t attempt;
+    int64_t slot_ms;
+    int64_t ttl_ms; /* counts from when the worker sent the poll */
+    struct str spec;
+    struct str payload;
+};
+
+struct poll_stop {
+    uint64_t exec_id;
+    uint64_t token;
+    struct str reason; /* "cancelled by key:admin", "the lease was given to another worker" */
+};
+
+struct poll_verdict {
+    uint64_t exec_id;
+    uint64_t token;
+    bool accepted; /* false: the execution is not (or no longer) this worker's; forget it */
+};
+
+struct poll_reply {
+    const struct poll_lease *leases;
+    size_t lease_count;
+    const struct poll_stop *stops;
+    size_t stop_count;
+    const struct poll_verdict *verdicts; /* one per result, in order */
+    size_t verdict_count;
+    bool drain; /* take nothing new, finish what runs, then leave */
+};
+
+/* Registration. */
+struct hello {
+    struct str name;
+    const struct str *queues; /* none: all */
+    size_t queue_count;
+    const struct str *handlers;
+    size_t handler_count;
+    bool runs_commands;
+    uint32_t slots;
+};

@@ -1,0 +1,199 @@
+/* record.h - what is remembered: the plain data that engine and stores both speak of.
+ *
+ * Records are rows without a database: values and borrowed text. A `struct delta` is all that one
+ * turn changed; a store keeps the whole of it or nothing. A `struct question` is what a turn must
+ * know before it can decide and memory does not hold. */
+#pragma once
+#include "base/arena.h"
+#include "job/state.h"
+
+struct job_rec {
+    uint64_t id;
+    uint32_t version; /* of the definition; starts at 1 */
+    enum job_state state;
+    struct str name; /* empty: unnamed */
+    struct str queue;
+    struct str owner; /* who submitted it */
+    struct str tags;  /* spec_tags_text */
+    int32_t priority;
+    int64_t created_ms;
+    int64_t finished_ms; /* 0: not finished */
+    uint64_t last_exec;  /* the newest execution */
+    struct str spec;     /* canonical JSON without the payload */
+    struct str payload;  /* JSON; empty: none */
+    struct str trail;    /* read only; see job_change.step */
+};
+
+struct exec_rec {
+    uint64_t id;
+    uint64_t job_id;
+    enum exec_state state;
+    struct str queue; /* copied from the job, as priority is, so that lists need no join */
+    int32_t priority;
+    uint64_t retry_of;  /* the execution that somebody asked to run again; 0: none */
+    int64_t slot_ms;    /* nominal time: the moment that was promised */
+    int64_t created_ms;
+    int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
+    int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back) */
+    int64_t started_ms; /* when the newest lease was granted; 0: never */
+    int64_t finished_ms;
+    uint32_t attempts;  /* leases that count against max_retries: ended by a report, or under way */
+    uint32_t lost;      /* leases that ended without a word from a confirmed worker */
+    uint64_t token;     /* of the newest lease; only grows */
+    uint64_t worker_id; /* of the current lease; 0: none */
+    struct str result;  /* JSON, final only; empty: none */
+    struct str error;   /* one sentence, when the newest attempt failed */
+    struct str trail;   /* read only; see exec_change.step */
+};
+
+/* How an attempt ended. Kept by number: append only. */
+enum outcome {
+    OUTCOME_NONE = 0,
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,    /* retried while attempts remain */
+    OUTCOME_PERMANENT, /* failed, and trying again cannot help */
+    OUTCOME_TIMEOUT,   /* ran into the job's timeout */
+    OUTCOME_STOPPED,   /* ended because the server asked */
+    OUTCOME_LOST,      /* the lease ended without a report */
+    OUTCOME_RETURNED,  /* given back without having run, or by a drain: costs nothing */
+    OUTCOMES
+};
+
+struct str outcome_name(enum outcome outcome);
+bool outcome_parse(struct str name, enum outcome *ret_outcome);
+
+/* What a worker knows about an attempt that ended. */
+struct usage {
+    int32_t exit_code; /* -1: none (signal, handler, never started) */
+    int32_t signal;    /* 0: none */
+    int64_t cpu_ms;
+    int64_t peak_memory_bytes;
+    int64_t output_bytes;  /* printed by the command */
+    int64_t dropped_bytes; /* of those, not kept */
+    uint64_t log_seq;      /* number of the last log chunk: a reader ends only after it */
+};
+
+/* One per (exec_id, token). A store replaces one that is there: a late success takes the place of
+ * the loss that was written down before it came. */
+struct attempt_rec {
+    uint64_t exec_id;
+    uint64_t token;
+    uint32_t number; /* 1-based among counted attempts; lost and returned ones keep the number */
+    uint64_t worker_id;
+    int64_t started_ms;
+    int64_t ended_ms;
+    enum outcome outcome;
+    struct usage usage;
+    struct str error;
+};
+
+/* Keys that must be unique while their holder lives. */
+enum claim_kind {
+    CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
+};
+
+struct claim {
+    enum claim_kind kind;
+    struct str key;
+    uint64_t holder; /* job id */
+};
+
+struct worker_rec {
+    uint64_t id;
+    struct str name; /* for people: host and pid, or what the worker says */
+    struct str queues;   /* newline-separated; empty: all */
+    struct str handlers; /* newline-separated names */
+    bool runs_commands;
+    bool draining;
+    uint32_t slots;
+    int64_t registered_ms;
+};
+
+enum counter_kind {
+    COUNTER_JOBS = 1,  /* by job_state */
+    COUNTER_EXECS = 2, /* by exec_state */
+};
+
+struct counter {
+    enum counter_kind kind;
+    struct str queue;
+    uint32_t state;
+    int64_t value; /* in a delta: what to add */
+};
+
+/* ---- one turn's changes */
+
+enum change_kind {
+    CHANGE_INSERT, /* new and unfinished */
+    CHANGE_UPDATE, /* known and unfinished */
+    CHANGE_FINISH, /* known and now final: leaves live, enters history */
+    CHANGE_RECORD, /* new and already final: enters history only */
+};
+
+struct job_change {
+    enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps spec and payload */
+    struct job_rec job;
+    struct str step; /* trail lines to append */
+};
+
+struct exec_change {
+    enum change_kind kind;
+    struct exec_rec exec;
+    struct str step;
+};
+
+struct worker_change {
+    bool forget; /* only the id counts */
+    struct worker_rec worker;
+};
+
+struct delta {
+    uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
+    const struct job_change *jobs;
+    size_t job_count;
+    const struct exec_change *execs;
+    size_t exec_count;
+    const struct attempt_rec *attempts;
+    size_t attempt_count;
+    const struct claim *released; /* removed only where the holder still is the one named */
+    size_t released_count;
+    const struct worker_change *workers;
+    size_t worker_count;
+    const struct counter *counters;
+    size_t counter_count;
+};
+
+static inline bool delta_is_empty(const struct delta *d)
+{
+    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count ==
+           0;
+}
+
+/* ---- what a turn must know */
+
+enum question_kind {
+    ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
+    ASK_JOB,       /* the job and its unfinished executions */
+    ASK_EXEC,      /* the execution, finished or not, its job, and the job's unfinished ones */
+    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+                    * their jobs; at most limit */
+};
+
+struct question {
+    enum question_kind kind;
+    struct claim claim; /* ASK_CLAIM */
+    uint64_t id;        /* ASK_JOB, ASK_EXEC */
+    int64_t after_ms;   /* ASK_DUE */
+    uint64_t after_id;
+    int64_t until_ms;
+    size_t limit;
+    struct answer {
+        uint64_t holder;             /* ASK_CLAIM: == claim.holder when it was free */
+        const struct job_rec *jobs;  /* one, or none when there is no such job; ASK_DUE: many */
+        size_t job_count;
+        const struct exec_rec *exec; /* ASK_EXEC: the one asked for; NULL when there is none */
+        const struct exec_rec *live; /* unfinished executions */
+        size_t live_count;
+        bool more; /* ASK_DUE: limit was reached */
+    } answer;
+};

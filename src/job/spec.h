@@ -1,0 +1,103 @@
+/* spec.h - what to run, when, and how to treat trouble, as values.
+ *
+ * A `struct spec` is a parsed job document: everything in it was checked, defaults are filled in.
+ * `wire/spec_json.h` reads and prints it; the canonical print (without the payload) is what the
+ * stores keep and what a worker is given. `struct rules` is the small part of it that the engine
+ * needs in memory to decide. */
+#pragma once
+#include "base/arena.h"
+
+enum {
+    SPEC_PRIORITY_DEFAULT = 500,
+    SPEC_PRIORITY_MAX = 1000,
+    SPEC_NAME_MAX = 200,        /* bytes: name, queue, handler, tag keys */
+    SPEC_TEXT_MAX = 4096,       /* bytes: description, tag values, working_dir */
+    SPEC_TAGS_MAX = 64,
+    SPEC_ENV_MAX = 1024,
+    SPEC_ARGS_MAX = 4096,
+    SPEC_ARGV_BYTES_MAX = 1 << 17, /* Linux takes 128 KiB in one argument, and 2 MiB in all */
+    SPEC_RETRIES_DEFAULT = 3,
+    SPEC_RETRIES_MAX = 1000,
+};
+
+#define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
+
+enum work_kind {
+    WORK_ARGV,    /* "command": [...]: executed as it is */
+    WORK_SHELL,   /* "command": "...": by /bin/sh -c; argv[0] is the text */
+    WORK_HANDLER, /* "handler": taken by workers that say they know it */
+};
+
+enum when_kind {
+    WHEN_NOW,
+    WHEN_AT,
+    WHEN_DELAY,
+};
+
+enum retry_policy {
+    RETRY_EXPONENTIAL,
+    RETRY_LINEAR,
+    RETRY_FIXED,
+    RETRY_IMMEDIATE,
+};
+
+struct retry {
+    uint32_t max_retries;
+    enum retry_policy policy;
+    int64_t delay_ms;
+    int64_t max_delay_ms;
+    uint32_t jitter_permille; /* of the delay, uniform on top */
+};
+
+struct pair {
+    struct str key;
+    struct str value;
+};
+
+struct spec {
+    struct str name; /* empty: unnamed */
+    struct str description;
+    enum work_kind work;
+    const struct str *argv;
+    size_t argc;
+    struct str handler;
+    struct str payload; /* JSON text; empty: none */
+    const struct pair *env;
+    size_t env_count;
+    struct str working_dir; /* empty: the worker's choice */
+    enum when_kind when;
+    int64_t when_ms; /* WHEN_AT: the moment; WHEN_DELAY: how long */
+    struct str queue;
+    int32_t priority;
+    int64_t timeout_ms; /* 0: none */
+    struct retry retry;
+    const struct pair *tags;
+    size_t tag_count;
+};
+
+/* What an execution needs from its worker: "" is a command, else the name of a handler. */
+struct rules {
+    struct str queue;
+    struct str handler;
+    int32_t priority;
+    int64_t timeout_ms;
+    struct retry retry;
+};
+
+extern const struct retry retry_default;
+
+struct rules spec_rules(const struct spec *spec);
+
+/* When the first execution is due: now_ms at the earliest. */
+int64_t spec_due_ms(const struct spec *spec, int64_t now_ms);
+
+/* Tags as the stores keep and search them: "\nkey:value\nkey:value\n", or empty. */
+struct str spec_tags_text(const struct spec *spec, struct arena *arena);
+
+struct str retry_policy_name(enum retry_policy policy);
+bool retry_policy_parse(struct str name, enum retry_policy *ret_policy);
+
+/* How long to wait before attempt number `attempt` + 1, after `attempt` (1-based) failed. The
+ * jitter comes from seed (the execution's id), so the same failure waits the same time whoever
+ * computes it, and executions that failed together come back apart. */
+int64_t retry_delay_ms(const struct retry *retry, uint32_t attempt, uint64_t seed);

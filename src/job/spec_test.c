@@ -1,0 +1,166 @@
+#include "base/rng_test.h"
+#include "job/spec.h"
+
+static struct rng rng;
+
+static struct retry plain(enum retry_policy policy)
+{
+    return (struct retry){
+        .max_retries = 10,
+        .policy = policy,
+        .delay_ms = 1000,
+        .max_delay_ms = 60000,
+    };
+}
+
+static void an_exponential_delay_doubles_up_to_its_cap(void **state)
+{
+    (void)state;
+    struct retry retry = plain(RETRY_EXPONENTIAL);
+    assert_int_equal(retry_delay_ms(&retry, 1, 7), 1000);
+    assert_int_equal(retry_delay_ms(&retry, 2, 7), 2000);
+    assert_int_equal(retry_delay_ms(&retry, 6, 7), 32000);
+    assert_int_equal(retry_delay_ms(&retry, 7, 7), 60000);
+    assert_int_equal(retry_delay_ms(&retry, 1000, 7), 60000);
+}
+
+static void a_linear_delay_grows_by_itself(void **state)
+{
+    (void)state;
+    struct retry retry = plain(RETRY_LINEAR);
+    assert_int_equal(retry_delay_ms(&retry, 1, 7), 1000);
+    assert_int_equal(retry_delay_ms(&retry, 3, 7), 3000);
+    assert_int_equal(retry_delay_ms(&retry, 61, 7), 60000);
+}
+
+static void a_fixed_delay_stays_and_an_immediate_one_is_none(void **state)
+{
+    (void)state;
+    struct retry fixed = plain(RETRY_FIXED);
+    struct retry immediate = plain(RETRY_IMMEDIATE);
+    immediate.jitter_permille = 1000;
+    for (uint32_t attempt = 1; attempt < 50; attempt++) {
+        assert_int_equal(retry_delay_ms(&fixed, attempt, 7), 1000);
+        assert_int_equal(retry_delay_ms(&immediate, attempt, 7), 0);
+    }
+}
+
+static void no_delay_overflows(void **state)
+{
+    (void)state;
+    static const enum retry_policy policies[] = {RETRY_EXPONENTIAL, RETRY_LINEAR, RETRY_FIXED};
+    struct retry retry = {
+        .delay_ms = SPEC_DURATION_MAX_MS,
+        .max_delay_ms = SPEC_DURATION_MAX_MS,
+        .jitter_permille = 1000,
+    };
+    for (size_t i = 0; i < COUNT_OF(policies); i++) {
+        retry.policy = policies[i];
+        for (uint64_t attempt = 1; attempt < UINT32_MAX; attempt = attempt * 3 + 1) {
+            int64_t delay_ms = retry_delay_ms(&retry, (uint32_t)attempt, rng_next(&rng));
+            assert_in_range(delay_ms, SPEC_DURATION_MAX_MS, 2 * SPEC_DURATION_MAX_MS);
+        }
+    }
+}
+
+static void jitter_stays_within_its_bounds_and_uses_them(void **state)
+{
+    (void)state;
+    struct retry retry = plain(RETRY_FIXED);
+    retry.jitter_permille = 300;
+    int64_t least = INT64_MAX;
+    int64_t most = 0;
+    for (int i = 0; i < 10000; i++) {
+        int64_t delay_ms = retry_delay_ms(&retry, 1, rng_next(&rng));
+        assert_in_range(delay_ms, 1000, 1300);
+        least = delay_ms < least ? delay_ms : least;
+        most = delay_ms > most ? delay_ms : most;
+    }
+    assert_true(least < 1010 && most > 1290);
+}
+
+static void the_same_failure_waits_the_same_time(void **state)
+{
+    (void)state;
+    struct retry retry = retry_default;
+    assert_int_equal(retry_delay_ms(&retry, 3, 4711), retry_delay_ms(&retry, 3, 4711));
+}
+
+static void executions_that_failed_together_come_back_apart(void **state)
+{
+    (void)state;
+    struct retry retry = plain(RETRY_FIXED);
+    retry.jitter_permille = 1000;
+    int same = 0;
+    for (uint64_t id = 1000; id < 1100; id++) /* ids made in one millisecond differ by one */
+        same += retry_delay_ms(&retry, 1, id) == retry_delay_ms(&retry, 1, id + 1);
+    assert_true(same < 5);
+}
+
+static void names_of_policies_read_back(void **state)
+{
+    (void)state;
+    for (int i = RETRY_EXPONENTIAL; i <= RETRY_IMMEDIATE; i++) {
+        enum retry_policy back;
+        assert_true(retry_policy_parse(retry_policy_name((enum retry_policy)i), &back));
+        assert_int_equal(back, i);
+    }
+    enum retry_policy none;
+    assert_false(retry_policy_parse(STR("sometimes"), &none));
+}
+
+static void a_job_is_due_now_at_the_earliest(void **state)
+{
+    (void)state;
+    assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_NOW}, 1000), 1000);
+    assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_AT, .when_ms = 5000}, 1000), 5000);
+    assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_AT, .when_ms = 500}, 1000), 1000);
+    assert_int_equal(spec_due_ms(&(struct spec){.when = WHEN_DELAY, .when_ms = 70}, 1000), 1070);
+}
+
+static void tags_are_text_with_a_line_each(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct pair tags[] = {{STR_INIT("env"), STR_INIT("prod")}, {STR_INIT("a"), STR_INIT("")}};
+    struct spec spec = {.tags = tags, .tag_count = 2};
+    assert_true(str_eq(spec_tags_text(&spec, &arena), STR("\nenv:prod\na:\n")));
+    spec.tag_count = 0;
+    assert_int_equal(spec_tags_text(&spec, &arena).len, 0);
+}
+
+static void rules_are_the_part_that_decides(void **state)
+{
+    (void)state;
+    struct spec spec = {
+        .queue = STR("mail"),
+        .handler = STR("send"),
+        .priority = 7,
+        .timeout_ms = 90,
+        .retry = retry_default,
+    };
+    struct rules rules = spec_rules(&spec);
+    assert_true(str_eq(rules.queue, STR("mail")) && str_eq(rules.handler, STR("send")));
+    assert_int_equal(rules.priority, 7);
+    assert_int_equal(rules.timeout_ms, 90);
+    assert_int_equal(rules.retry.max_retries, SPEC_RETRIES_DEFAULT);
+}
+
+int main(int argc, char **argv)
+{
+    rng = rng_for_test(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exponential_delay_doubles_up_to_its_cap),
+        cmocka_unit_test(a_linear_delay_grows_by_itself),
+        cmocka_unit_test(a_fixed_delay_stays_and_an_immediate_one_is_none),
+        cmocka_unit_test(no_delay_overflows),
+        cmocka_unit_test(jitter_stays_within_its_bounds_and_uses_them),
+        cmocka_unit_test(the_same_failure_waits_the_same_time),
+        cmocka_unit_test(executions_that_failed_together_come_back_apart),
+        cmocka_unit_test(names_of_policies_read_back),
+        cmocka_unit_test(a_job_is_due_now_at_the_earliest),
+        cmocka_unit_test(tags_are_text_with_a_line_each),
+        cmocka_unit_test(rules_are_the_part_that_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+#include "job/state.h"
+
+#include <assert.h>
+
+/* clang-format off */
+static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NONE: no such step */
+    [EXEC_SCHEDULED][EV_DUE]     = EXEC_QUEUED,
+    [EXEC_SCHEDULED][EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_QUEUED]   [EV_LEASE]   = EXEC_RUNNING,
+    [EXEC_QUEUED]   [EV_SUCCEED] = EXEC_COMPLETED, /* a late report, before anyone else got it */
+    [EXEC_QUEUED]   [EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_RUNNING]  [EV_SUCCEED] = EXEC_COMPLETED,
+    [EXEC_RUNNING]  [EV_RETRY]   = EXEC_RETRYING,
+    [EXEC_RUNNING]  [EV_EXHAUST] = EXEC_FAILED,
+    [EXEC_RUNNING]  [EV_EXPIRE]  = EXEC_TIMEOUT,
+    [EXEC_RUNNING]  [EV_LOST]    = EXEC_QUEUED,
+    [EXEC_RUNNING]  [EV_RETURN]  = EXEC_QUEUED,
+    [EXEC_RUNNING]  [EV_CANCEL]  = EXEC_STOPPING,
+    [EXEC_STOPPING] [EV_STOPPED] = EXEC_CANCELLED,
+    [EXEC_RETRYING] [EV_DUE]     = EXEC_QUEUED,
+    [EXEC_RETRYING] [EV_CANCEL]  = EXEC_CANCELLED,
+};
+/* clang-format on */
+
+static const struct str state_names[EXEC_STATES] = {
+    [EXEC_NONE] = STR_INIT("none"),           [EXEC_SCHEDULED] = STR_INIT("scheduled"),
+    [EXEC_QUEUED] = STR_INIT("queued"),       [EXEC_RUNNING] = STR_INIT("running"),
+    [EXEC_STOPPING] = STR_INIT("running"),    [EXEC_RETRYING] = STR_INIT("retrying"),
+    [EXEC_COMPLETED] = STR_INIT("completed"), [EXEC_FAILED] = STR_INIT("failed"),
+    [EXEC_TIMEOUT] = STR_INIT("timeout"),     [EXEC_CANCELLED] = STR_INIT("cancelled"),
+};
+
+static const struct str event_names[EXEC_EVENTS] = {
+    [EV_CREATE] = STR_INIT("create"),   [EV_DUE] = STR_INIT("due"),
+    [EV_LEASE] = STR_INIT("lease"),     [EV_SUCCEED] = STR_INIT("succeed"),
+    [EV_RETRY] = STR_INIT("retry"),     [EV_EXHAUST] = STR_INIT("exhaust"),
+    [EV_EXPIRE] = STR_INIT("expire"),   [EV_LOST] = STR_INIT("lost"),
+    [EV_RETURN] = STR_INIT("return"),   [EV_CANCEL] = STR_INIT("cancel"),
+    [EV_STOPPED] = STR_INIT("stopped"),
+};
+
+static const struct str job_names[JOB_STATES] = {
+    [JOB_NONE] = STR_INIT("none"),
+    [JOB_ACTIVE] = STR_INIT("active"),
+    [JOB_COMPLETED] = STR_INIT("completed"),
+    [JOB_FAILED] = STR_INIT("failed"),
+    [JOB_CANCELLED] = STR_INIT("cancelled"),
+};
+
+enum exec_state exec_next(enum exec_state from, enum exec_event event)
+{
+    assert(from < EXEC_STATES && event < EXEC_EVENTS);
+    return next[from][event];
+}
+
+bool exec_is_final(enum exec_state state)
+{
+    return state >= EXEC_COMPLETED;
+}
+
+bool exec_is_waiting(enum exec_state state)
+{
+    return state == EXEC_SCHEDULED || state == EXEC_RETRYING;
+}
+
+bool exec_is_leased(enum exec_state state)
+{
+    return state == EXEC_RUNNING || state == EXEC_STOPPING;
+}
+
+struct str exec_state_name(enum exec_state state)
+{
+    assert(state < EXEC_STATES);
+    return state_names[state];
+}
+
+bool exec_state_parse(struct str name, enum exec_state *ret_state)
+{
+    for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
+        if (str_eq(state_names[i], name)) {
+            *ret_state = (enum exec_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct str exec_event_name(enum exec_event event)
+{
+    assert(event < EXEC_EVENTS);
+    return event_names[event];
+}
+
+struct str job_state_name(enum job_state state)
+{
+    assert(state < JOB_STATES);
+    return job_names[state];
+}
+
+bool job_state_parse(struct str name, enum job_state *ret_state)
+{
+    for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
+        if (str_eq(job_names[i], name)) {
+            *ret_state = (enum job_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum job_state job_state_after(enum exec_state final)
+{
+    assert(exec_is_final(final));
+    switch (final) {
+    case EXEC_COMPLETED:
+        return JOB_COMPLETED;
+    case EXEC_CANCELLED:
+        return JOB_CANCELLED;
+    default:
+        return JOB_FAILED;
+    }
+}

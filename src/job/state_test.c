@@ -1,0 +1,123 @@
+#include "job/state.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Every step there is, written out a second time; all other cells of the table must be empty. */
+static const struct step {
+    enum exec_state from;
+    enum exec_event event;
+    enum exec_state to;
+} steps[] = {
+    {EXEC_SCHEDULED, EV_DUE, EXEC_QUEUED},       {EXEC_SCHEDULED, EV_CANCEL, EXEC_CANCELLED},
+    {EXEC_QUEUED, EV_LEASE, EXEC_RUNNING},       {EXEC_QUEUED, EV_SUCCEED, EXEC_COMPLETED},
+    {EXEC_QUEUED, EV_CANCEL, EXEC_CANCELLED},    {EXEC_RUNNING, EV_SUCCEED, EXEC_COMPLETED},
+    {EXEC_RUNNING, EV_RETRY, EXEC_RETRYING},     {EXEC_RUNNING, EV_EXHAUST, EXEC_FAILED},
+    {EXEC_RUNNING, EV_EXPIRE, EXEC_TIMEOUT},     {EXEC_RUNNING, EV_LOST, EXEC_QUEUED},
+    {EXEC_RUNNING, EV_RETURN, EXEC_QUEUED},      {EXEC_RUNNING, EV_CANCEL, EXEC_STOPPING},
+    {EXEC_STOPPING, EV_STOPPED, EXEC_CANCELLED}, {EXEC_RETRYING, EV_DUE, EXEC_QUEUED},
+    {EXEC_RETRYING, EV_CANCEL, EXEC_CANCELLED},
+};
+
+static enum exec_state expected(enum exec_state from, enum exec_event event)
+{
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (steps[i].from == from && steps[i].event == event)
+            return steps[i].to;
+    }
+    return EXEC_NONE;
+}
+
+static void every_cell_of_the_table_is_as_it_should_be(void **state)
+{
+    (void)state;
+    for (int from = 0; from < EXEC_STATES; from++) {
+        for (int event = 0; event < EXEC_EVENTS; event++) {
+            enum exec_state to = exec_next((enum exec_state)from, (enum exec_event)event);
+            assert_int_equal(to, expected((enum exec_state)from, (enum exec_event)event));
+        }
+    }
+}
+
+static void nothing_leaves_a_final_state(void **state)
+{
+    (void)state;
+    for (int from = 0; from < EXEC_STATES; from++) {
+        for (int event = 0; event < EXEC_EVENTS && exec_is_final((enum exec_state)from); event++)
+            assert_int_equal(exec_next((enum exec_state)from, (enum exec_event)event), EXEC_NONE);
+    }
+}
+
+static void every_state_is_waiting_queued_leased_or_final(void **state)
+{
+    (void)state;
+    for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
+        enum exec_state s = (enum exec_state)i;
+        int kinds = exec_is_waiting(s) + (s == EXEC_QUEUED) + exec_is_leased(s) + exec_is_final(s);
+        assert_int_equal(kinds, 1);
+    }
+}
+
+static void names_of_states_read_back(void **state)
+{
+    (void)state;
+    for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
+        enum exec_state back;
+        assert_true(exec_state_parse(exec_state_name((enum exec_state)i), &back));
+        assert_int_equal(back, i == EXEC_STOPPING ? EXEC_RUNNING : i);
+    }
+    for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
+        enum job_state back;
+        assert_true(job_state_parse(job_state_name((enum job_state)i), &back));
+        assert_int_equal(back, i);
+    }
+}
+
+static void names_that_nobody_has_are_refused(void **state)
+{
+    (void)state;
+    enum exec_state exec;
+    enum job_state job;
+    assert_false(exec_state_parse(STR("none"), &exec));
+    assert_false(exec_state_parse(STR(""), &exec));
+    assert_false(exec_state_parse(STR("Queued"), &exec));
+    assert_false(job_state_parse(STR("none"), &job));
+    assert_false(job_state_parse(STR("running"), &job));
+}
+
+static void every_event_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < EXEC_EVENTS; i++) {
+        assert_true(exec_event_name((enum exec_event)i).len > 0);
+        for (int k = 0; k < i; k++)
+            assert_false(
+                str_eq(exec_event_name((enum exec_event)i), exec_event_name((enum exec_event)k)));
+    }
+}
+
+static void a_job_becomes_what_its_execution_became(void **state)
+{
+    (void)state;
+    assert_int_equal(job_state_after(EXEC_COMPLETED), JOB_COMPLETED);
+    assert_int_equal(job_state_after(EXEC_FAILED), JOB_FAILED);
+    assert_int_equal(job_state_after(EXEC_TIMEOUT), JOB_FAILED);
+    assert_int_equal(job_state_after(EXEC_CANCELLED), JOB_CANCELLED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cell_of_the_table_is_as_it_should_be),
+        cmocka_unit_test(nothing_leaves_a_final_state),
+        cmocka_unit_test(every_state_is_waiting_queued_leased_or_final),
+        cmocka_unit_test(names_of_states_read_back),
+        cmocka_unit_test(names_that_nobody_has_are_refused),
+        cmocka_unit_test(every_event_has_a_name_of_its_own),
+        cmocka_unit_test(a_job_becomes_what_its_execution_became),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
