@@ -1,0 +1,18 @@
+/* clock.h - the three clocks, asked in one place.
+ *
+ * `job/` and `engine/` are handed a time; whoever hands it over gets it here. Which clock a number
+ * comes from is part of the call's name, because mixing them is a bug that tests do not find. */
+#pragma once
+
+#include <stdint.h>
+
+/* Milliseconds since 1970: what people and other machines mean by time. It jumps. */
+int64_t clock_wall_ms(void);
+/* Milliseconds since the machine started, the time it slept included: for leases and ownership,
+ * which do not stop running out while a laptop is closed. */
+int64_t clock_boot_ms(void);
+/* Microseconds that never jump; for measuring, and for deadlines of waits. */
+int64_t clock_mono_us(void);
+
+/* Does nothing for that long: between two tries, never as a way to wait for something. */
+void clock_pause_us(int64_t us);

@@ -1,0 +1,104 @@
+#include "loop/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+static char dir[] = "/tmp/belfry-file-XXXXXX";
+
+static const char *write_file(const char *name, const char *text)
+{
+    const char *path = arena_printf(&arena, "%s/%s", dir, name).ptr;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static void a_file_is_read_whole(void **state)
+{
+    (void)state;
+    struct str text;
+    const char *path = write_file("a", "one\ntwo\n");
+    assert_int_equal(file_read(path, 100, &arena, &text, NULL), RC_OK);
+    assert_true(str_eq(text, STR("one\ntwo\n")));
+    assert_int_equal(file_read(path, 8, &arena, &text, NULL), RC_OK);
+}
+
+static void a_file_over_the_limit_is_refused(void **state)
+{
+    (void)state;
+    struct str text;
+    struct err err;
+    const char *path = write_file("b", "one\ntwo\n");
+    assert_int_equal(file_read(path, 7, &arena, &text, &err), RC_TOO_LARGE);
+    assert_non_null(strstr(err.text, "/b: more than 7 bytes"));
+}
+
+static void a_missing_file_is_told_from_an_unreadable_one(void **state)
+{
+    (void)state;
+    struct str text;
+    assert_int_equal(file_read("/nowhere/at/all", 7, &arena, &text, NULL), RC_NOT_FOUND);
+    assert_int_equal(file_read(dir, 7, &arena, &text, NULL), RC_IO);
+}
+
+static void a_key_comes_from_the_first_place_that_has_one(void **state)
+{
+    (void)state;
+    struct str key;
+    const char *path = write_file("mine", " file-key\n");
+    write_file("admin.key", "data-key\n");
+    setenv("BELFRY_DATA", dir, 1);
+    setenv("BELFRY_TOKEN", "env-key", 1);
+    assert_int_equal(file_read_key(path, "admin.key", &arena, &key, NULL), RC_OK);
+    assert_true(str_eq(key, STR("file-key")));
+    assert_int_equal(file_read_key(NULL, "admin.key", &arena, &key, NULL), RC_OK);
+    assert_true(str_eq(key, STR("env-key")));
+    unsetenv("BELFRY_TOKEN");
+    assert_int_equal(file_read_key(NULL, "admin.key", &arena, &key, NULL), RC_OK);
+    assert_true(str_eq(key, STR("data-key")));
+    assert_int_equal(file_read_key(NULL, "worker.key", &arena, &key, NULL), RC_NOT_FOUND);
+}
+
+static void an_empty_key_is_no_key(void **state)
+{
+    (void)state;
+    struct str key;
+    assert_int_equal(file_read_key(write_file("empty", "\n"), "", &arena, &key, NULL), RC_INVALID);
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) == NULL;
+}
+
+static int drop_dir(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "mine", "admin.key", "empty"};
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        unlink(arena_printf(&arena, "%s/%s", dir, names[i]).ptr);
+    arena_free(&arena);
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_read_whole),
+        cmocka_unit_test(a_file_over_the_limit_is_refused),
+        cmocka_unit_test(a_missing_file_is_told_from_an_unreadable_one),
+        cmocka_unit_test(a_key_comes_from_the_first_place_that_has_one),
+        cmocka_unit_test(an_empty_key_is_no_key),
+    };
+    return cmocka_run_group_tests(tests, make_dir, drop_dir);
+}

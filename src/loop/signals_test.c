@@ -1,0 +1,82 @@
+#include "base/err.h"
+#include "loop/signals.h"
+#include "loop/thread.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct seen {
+    uv_loop_t loop;
+    int signum;
+};
+
+static void on_signal(void *arg, int signum)
+{
+    struct seen *seen = arg;
+    seen->signum = signum;
+}
+
+static void each_signal_arrives_on_the_loop(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    uv_loop_init(&seen.loop);
+    struct signals *signals = signals_new(&seen.loop, on_signal, &seen);
+    static const int all[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        raise(all[i]);
+        while (seen.signum != all[i])
+            uv_run(&seen.loop, UV_RUN_ONCE);
+    }
+    signals_free(signals);
+    uv_run(&seen.loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&seen.loop), 0);
+}
+
+static void writing_to_a_closed_pipe_is_only_an_error(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    uv_loop_init(&seen.loop);
+    struct signals *signals = signals_new(&seen.loop, on_signal, &seen);
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    close(fds[0]);
+    assert_int_equal(write(fds[1], "x", 1), -1);
+    close(fds[1]);
+    signals_free(signals);
+    uv_run(&seen.loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&seen.loop), 0);
+}
+
+static void ask_mask(void *arg)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, arg);
+}
+
+static void threads_leave_signals_to_the_loop(void **state)
+{
+    (void)state;
+    sigset_t mask;
+    sigemptyset(&mask);
+    struct thread *thread;
+    assert_int_equal(thread_start("quiet", ask_mask, &mask, &thread, NULL), RC_OK);
+    thread_join(thread);
+    assert_true(sigismember(&mask, SIGTERM));
+    assert_true(sigismember(&mask, SIGCHLD));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_signal_arrives_on_the_loop),
+        cmocka_unit_test(writing_to_a_closed_pipe_is_only_an_error),
+        cmocka_unit_test(threads_leave_signals_to_the_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
