@@ -1,0 +1,318 @@
+#include "wire/http_conn.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum {
+    REST_KEEP_MAX = 4096, /* kept from one pipelined burst to the next */
+    LINGER_MS = 2000,     /* a round trip to anywhere, and some */
+    REFUSED_MAX = 64,     /* over the limit, being told so */
+    KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
+};
+
+static void set_deadline(struct http_conn *c, uint64_t ms)
+{
+    c->deadline_ms = uv_now(c->server->loop) + ms;
+}
+
+static bool rest_waits(const struct http_conn *c)
+{
+    return c->rest_used < c->rest.len;
+}
+
+/* ---- the end */
+
+static void destroy(struct http_conn *c)
+{
+    struct http_server *s = c->server;
+    list_remove(&c->node);
+    http_parser_free(c->parser);
+    http_out_free(&c->out);
+    buf_free(&c->rest);
+    free(c);
+    http_server_forget(s);
+}
+
+/* May end with the request given back, and then with c freed. */
+static void tell_gone(struct http_conn *c)
+{
+    if (!c->held || c->req.gone)
+        return;
+    c->req.gone = true;
+    if (c->req.on_gone != NULL)
+        c->req.on_gone(&c->req);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct http_conn *c = handle->data;
+    c->state = HTTP_CONN_CLOSED;
+    c->server->open_count--;
+    if (c->held)
+        tell_gone(c);
+    else
+        destroy(c);
+}
+
+void http_conn_close(struct http_conn *c)
+{
+    if (c->state >= HTTP_CONN_CLOSING)
+        return;
+    c->state = HTTP_CONN_CLOSING;
+    c->deadline_ms = 0;
+    list_remove(&c->ready);
+    uv_close((uv_handle_t *)&c->tcp, on_closed);
+}
+
+bool http_conn_is_idle(const struct http_conn *c)
+{
+    return c->state == HTTP_CONN_READING && !rest_waits(c) &&
+           http_parser_phase(c->parser) == HTTP_PHASE_IDLE;
+}
+
+/* ---- sending */
+
+static void read_on(struct http_conn *c);
+
+static void on_shutdown(uv_shutdown_t *shutdown, int status)
+{
+    struct http_conn *c = shutdown->data;
+    if (status < 0)
+        http_conn_close(c);
+}
+
+static void linger(struct http_conn *c)
+{
+    c->shutdown.data = c;
+    if (c->eof || uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_shutdown) < 0) {
+        http_conn_close(c);
+        return;
+    }
+    c->state = HTTP_CONN_LINGERING;
+    set_deadline(c, LINGER_MS);
+    read_on(c);
+}
+
+static void await_request(struct http_conn *c)
+{
+    c->state = HTTP_CONN_READING;
+    set_deadline(c, c->server->limits.idle_timeout_ms);
+    if (rest_waits(c))
+        /* Not from here: this may be deep inside a handler's loop over its own things. */
+        http_server_wake(c->server, c);
+    else if (c->eof)
+        http_conn_close(c);
+    else
+        read_on(c);
+}
+
+/* The socket has taken everything. */
+static void all_sent(struct http_conn *c)
+{
+    if (c->state == HTTP_CONN_SENDING)
+        await_request(c);
+    else if (c->state == HTTP_CONN_ENDING)
+        linger(c);
+}
+
+static void on_sent(struct http_out *out, int status)
+{
+    struct http_conn *c = CONTAINER_OF(out, struct http_conn, out);
+    if (status < 0)
+        http_conn_close(c);
+    else
+        all_sent(c);
+}
+
+void http_conn_send(struct http_conn *c, const struct str *parts, size_t count)
+{
+    if (http_out_send(&c->out, parts, count) < 0)
+        http_conn_close(c);
+}
+
+bool http_conn_may_go_on(const struct http_conn *c)
+{
+    return http_parser_keeps_alive(c->parser) && !c->server->draining && (!c->eof || rest_waits(c));
+}
+
+void http_conn_give_back(struct http_conn *c, bool last)
+{
+    c->held = false;
+    c->continued = false;
+    http_parser_reset(c->parser);
+    if (c->state == HTTP_CONN_CLOSED) {
+        destroy(c);
+        return;
+    }
+    if (c->state == HTTP_CONN_CLOSING)
+        return;
+    c->state = last ? HTTP_CONN_ENDING : HTTP_CONN_SENDING;
+    c->unsent_seen = http_out_unsent(&c->out);
+    set_deadline(c, c->server->limits.body_timeout_ms);
+    if (c->unsent_seen == 0)
+        all_sent(c);
+}
+
+/* ---- reading */
+
+static void dispatch(struct http_conn *c)
+{
+    c->state = HTTP_CONN_HELD;
+    c->deadline_ms = 0;
+    c->held = true;
+    c->server->handler(c->server->arg, &c->req);
+}
+
+static void await_more(struct http_conn *c, enum http_phase before)
+{
+    enum http_phase phase = http_parser_phase(c->parser);
+    if (phase == HTTP_PHASE_HEAD && before == HTTP_PHASE_IDLE)
+        set_deadline(c, c->server->limits.head_timeout_ms); /* for all of it, however it trickles */
+    else if (phase == HTTP_PHASE_BODY)
+        set_deadline(c, c->server->limits.body_timeout_ms);
+    if (http_parser_wants_continue(c->parser) && !c->continued) {
+        c->continued = true;
+        http_conn_send(c, &STR("HTTP/1.1 100 Continue\r\n\r\n"), 1);
+    }
+}
+
+/* Reads up to the end of one request, at most, and acts on it. The bytes are counted before that:
+ * whether more of them wait decides what an answer says about the connection. */
+static void step(struct http_conn *c, struct str bytes, size_t *used)
+{
+    enum http_phase before = http_parser_phase(c->parser);
+    size_t taken;
+    enum http_parse got = http_parser_feed(c->parser, bytes, &taken);
+    *used += taken;
+    if (got == HTTP_PARSE_MORE) {
+        await_more(c, before);
+    } else if (got == HTTP_PARSE_DONE) {
+        dispatch(c);
+    } else {
+        struct http_refused refused = http_parser_refusal(c->parser);
+        http_conn_refuse(c, refused.status, refused.reason);
+    }
+}
+
+static void keep_rest(struct http_conn *c, struct str bytes)
+{
+    buf_add(&c->rest, bytes);
+    if (c->rest.len < HTTP_READ_BYTES)
+        return;
+    /* Only now: a connection that is not read cannot tell us that its client has left. */
+    uv_read_stop((uv_stream_t *)&c->tcp);
+    c->paused = true;
+}
+
+static void take_bytes(struct http_conn *c, struct str bytes)
+{
+    size_t used = 0;
+    while (used < bytes.len && c->state == HTTP_CONN_READING && !rest_waits(c))
+        step(c, str_from(bytes, used), &used);
+    if (used < bytes.len && c->state < HTTP_CONN_ENDING)
+        keep_rest(c, str_from(bytes, used));
+}
+
+static void on_eof(struct http_conn *c)
+{
+    c->eof = true;
+    if (c->state == HTTP_CONN_LINGERING || (c->state == HTTP_CONN_READING && !rest_waits(c)))
+        http_conn_close(c);
+    else
+        tell_gone(c);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
+{
+    struct http_conn *c = stream->data;
+    if (len == UV_EOF) {
+        on_eof(c);
+    } else if (len < 0) {
+        http_conn_close(c);
+    } else if (len > 0) {
+        take_bytes(c, str_of(buf->base, (size_t)len));
+    }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+    (void)suggested;
+    struct http_conn *c = handle->data;
+    *ret_buf = uv_buf_init(c->server->read_bytes, sizeof c->server->read_bytes);
+}
+
+static void read_on(struct http_conn *c)
+{
+    if (!c->paused)
+        return;
+    c->paused = false;
+    if (uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read) < 0)
+        http_conn_close(c);
+}
+
+void http_conn_resume(struct http_conn *c)
+{
+    while (c->state == HTTP_CONN_READING && rest_waits(c))
+        step(c, str_from(buf_str(&c->rest), c->rest_used), &c->rest_used);
+    if (rest_waits(c) && c->state < HTTP_CONN_ENDING)
+        return;
+    c->rest_used = 0;
+    buf_clear(&c->rest);
+    if (c->rest.cap > REST_KEEP_MAX)
+        buf_free(&c->rest);
+    if (c->state != HTTP_CONN_READING)
+        return;
+    if (c->eof)
+        http_conn_close(c);
+    else
+        read_on(c);
+}
+
+/* ---- the beginning, and time */
+
+void http_conn_expire(struct http_conn *c)
+{
+    size_t unsent = http_out_unsent(&c->out);
+    bool begun = http_parser_phase(c->parser) != HTTP_PHASE_IDLE;
+    if (c->state == HTTP_CONN_READING && begun) {
+        http_conn_refuse(c, 408, "the request did not arrive in time");
+    } else if (unsent > 0 && unsent < c->unsent_seen) {
+        c->unsent_seen = unsent;
+        set_deadline(c, c->server->limits.body_timeout_ms);
+    } else {
+        http_conn_close(c);
+    }
+}
+
+static struct http_conn *conn_new(struct http_server *s)
+{
+    struct http_conn *c = MEM_NEW(struct http_conn);
+    c->server = s;
+    c->req.conn = c;
+    c->parser = http_parser_new(&s->limits, &c->req);
+    c->rest = BUF(2 * HTTP_READ_BYTES); /* reading stops at one, and one read may be under way */
+    c->paused = true;
+    uv_tcp_init(s->loop, &c->tcp); /* cannot fail: it opens nothing yet */
+    c->tcp.data = c;
+    http_out_init(&c->out, (uv_stream_t *)&c->tcp, on_sent);
+    list_push_back(&s->conns, &c->node);
+    s->open_count++;
+    return c;
+}
+
+void http_conn_accept(struct http_server *s)
+{
+    struct http_conn *c = conn_new(s);
+    if (uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) < 0 ||
+        s->open_count > s->limits.connections_max + REFUSED_MAX) {
+        http_conn_close(c);
+        return;
+    }
+    uv_tcp_nodelay(&c->tcp, 1);
+    uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
+    set_deadline(c, s->limits.idle_timeout_ms);
+    read_on(c);
+    if (s->open_count > s->limits.connections_max)
+        http_conn_refuse(c, 503, "too many connections");
+}

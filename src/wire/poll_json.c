@@ -1,0 +1,244 @@
+/* Requests and replies of the worker protocol, read. poll_print.c writes them. */
+#include "wire/poll_json.h"
+#include "base/id.h"
+#include "wire/fields.h"
+
+enum {
+    WAIT_MS_MAX = 3600000, /* the server parks no longer than its park_ms anyway */
+    NAMES_MAX = 1000,      /* queues or handlers of one worker */
+    NAME_BYTES_MAX = 200,
+    SIGNAL_MAX = 128,
+};
+
+#define EXEC_ID(type)                                                                              \
+    {                                                                                              \
+        FIELD("execution_id", type, exec_id), .kind = FIELD_ID, .required = true,                  \
+                                              .prefix = ID_EXEC                                    \
+    }
+/* Every grant has a token, counted from 1; databases keep it signed. */
+#define TOKEN(type)                                                                                \
+    {                                                                                              \
+        FIELD("token", type, token), .kind = FIELD_INT, .required = true, .min = 1,                \
+                                     .max = INT64_MAX                                              \
+    }
+#define LIST(text, type, member, count_member, list)                                               \
+    {                                                                                              \
+        FIELD(text, type, member), FIELD_COUNT(type, count_member),                                \
+            .kind = FIELD_LIST, .max = POLL_HELD_MAX, .items = &(list)                             \
+    }
+
+/* ---- registration */
+
+static const struct field hello_fields[] = {
+    {FIELD("name", struct hello, name), .kind = FIELD_LINE, .required = true, .min = 1,
+     .max = NAME_BYTES_MAX},
+    {FIELD("slots", struct hello, slots), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = POLL_SLOTS_MAX},
+    {FIELD("queues", struct hello, queues), FIELD_COUNT(struct hello, queue_count),
+     .kind = FIELD_WORDS, .max = NAMES_MAX},
+    {FIELD("handlers", struct hello, handlers), FIELD_COUNT(struct hello, handler_count),
+     .kind = FIELD_PATHS, .max = NAMES_MAX},
+    {FIELD("commands", struct hello, runs_commands), .kind = FIELD_BOOL},
+};
+
+enum rc hello_parse(const struct json *doc, struct arena *arena, struct hello *ret_hello,
+                    struct field_errors *errors)
+{
+    const struct fields f = {.arena = arena, .errors = errors};
+    const uint64_t commands = UINT64_C(1) << (COUNT_OF(hello_fields) - 1); /* the last one's bit */
+    struct hello hello = {.slots = 0};
+    uint64_t seen = fields_read(&f, NULL, doc, hello_fields, COUNT_OF(hello_fields), &hello);
+    if (!(seen & commands))
+        hello.runs_commands = hello.handler_count == 0;
+    if (errors->count > 0)
+        return RC_INVALID;
+    *ret_hello = hello;
+    return RC_OK;
+}
+
+/* ---- polls */
+
+static const struct field held_fields[] = {
+    EXEC_ID(struct poll_held),
+    TOKEN(struct poll_held),
+};
+
+static const struct field_list held_list = {
+    .fields = held_fields,
+    .field_count = COUNT_OF(held_fields),
+    .item_bytes = sizeof(struct poll_held),
+};
+
+static void read_outcome(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    enum outcome outcome;
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    /* Only the server can say that a lease was lost. */
+    if (outcome_parse(value->string, &outcome) && outcome != OUTCOME_LOST)
+        *(enum outcome *)into = outcome;
+    else
+        fields_fail(f, at,
+                    "must be one of succeeded, failed, permanent, timeout, stopped and returned");
+}
+
+static void read_result(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    if (value->raw.len <= POLL_RESULT_BYTES_MAX)
+        *(struct str *)into = value->raw;
+    else
+        fields_fail(f, at, "must be at most %d bytes long", POLL_RESULT_BYTES_MAX);
+}
+
+#define USAGE(text, member, low, high)                                                             \
+    {                                                                                              \
+        FIELD(text, struct poll_result, usage.member), .kind = FIELD_INT, .min = (low),            \
+                                                       .max = (high)                               \
+    }
+
+static const struct field result_fields[] = {
+    EXEC_ID(struct poll_result),
+    TOKEN(struct poll_result),
+    {FIELD("outcome", struct poll_result, outcome), .kind = FIELD_OWN, .required = true,
+     .read = read_outcome},
+    USAGE("exit_code", exit_code, -1, INT32_MAX),
+    USAGE("signal", signal, 0, SIGNAL_MAX),
+    USAGE("cpu_ms", cpu_ms, 0, INT64_MAX),
+    USAGE("peak_memory_bytes", peak_memory_bytes, 0, INT64_MAX),
+    USAGE("output_bytes", output_bytes, 0, INT64_MAX),
+    USAGE("dropped_bytes", dropped_bytes, 0, INT64_MAX),
+    USAGE("log_seq", log_seq, 0, INT64_MAX),
+    {FIELD("result", struct poll_result, result), .kind = FIELD_OWN, .read = read_result},
+    {FIELD("error", struct poll_result, error), .kind = FIELD_TEXT, .max = POLL_ERROR_BYTES_MAX},
+};
+
+static const struct field_list result_list = {
+    .fields = result_fields,
+    .field_count = COUNT_OF(result_fields),
+    .item_bytes = sizeof(struct poll_result),
+    .blank = &(const struct poll_result){.usage = {.exit_code = -1}},
+};
+
+static const struct field poll_fields[] = {
+    {FIELD("seq", struct poll, seq), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = INT64_MAX},
+    {FIELD("free", struct poll, free), .kind = FIELD_INT, .required = true, .max = POLL_SLOTS_MAX},
+    {FIELD("wait_ms", struct poll, wait_ms), .kind = FIELD_INT, .max = WAIT_MS_MAX},
+    LIST("running", struct poll, held, held_count, held_list),
+    LIST("results", struct poll, results, result_count, result_list),
+};
+
+enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret_poll,
+                   struct field_errors *errors)
+{
+    const struct fields f = {.arena = arena, .errors = errors};
+    struct poll poll = {.worker_id = 0};
+    fields_read(&f, NULL, doc, poll_fields, COUNT_OF(poll_fields), &poll);
+    if (errors->count > 0)
+        return RC_INVALID;
+    *ret_poll = poll;
+    return RC_OK;
+}
+
+/* ---- what the worker reads */
+
+/* A worker has nobody to show fields to: it gets one sentence. */
+static enum rc read_reply(struct str text, struct arena *arena, const struct field *fields,
+                          size_t count, void *into, struct err *err)
+{
+    struct json doc;
+    struct field_errors errors = {.count = 0};
+    const struct fields f = {.arena = arena, .errors = &errors, .lenient = true};
+    TRY(json_parse(text, arena, &doc, err));
+    fields_read(&f, NULL, &doc, fields, count, into);
+    if (errors.count == 0)
+        return RC_OK;
+    struct str why = field_errors_text(&errors, arena);
+    return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
+}
+
+#define AMOUNT(text, member)                                                                       \
+    {                                                                                              \
+        FIELD(text, struct welcome, member), .kind = FIELD_INT, .required = true, .min = 0,        \
+                                             .max = INT64_MAX                                      \
+    }
+
+static const struct field welcome_fields[] = {
+    {FIELD("worker_id", struct welcome, worker_id), .kind = FIELD_ID, .required = true,
+     .prefix = ID_WORKER},
+    AMOUNT("lease_ms", lease_ms),
+    AMOUNT("park_ms", park_ms),
+    AMOUNT("kill_grace_ms", kill_grace_ms),
+    AMOUNT("output_bytes_max", output_bytes_max),
+};
+
+enum rc welcome_parse(struct str text, struct arena *arena, struct welcome *ret_welcome,
+                      struct err *err)
+{
+    struct welcome welcome = {.worker_id = 0};
+    TRY(read_reply(text, arena, welcome_fields, COUNT_OF(welcome_fields), &welcome, err));
+    *ret_welcome = welcome;
+    return RC_OK;
+}
+
+static const struct field lease_fields[] = {
+    EXEC_ID(struct poll_lease),
+    TOKEN(struct poll_lease),
+    {FIELD("job_id", struct poll_lease, job_id), .kind = FIELD_ID, .required = true,
+     .prefix = ID_JOB},
+    {FIELD("attempt", struct poll_lease, attempt), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = INT32_MAX},
+    {FIELD("slot", struct poll_lease, slot_ms), .kind = FIELD_WHEN, .required = true},
+    {FIELD("ttl_ms", struct poll_lease, ttl_ms), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = INT64_MAX},
+    {FIELD("spec", struct poll_lease, spec), .kind = FIELD_RAW, .required = true},
+    {FIELD("payload", struct poll_lease, payload), .kind = FIELD_RAW},
+};
+
+static const struct field_list lease_list = {
+    .fields = lease_fields,
+    .field_count = COUNT_OF(lease_fields),
+    .item_bytes = sizeof(struct poll_lease),
+};
+
+static const struct field stop_fields[] = {
+    EXEC_ID(struct poll_stop),
+    TOKEN(struct poll_stop),
+    {FIELD("reason", struct poll_stop, reason), .kind = FIELD_TEXT, .max = POLL_ERROR_BYTES_MAX},
+};
+
+static const struct field_list stop_list = {
+    .fields = stop_fields,
+    .field_count = COUNT_OF(stop_fields),
+    .item_bytes = sizeof(struct poll_stop),
+};
+
+static const struct field verdict_fields[] = {
+    EXEC_ID(struct poll_verdict),
+    TOKEN(struct poll_verdict),
+    {FIELD("accepted", struct poll_verdict, accepted), .kind = FIELD_BOOL, .required = true},
+};
+
+static const struct field_list verdict_list = {
+    .fields = verdict_fields,
+    .field_count = COUNT_OF(verdict_fields),
+    .item_bytes = sizeof(struct poll_verdict),
+};
+
+static const struct field reply_fields[] = {
+    LIST("leases", struct poll_reply, leases, lease_count, lease_list),
+    LIST("stop", struct poll_reply, stops, stop_count, stop_list),
+    LIST("results", struct poll_reply, verdicts, verdict_count, verdict_list),
+    {FIELD("drain", struct poll_reply, drain), .kind = FIELD_BOOL},
+};
+
+enum rc poll_reply_parse(struct str text, struct arena *arena, struct poll_reply *ret_reply,
+                         struct err *err)
+{
+    struct poll_reply reply = {.drain = false};
+    TRY(read_reply(text, arena, reply_fields, COUNT_OF(reply_fields), &reply, err));
+    *ret_reply = reply;
+    return RC_OK;
+}

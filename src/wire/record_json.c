@@ -1,0 +1,332 @@
+#include "wire/record_json.h"
+#include "base/id.h"
+#include "job/trail.h"
+
+#include <stdlib.h>
+
+/* ---- small parts */
+
+static void put_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.len > 0)
+        json_put_str(w, key, text);
+    else
+        json_put_null(w, key);
+}
+
+static void put_id(struct json_writer *w, const char *key, const char *prefix, uint64_t id)
+{
+    if (id != 0)
+        json_put_id(w, key, prefix, id);
+    else
+        json_put_null(w, key);
+}
+
+static void put_duration(struct json_writer *w, int64_t from_ms, int64_t to_ms)
+{
+    if (from_ms == 0 || to_ms == 0)
+        json_put_null(w, "duration_ms");
+    else
+        json_put_int(w, "duration_ms", to_ms > from_ms ? to_ms - from_ms : 0);
+}
+
+static void put_transitions(struct json_writer *w, struct str trail)
+{
+    struct trail_step step;
+    json_key(w, "transitions");
+    json_open_array(w);
+    while (trail_next(&trail, &step)) {
+        json_open(w);
+        json_put_when(w, "at", step.at_ms);
+        json_put_str(w, "event", step.event);
+        json_put_str(w, "status", step.state);
+        json_put_str(w, "actor", step.actor);
+        json_put_str(w, "reason", step.reason);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+/* Newline-separated names as an array. */
+static void put_names(struct json_writer *w, const char *key, struct str names)
+{
+    json_key(w, key);
+    json_open_array(w);
+    while (names.len > 0) {
+        struct str name = str_cut(&names, '\n');
+        if (name.len > 0)
+            json_str(w, name);
+    }
+    json_close_array(w);
+}
+
+/* ---- executions */
+
+static void put_exec(struct json_writer *w, const struct exec_rec *exec)
+{
+    json_put_id(w, "execution_id", ID_EXEC, exec->id);
+    json_put_id(w, "job_id", ID_JOB, exec->job_id);
+    json_put_str(w, "status", exec_state_name(exec->state));
+    json_put_bool(w, "stopping", exec->state == EXEC_STOPPING);
+    json_put_str(w, "queue", exec->queue);
+    json_put_int(w, "priority", exec->priority);
+    json_put_when(w, "slot", exec->slot_ms);
+    json_put_when(w, "created_at", exec->created_ms);
+    json_put_when(w, "due_at", exec->due_ms);
+    json_put_when(w, "started_at", exec->started_ms);
+    json_put_when(w, "finished_at", exec->finished_ms);
+    put_duration(w, exec->started_ms, exec->finished_ms);
+    put_id(w, "retry_of", ID_EXEC, exec->retry_of);
+    json_put_int(w, "attempt_count", exec->attempts);
+    json_put_int(w, "lost_count", exec->lost);
+    put_id(w, "worker_id", ID_WORKER, exec->worker_id);
+    json_put_int(w, "token", (int64_t)exec->token);
+    put_text(w, "error", exec->error);
+}
+
+static void print_attempt(struct json_writer *w, const struct attempt_rec *attempt)
+{
+    const struct usage *usage = &attempt->usage;
+    json_open(w);
+    json_put_int(w, "attempt", attempt->number);
+    json_put_int(w, "token", (int64_t)attempt->token);
+    put_id(w, "worker_id", ID_WORKER, attempt->worker_id);
+    json_put_str(w, "outcome", outcome_name(attempt->outcome));
+    json_put_when(w, "started_at", attempt->started_ms);
+    json_put_when(w, "ended_at", attempt->ended_ms);
+    put_duration(w, attempt->started_ms, attempt->ended_ms);
+    if (usage->exit_code >= 0)
+        json_put_int(w, "exit_code", usage->exit_code);
+    else
+        json_put_null(w, "exit_code");
+    if (usage->signal != 0)
+        json_put_int(w, "signal", usage->signal);
+    else
+        json_put_null(w, "signal");
+    json_put_int(w, "cpu_ms", usage->cpu_ms);
+    json_put_int(w, "peak_memory_bytes", usage->peak_memory_bytes);
+    json_put_int(w, "output_bytes", usage->output_bytes);
+    json_put_int(w, "dropped_bytes", usage->dropped_bytes);
+    put_text(w, "error", attempt->error);
+    json_close(w);
+}
+
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec)
+{
+    json_open(w);
+    put_exec(w, exec);
+    json_close(w);
+}
+
+void exec_print(struct json_writer *w, const struct exec_rec *exec,
+                const struct attempt_rec *attempts, size_t attempt_count)
+{
+    json_open(w);
+    put_exec(w, exec);
+    if (exec->result.len > 0)
+        json_put_raw(w, "result", exec->result);
+    else
+        json_put_null(w, "result");
+    json_key(w, "attempts");
+    json_open_array(w);
+    for (size_t i = 0; i < attempt_count; i++)
+        print_attempt(w, &attempts[i]);
+    json_close_array(w);
+    put_transitions(w, exec->trail);
+    json_close(w);
+}
+
+/* ---- jobs */
+
+static void put_job(struct json_writer *w, const struct job_rec *job)
+{
+    json_put_id(w, "job_id", ID_JOB, job->id);
+    json_put_str(w, "status", job_state_name(job->state));
+    json_put_int(w, "version", job->version);
+    json_put_str(w, "owner", job->owner);
+    json_put_when(w, "created_at", job->created_ms);
+    json_put_when(w, "finished_at", job->finished_ms);
+    put_id(w, "last_execution_id", ID_EXEC, job->last_exec);
+}
+
+static void put_last(struct json_writer *w, const struct exec_rec *last)
+{
+    static const struct exec_rec none = {.state = EXEC_NONE};
+    bool current = last != NULL && !exec_is_final(last->state);
+    last = last == NULL ? &none : last;
+    json_key(w, "current_execution");
+    if (current)
+        exec_print_short(w, last);
+    else
+        json_null(w);
+    json_put_when(w, "next_run_at", current ? last->due_ms : 0);
+    json_put_int(w, "retry_count", last->attempts > 0 ? last->attempts - 1 : 0);
+    json_put_int(w, "lost_count", last->lost);
+}
+
+void job_print_short(struct json_writer *w, const struct job_rec *job)
+{
+    json_open(w);
+    put_job(w, job);
+    json_raw_members(w, job->spec);
+    json_close(w);
+}
+
+void job_print(struct json_writer *w, const struct job_rec *job, const struct exec_rec *last)
+{
+    json_open(w);
+    put_job(w, job);
+    put_last(w, last);
+    put_transitions(w, job->trail);
+    json_raw_members(w, job->spec);
+    if (job->payload.len > 0)
+        json_put_raw(w, "payload", job->payload);
+    json_close(w);
+}
+
+/* ---- workers */
+
+void worker_view_print(struct json_writer *w, const struct worker_view *view,
+                       int64_t away_before_ms)
+{
+    const struct worker_rec *worker = &view->worker;
+    struct str status = STR("active");
+    if (view->seen_ms < away_before_ms)
+        status = STR("away");
+    else if (worker->draining)
+        status = STR("draining");
+    json_open(w);
+    json_put_id(w, "worker_id", ID_WORKER, worker->id);
+    json_put_str(w, "name", worker->name);
+    json_put_str(w, "status", status);
+    json_put_int(w, "slots", worker->slots);
+    json_put_int(w, "busy", view->busy);
+    put_names(w, "queues", worker->queues);
+    put_names(w, "handlers", worker->handlers);
+    json_put_bool(w, "commands", worker->runs_commands);
+    json_put_when(w, "registered_at", worker->registered_ms);
+    json_put_when(w, "seen_at", view->seen_ms);
+    json_close(w);
+}
+
+/* ---- numbers */
+
+/* Sums by state. */
+struct tally {
+    int64_t jobs[JOB_STATES];
+    int64_t execs[EXEC_STATES];
+};
+
+static void tally_add(struct tally *tally, const struct counter *counter)
+{
+    if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
+        tally->jobs[counter->state] += counter->value;
+    else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
+        tally->execs[counter->state == EXEC_STOPPING ? EXEC_RUNNING : counter->state] +=
+            counter->value; /* users know no stopping state */
+}
+
+static void put_job_states(struct json_writer *w, const struct tally *tally)
+{
+    for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
+        json_key_str(w, job_state_name((enum job_state)i));
+        json_int(w, tally->jobs[i]);
+    }
+}
+
+static void put_exec_states(struct json_writer *w, const struct tally *tally)
+{
+    for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
+        if (i == EXEC_STOPPING)
+            continue;
+        json_key_str(w, exec_state_name((enum exec_state)i));
+        json_int(w, tally->execs[i]);
+    }
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    const struct counter *const *left = a;
+    const struct counter *const *right = b;
+    return str_cmp((*left)->queue, (*right)->queue);
+}
+
+/* Sorted by queue, so that what belongs together stands together. */
+static const struct counter **sort_counters(const struct stats_view *stats, struct arena *arena)
+{
+    const struct counter **sorted =
+        ARENA_ARRAY(arena, const struct counter *, stats->counter_count);
+    for (size_t i = 0; i < stats->counter_count; i++)
+        sorted[i] = &stats->counters[i];
+    if (stats->counter_count > 0)
+        qsort(sorted, stats->counter_count, sizeof(*sorted), compare_queues);
+    return sorted;
+}
+
+static void put_queues(struct json_writer *w, const struct counter **sorted, size_t count)
+{
+    json_key(w, "queues");
+    json_open_array(w);
+    for (size_t i = 0; i < count;) {
+        struct str queue = sorted[i]->queue;
+        struct tally tally = {.jobs = {0}};
+        for (; i < count && str_eq(sorted[i]->queue, queue); i++)
+            tally_add(&tally, sorted[i]);
+        json_open(w);
+        json_put_str(w, "queue", queue);
+        put_exec_states(w, &tally);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
+                 int64_t uptime_ms, struct arena *arena)
+{
+    struct tally total = {.jobs = {0}};
+    for (size_t i = 0; i < stats->counter_count; i++)
+        tally_add(&total, &stats->counters[i]);
+    json_open(w);
+    json_put_when(w, "time", now_ms);
+    json_put_int(w, "uptime_ms", uptime_ms);
+    json_key(w, "jobs");
+    json_open(w);
+    put_job_states(w, &total);
+    json_close(w);
+    json_key(w, "executions");
+    json_open(w);
+    put_exec_states(w, &total);
+    json_close(w);
+    put_queues(w, sort_counters(stats, arena), stats->counter_count);
+    json_key(w, "workers");
+    json_open(w);
+    json_put_int(w, "count", (int64_t)stats->worker_count);
+    json_put_int(w, "slots", (int64_t)stats->slots);
+    json_put_int(w, "busy", (int64_t)stats->busy);
+    json_close(w);
+    json_close(w);
+}
+
+/* ---- streams */
+
+void event_print(struct json_writer *w, const struct event *event)
+{
+    json_open(w);
+    json_put_when(w, "at", event->at_ms);
+    json_put_id(w, "execution_id", ID_EXEC, event->exec_id);
+    json_put_id(w, "job_id", ID_JOB, event->job_id);
+    json_put_str(w, "queue", event->queue);
+    json_put_str(w, "event", exec_event_name(event->event));
+    json_put_str(w, "status", exec_state_name(event->state));
+    json_close(w);
+}
+
+void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk)
+{
+    json_open(w);
+    json_put_int(w, "attempt", chunk->attempt);
+    json_put_str(w, "stream", log_stream_name(chunk->stream));
+    json_put_when(w, "at", chunk->at_ms);
+    json_put_str(w, "text", chunk->bytes);
+    json_close(w);
+}

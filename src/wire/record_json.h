@@ -1,0 +1,32 @@
+/* record_json.h - what the API shows: jobs, executions, workers, numbers and events.
+ *
+ * Each call writes one JSON value (an object with its braces) as docs/protocol.md has it; the
+ * caller decides what stands around it. Records are trusted: their JSON parts (spec, payload,
+ * result) were checked on the way in and are written as they are. */
+#pragma once
+#include "job/command.h"
+#include "job/log.h"
+#include "wire/json.h"
+
+/* last is the job's newest execution, or NULL when it is not known. It appears as
+ * `current_execution` while it is unfinished, and gives the counters in any case. */
+void job_print(struct json_writer *w, const struct job_rec *job, const struct exec_rec *last);
+/* For lists: without payload, transitions and what only executions know. */
+void job_print_short(struct json_writer *w, const struct job_rec *job);
+
+void exec_print(struct json_writer *w, const struct exec_rec *exec,
+                const struct attempt_rec *attempts, size_t attempt_count);
+/* For lists: without attempts, result and transitions. */
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec);
+
+/* A worker that was last seen before away_before_ms is shown as `away`. */
+void worker_view_print(struct json_writer *w, const struct worker_view *view,
+                       int64_t away_before_ms);
+
+/* Totals over all queues, and each queue by itself, in the order of their names. */
+void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
+                 int64_t uptime_ms, struct arena *arena);
+
+void event_print(struct json_writer *w, const struct event *event);
+/* Output as followers see it; bytes that are not UTF-8 are replaced. */
+void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk);

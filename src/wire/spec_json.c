@@ -1,0 +1,291 @@
+/* Job documents, read. spec_print.c writes them. */
+#include "wire/spec_json.h"
+#include "wire/fields.h"
+
+#include <math.h>
+
+/* ---- parts of a document that need a function of their own */
+
+/* An array is executed as it is. Its bytes are counted as the kernel will: each with its NUL. */
+static void read_argv(const struct fields *f, const struct field_place *at,
+                      const struct json *value, struct spec *spec)
+{
+    if (value->count == 0)
+        fields_fail(f, at, "must not be empty");
+    if (value->count > SPEC_ARGS_MAX) {
+        fields_fail(f, at, "must have at most %d items", SPEC_ARGS_MAX);
+        return;
+    }
+    struct str *argv = ARENA_ARRAY(f->arena, struct str, value->count);
+    size_t bytes = 0;
+    for (size_t i = 0; i < value->count; i++) {
+        struct field_place place = {.parent = at, .index = i};
+        int64_t min = i == 0; /* the program must have a name, its arguments may be empty */
+        if (!fields_text(f, &place, &value->items[i], FIELD_TEXT, min, SPEC_ARGV_BYTES_MAX))
+            continue;
+        argv[i] = value->items[i].string;
+        bytes += argv[i].len + 1;
+    }
+    if (bytes > SPEC_ARGV_BYTES_MAX)
+        fields_fail(f, at, "must be at most %d bytes in all", SPEC_ARGV_BYTES_MAX);
+    spec->work = WORK_ARGV;
+    spec->argv = argv;
+    spec->argc = value->count;
+}
+
+static void read_command(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    if (value->kind == JSON_ARRAY) {
+        read_argv(f, at, value, spec);
+    } else if (value->kind != JSON_STRING) {
+        fields_fail(f, at, "must be an array or a string, not %s", json_kind_name(value->kind));
+    } else if (fields_text(f, at, value, FIELD_TEXT, 1, SPEC_ARGV_BYTES_MAX - 1)) {
+        struct str *text = ARENA_NEW(f->arena, struct str);
+        *text = value->string;
+        spec->work = WORK_SHELL;
+        spec->argv = text;
+        spec->argc = 1;
+    }
+}
+
+static void read_handler(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    if (!fields_text(f, at, value, FIELD_PATH, 1, SPEC_NAME_MAX))
+        return;
+    spec->work = WORK_HANDLER;
+    spec->handler = value->string;
+}
+
+/* An object of texts, as pairs in the order of the document. */
+struct pair_limits {
+    size_t count_max;
+    int64_t value_bytes_max;
+    size_t bytes_max;
+    char key_without; /* a character that no key may have; 0: none */
+};
+
+static bool check_key(const struct fields *f, const struct field_place *at,
+                      const struct pair_limits *limits, struct str key)
+{
+    const struct json text = {.kind = JSON_STRING, .string = key};
+    if (key.len == 0) {
+        fields_fail(f, at->parent, "must not have an empty name");
+        return false;
+    }
+    if (limits->key_without != 0 && str_index(key, limits->key_without) < key.len) {
+        fields_fail(f, at, "must not have '%c' in its name", limits->key_without);
+        return false;
+    }
+    return fields_text(f, at, &text, FIELD_LINE, 1, SPEC_NAME_MAX);
+}
+
+static struct pair *read_pairs(const struct fields *f, const struct field_place *at,
+                               const struct json *value, enum field_kind kind,
+                               const struct pair_limits *limits)
+{
+    if (!fields_kind(f, at, value, JSON_OBJECT))
+        return NULL;
+    if (value->count > limits->count_max) {
+        fields_fail(f, at, "must have at most %zu members", limits->count_max);
+        return NULL;
+    }
+    struct pair *pairs = ARENA_ARRAY(f->arena, struct pair, value->count);
+    size_t bytes = 0;
+    for (size_t i = 0; i < value->count; i++) {
+        const struct json_member *member = &value->members[i];
+        struct field_place place = {.parent = at, .key = member->key};
+        if (!check_key(f, &place, limits, member->key) ||
+            !fields_text(f, &place, &member->value, kind, 0, limits->value_bytes_max))
+            continue;
+        pairs[i] = (struct pair){member->key, member->value.string};
+        bytes += pairs[i].key.len + pairs[i].value.len + 2; /* '=' and NUL */
+    }
+    if (bytes > limits->bytes_max)
+        fields_fail(f, at, "must be at most %zu bytes in all", limits->bytes_max);
+    return pairs;
+}
+
+static void read_env(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    static const struct pair_limits limits = {
+        .count_max = SPEC_ENV_MAX,
+        .value_bytes_max = SPEC_ARGV_BYTES_MAX,
+        .bytes_max = SPEC_ARGV_BYTES_MAX,
+        .key_without = '=',
+    };
+    struct spec *spec = into;
+    spec->env = read_pairs(f, at, value, FIELD_TEXT, &limits);
+    spec->env_count = spec->env == NULL ? 0 : value->count;
+}
+
+static void read_tags(const struct fields *f, const struct field_place *at,
+                      const struct json *value, void *into)
+{
+    static const struct pair_limits limits = {
+        .count_max = SPEC_TAGS_MAX,
+        .value_bytes_max = SPEC_TEXT_MAX,
+        .bytes_max = SPEC_TAGS_MAX * (SPEC_NAME_MAX + SPEC_TEXT_MAX),
+    };
+    struct spec *spec = into;
+    spec->tags = read_pairs(f, at, value, FIELD_LINE, &limits);
+    spec->tag_count = spec->tags == NULL ? 0 : value->count;
+}
+
+static void read_schedule(const struct fields *f, const struct field_place *at,
+                          const struct json *value, void *into)
+{
+    enum { AT = 1, DELAY = 2 }; /* bits of the first two */
+    static const struct field schedule_fields[] = {
+        {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
+        {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION, .max = SPEC_DURATION_MAX_MS},
+        {.name = STR_INIT("cron"), .kind = FIELD_LATER},
+        {.name = STR_INIT("every"), .kind = FIELD_LATER},
+        {.name = STR_INIT("timezone"), .kind = FIELD_LATER},
+        {.name = STR_INIT("seconds"), .kind = FIELD_LATER},
+    };
+    struct spec *spec = into;
+    uint64_t seen = fields_read(f, at, value, schedule_fields, COUNT_OF(schedule_fields), spec);
+    if ((seen & (AT | DELAY)) == (AT | DELAY))
+        fields_fail(f, at, "must have only one of at and delay");
+    else if (seen == 0 && value->kind == JSON_OBJECT)
+        fields_fail(f, at, "must have one of at and delay");
+    spec->when = seen & AT ? WHEN_AT : WHEN_DELAY;
+}
+
+static void read_policy(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (!retry_policy_parse(value->string, into))
+        fields_fail(f, at, "must be one of exponential, linear, fixed and immediate");
+}
+
+static void read_jitter(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    if (value->kind != JSON_INT && !fields_kind(f, at, value, JSON_DOUBLE))
+        return;
+    double jitter = value->kind == JSON_INT ? (double)value->integer : value->number;
+    if (jitter >= 0 && jitter <= 1)
+        *(uint32_t *)into = (uint32_t)lround(jitter * 1000);
+    else
+        fields_fail(f, at, "must be between 0 and 1");
+}
+
+static void read_retry(const struct fields *f, const struct field_place *at,
+                       const struct json *value, void *into)
+{
+    static const struct field retry_fields[] = {
+        {FIELD("max_retries", struct retry, max_retries), .kind = FIELD_INT,
+         .max = SPEC_RETRIES_MAX},
+        {FIELD("policy", struct retry, policy), .kind = FIELD_OWN, .read = read_policy},
+        {FIELD("delay", struct retry, delay_ms), .kind = FIELD_DURATION,
+         .max = SPEC_DURATION_MAX_MS},
+        {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
+         .max = SPEC_DURATION_MAX_MS},
+        {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN, .read = read_jitter},
+        {.name = STR_INIT("retry_on"), .kind = FIELD_LATER},
+    };
+    enum { DELAY = 1 << 2, MAX_DELAY = 1 << 3 }; /* bits of these two */
+    struct retry *retry = into;
+    uint64_t seen = fields_read(f, at, value, retry_fields, COUNT_OF(retry_fields), retry);
+    if (retry->delay_ms <= retry->max_delay_ms)
+        return;
+    if (!(seen & MAX_DELAY)) { /* a default gives way to what the user said */
+        retry->max_delay_ms = retry->delay_ms;
+    } else if (!(seen & DELAY)) {
+        retry->delay_ms = retry->max_delay_ms;
+    } else {
+        struct field_place place = {.parent = at, .key = STR("delay")};
+        fields_fail(f, &place, "must not be longer than max_delay");
+    }
+}
+
+/* ---- the whole document */
+
+#define LATER(text)                                                                                \
+    {                                                                                              \
+        .name = STR_INIT(text), .kind = FIELD_LATER                                                \
+    }
+
+enum { COMMAND = 1 << 0, HANDLER = 1 << 1, WORK = (1 << 5) - 1 }; /* bits of the first five */
+
+/* Members without a place of their own are handed the whole spec. */
+static const struct field spec_fields[] = {
+    {.name = STR_INIT("command"), .kind = FIELD_OWN, .read = read_command},
+    {.name = STR_INIT("handler"), .kind = FIELD_OWN, .read = read_handler},
+    LATER("http"),
+    LATER("container"),
+    LATER("task"),
+    {FIELD("name", struct spec, name), .kind = FIELD_LINE, .min = 1, .max = SPEC_NAME_MAX},
+    {FIELD("description", struct spec, description), .kind = FIELD_TEXT, .max = SPEC_TEXT_MAX},
+    {FIELD("payload", struct spec, payload), .kind = FIELD_RAW},
+    {.name = STR_INIT("env"), .kind = FIELD_OWN, .read = read_env},
+    {FIELD("working_dir", struct spec, working_dir), .kind = FIELD_TEXT, .min = 1,
+     .max = SPEC_TEXT_MAX},
+    {.name = STR_INIT("schedule"), .kind = FIELD_OWN, .read = read_schedule},
+    {FIELD("priority", struct spec, priority), .kind = FIELD_INT, .max = SPEC_PRIORITY_MAX},
+    {FIELD("queue", struct spec, queue), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
+    {FIELD("timeout", struct spec, timeout_ms), .kind = FIELD_DURATION, .min = 1,
+     .max = SPEC_DURATION_MAX_MS},
+    {FIELD("retry", struct spec, retry), .kind = FIELD_OWN, .read = read_retry},
+    {.name = STR_INIT("tags"), .kind = FIELD_OWN, .read = read_tags},
+    LATER("team"),
+    LATER("resources"),
+    LATER("labels"),
+    LATER("sla"),
+    LATER("overlap"),
+    LATER("misfire"),
+    LATER("dst"),
+    LATER("stagger"),
+    LATER("depends_on"),
+    LATER("concurrency"),
+    LATER("rate"),
+    LATER("unique"),
+    LATER("start_within"),
+    LATER("expires_in"),
+    LATER("at_most_once"),
+    LATER("calendars"),
+    LATER("secrets"),
+    LATER("user"),
+    LATER("sandbox"),
+};
+
+enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret_spec,
+                   struct field_errors *errors)
+{
+    const struct fields f = {.arena = arena, .errors = errors};
+    struct spec spec = {
+        .when = WHEN_NOW,
+        .queue = STR("default"),
+        .priority = SPEC_PRIORITY_DEFAULT,
+        .retry = retry_default,
+    };
+    uint64_t seen = fields_read(&f, NULL, doc, spec_fields, COUNT_OF(spec_fields), &spec);
+    if ((seen & COMMAND) && (seen & HANDLER))
+        field_error(errors, arena, STR("handler"), "must not stand beside command");
+    if (!(seen & WORK) && doc->kind == JSON_OBJECT)
+        field_error(errors, arena, STR("command"), "is required, or handler");
+    if (errors->count > 0)
+        return RC_INVALID;
+    *ret_spec = spec;
+    return RC_OK;
+}
+
+enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err)
+{
+    struct json doc;
+    struct field_errors errors = {.count = 0};
+    TRY(json_parse(text, arena, &doc, err));
+    if (spec_parse(&doc, arena, ret_spec, &errors)) {
+        struct str why = field_errors_text(&errors, arena);
+        return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
+    }
+    return RC_OK;
+}

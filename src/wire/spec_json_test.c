@@ -1,0 +1,448 @@
+#include "wire/spec_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOW_MS INT64_C(1794816000000) /* 2026-11-16T08:00:00Z */
+
+static struct arena arena;
+
+static int release(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static struct spec spec_of(const char *text)
+{
+    struct spec spec;
+    struct err err;
+    if (spec_read(str_c(text), &arena, &spec, &err))
+        fail_msg("%s: %s", text, err.text);
+    return spec;
+}
+
+static struct field_errors errors_of(struct str text)
+{
+    struct json doc;
+    struct spec spec;
+    struct field_errors errors = {0};
+    assert_int_equal(json_parse(text, &arena, &doc, NULL), RC_OK);
+    assert_int_equal(spec_parse(&doc, &arena, &spec, &errors), RC_INVALID);
+    return errors;
+}
+
+/* The document has one problem: this one. */
+static void assert_problem(const char *text, const char *field, const char *message)
+{
+    struct field_errors errors = errors_of(str_c(text));
+    assert_string_equal(errors.items[0].field.ptr, field);
+    assert_string_equal(errors.items[0].message.ptr, message);
+    assert_int_equal(errors.count, 1);
+}
+
+/* A job with this member beside its command has one problem. */
+#define assert_member_problem(member, field, message)                                              \
+    assert_problem("{\"command\": [\"true\"], " member "}", field, message)
+
+static void a_full_document_is_understood(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of(
+        "{\"command\": [\"python3\", \"report.py\"], \"name\": \"nightly-report\","
+        " \"description\": \"Builds it.\", \"payload\": {\"month\":  11}, \"env\": {\"MODE\": \"full\"},"
+        " \"working_dir\": \"/srv/reports\", \"schedule\": {\"delay\": \"10m\"}, \"priority\": 600,"
+        " \"queue\": \"reports\", \"timeout\": \"1h\", \"tags\": {\"env\": \"prod\"},"
+        " \"retry\": {\"max_retries\": 5, \"policy\": \"linear\", \"delay\": \"2s\","
+        " \"max_delay\": \"2h\", \"jitter\": 0.25}}");
+    assert_int_equal(spec.work, WORK_ARGV);
+    assert_int_equal(spec.argc, 2);
+    assert_true(str_eq(spec.argv[1], STR("report.py")));
+    assert_true(str_eq(spec.name, STR("nightly-report")));
+    assert_true(str_eq(spec.description, STR("Builds it.")));
+    assert_true(str_eq(spec.payload, STR("{\"month\":  11}"))); /* as it was written */
+    assert_int_equal(spec.env_count, 1);
+    assert_true(str_eq(spec.env[0].key, STR("MODE")) && str_eq(spec.env[0].value, STR("full")));
+    assert_true(str_eq(spec.working_dir, STR("/srv/reports")));
+    assert_int_equal(spec.when, WHEN_DELAY);
+    assert_int_equal(spec.when_ms, 600000);
+    assert_int_equal(spec.priority, 600);
+    assert_true(str_eq(spec.queue, STR("reports")));
+    assert_int_equal(spec.timeout_ms, 3600000);
+    assert_int_equal(spec.tag_count, 1);
+    assert_int_equal(spec.retry.max_retries, 5);
+    assert_int_equal(spec.retry.policy, RETRY_LINEAR);
+    assert_int_equal(spec.retry.delay_ms, 2000);
+    assert_int_equal(spec.retry.max_delay_ms, 7200000);
+    assert_int_equal(spec.retry.jitter_permille, 250);
+}
+
+static void what_is_not_said_has_its_default(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": [\"true\"]}");
+    assert_true(str_eq(spec.queue, STR("default")));
+    assert_int_equal(spec.priority, SPEC_PRIORITY_DEFAULT);
+    assert_int_equal(spec.when, WHEN_NOW);
+    assert_int_equal(spec.timeout_ms, 0);
+    assert_memory_equal(&spec.retry, &retry_default, sizeof spec.retry);
+    assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
+}
+
+static void null_means_absent(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"true\", \"handler\": null, \"name\": null,"
+                               " \"payload\": null, \"env\": null, \"schedule\": null,"
+                               " \"priority\": null, \"timeout\": null, \"retry\": null,"
+                               " \"tags\": null}");
+    assert_int_equal(spec.work, WORK_SHELL);
+    assert_int_equal(spec.payload.len, 0);
+    assert_int_equal(spec.priority, SPEC_PRIORITY_DEFAULT);
+    assert_memory_equal(&spec.retry, &retry_default, sizeof spec.retry);
+}
+
+static void a_command_is_an_array_or_a_text_for_the_shell(void **state)
+{
+    (void)state;
+    struct spec shell = spec_of("{\"command\": \"a | b\\n\"}");
+    assert_int_equal(shell.work, WORK_SHELL);
+    assert_true(str_eq(shell.argv[0], STR("a | b\n")));
+    struct spec handler = spec_of("{\"handler\": \"mail/send\"}");
+    assert_int_equal(handler.work, WORK_HANDLER);
+    assert_int_equal(handler.argc, 0);
+    assert_int_equal(spec_of("{\"command\": [\"x\", \"\"]}").argc, 2);
+}
+
+static void there_is_exactly_one_kind_of_work(void **state)
+{
+    (void)state;
+    assert_problem("{}", "command", "is required, or handler");
+    assert_problem("{\"command\": null}", "command", "is required, or handler");
+    assert_problem("{\"command\": \"a\", \"handler\": \"b\"}", "handler",
+                   "must not stand beside command");
+}
+
+static void a_bad_command_is_refused(void **state)
+{
+    (void)state;
+    assert_problem("{\"command\": []}", "command", "must not be empty");
+    assert_problem("{\"command\": \"\"}", "command", "must not be empty");
+    assert_problem("{\"command\": 7}", "command", "must be an array or a string, not a number");
+    assert_problem("{\"command\": [\"a\", \"b\", 7]}", "command[2]",
+                   "must be a string, not a number");
+    assert_problem("{\"command\": [\"\"]}", "command[0]", "must not be empty");
+    assert_problem("{\"handler\": \"a b\"}", "handler",
+                   "may have letters, digits and _ . : - / only");
+}
+
+/* {"command": ["x…", "x…", …]}, count items of len bytes. */
+static struct str command_of(size_t count, size_t len)
+{
+    struct buf out = BUF(4 << 20);
+    buf_add(&out, STR("{\"command\":["));
+    for (size_t i = 0; i < count; i++) {
+        buf_add(&out, i == 0 ? STR("\"") : STR(",\""));
+        char *to = buf_reserve(&out, len);
+        memset(to, 'x', len);
+        out.len += len;
+        buf_add_char(&out, '"');
+    }
+    buf_add(&out, STR("]}"));
+    struct str text = arena_str(&arena, buf_str(&out));
+    buf_free(&out);
+    return text;
+}
+
+static void a_command_is_as_large_as_the_kernel_takes_it(void **state)
+{
+    (void)state;
+    struct spec spec;
+    assert_int_equal(spec_read(command_of(2, 65535), &arena, &spec, NULL), RC_OK);
+    assert_string_equal(errors_of(command_of(2, 65536)).items[0].message.ptr,
+                        "must be at most 131072 bytes in all");
+    assert_string_equal(errors_of(command_of(SPEC_ARGS_MAX + 1, 1)).items[0].message.ptr,
+                        "must have at most 4096 items");
+}
+
+static void names_have_no_control_characters_and_an_end(void **state)
+{
+    (void)state;
+    assert_member_problem("\"name\": \"\"", "name", "must not be empty");
+    assert_member_problem("\"name\": \"a\\nb\"", "name", "must not have control characters");
+    assert_member_problem("\"name\": \"a\\u007fb\"", "name", "must not have control characters");
+    assert_member_problem("\"queue\": \"a b\"", "queue",
+                          "may have letters, digits and _ . : - only");
+    assert_member_problem("\"queue\": \"\"", "queue", "must not be empty");
+    assert_int_equal(
+        spec_of("{\"command\": \"x\", \"name\": \"\xc3\xa4 & \xe2\x82\xac\"}").name.len, 8);
+    char text[400] = "{\"command\": \"x\", \"name\": \"";
+    size_t at = strlen(text);
+    memset(text + at, 'n', 201);
+    memcpy(text + at + 201, "\"}", 3);
+    assert_problem(text, "name", "must be at most 200 bytes long");
+}
+
+static void a_mistyped_field_is_named_with_what_it_should_be(void **state)
+{
+    (void)state;
+    assert_member_problem("\"name\": 7", "name", "must be a string, not a number");
+    assert_member_problem("\"priority\": \"high\"", "priority", "must be a number, not a string");
+    assert_member_problem("\"priority\": 1.5", "priority", "must be a whole number");
+    assert_member_problem("\"timeout\": 60", "timeout", "must be a string, not a number");
+    assert_member_problem("\"env\": []", "env", "must be an object, not an array");
+    assert_member_problem("\"tags\": {\"a\": 1}", "tags.a", "must be a string, not a number");
+    assert_member_problem("\"retry\": true", "retry", "must be an object, not true or false");
+    assert_problem("[]", "", "must be an object, not an array");
+}
+
+static void priority_has_a_range(void **state)
+{
+    (void)state;
+    assert_int_equal(spec_of("{\"command\": \"x\", \"priority\": 0}").priority, 0);
+    assert_int_equal(spec_of("{\"command\": \"x\", \"priority\": 1000}").priority, 1000);
+    assert_member_problem("\"priority\": -1", "priority", "must be between 0 and 1000");
+    assert_member_problem("\"priority\": 1001", "priority", "must be between 0 and 1000");
+    assert_member_problem("\"priority\": 4294967796", "priority", "must be between 0 and 1000");
+}
+
+static void durations_have_a_unit_and_a_range(void **state)
+{
+    (void)state;
+    const char *what = "must be a duration with a unit as in 90s, 15m, 1h30m or 2d";
+    assert_member_problem("\"timeout\": \"60\"", "timeout", what);
+    assert_member_problem("\"timeout\": \"0s\"", "timeout", "must be at least 1ms");
+    assert_member_problem("\"timeout\": \"4000d\"", "timeout", "must be at most 3660d");
+    assert_int_equal(spec_of("{\"command\": \"x\", \"timeout\": \"3660d\"}").timeout_ms,
+                     SPEC_DURATION_MAX_MS);
+}
+
+static void a_schedule_is_a_moment_or_a_delay(void **state)
+{
+    (void)state;
+    struct spec at =
+        spec_of("{\"command\": \"x\", \"schedule\": {\"at\": \"2026-11-16T09:00:00+01:00\"}}");
+    assert_int_equal(at.when, WHEN_AT);
+    assert_int_equal(at.when_ms, NOW_MS);
+    assert_int_equal(spec_of("{\"command\":\"x\",\"schedule\":{\"delay\":\"0s\"}}").when,
+                     WHEN_DELAY);
+    assert_member_problem("\"schedule\": {}", "schedule", "must have one of at and delay");
+    assert_member_problem("\"schedule\": {\"at\": null}", "schedule",
+                          "must have one of at and delay");
+    assert_member_problem("\"schedule\": {\"at\": \"2026-11-16T09:00:00Z\", \"delay\": \"1s\"}",
+                          "schedule", "must have only one of at and delay");
+    assert_member_problem("\"schedule\": {\"at\": \"tomorrow\"}", "schedule.at",
+                          "must be a time as in 2026-11-16T03:00:00Z (RFC 3339)");
+    assert_member_problem("\"schedule\": {\"delay\": \"3661d\"}", "schedule.delay",
+                          "must be at most 3660d");
+}
+
+static void retry_has_its_limits(void **state)
+{
+    (void)state;
+    assert_member_problem("\"retry\": {\"max_retries\": 1001}", "retry.max_retries",
+                          "must be between 0 and 1000");
+    assert_member_problem("\"retry\": {\"policy\": \"never\"}", "retry.policy",
+                          "must be one of exponential, linear, fixed and immediate");
+    assert_member_problem("\"retry\": {\"jitter\": 1.01}", "retry.jitter",
+                          "must be between 0 and 1");
+    assert_member_problem("\"retry\": {\"jitter\": \"x\"}", "retry.jitter",
+                          "must be a number, not a string");
+    assert_member_problem("\"retry\": {\"delay\": \"2h\", \"max_delay\": \"1h\"}", "retry.delay",
+                          "must not be longer than max_delay");
+    assert_member_problem("\"retry\": {\"tries\": 1}", "retry.tries", "unknown field");
+    assert_int_equal(spec_of("{\"command\":\"x\",\"retry\":{\"jitter\":1}}").retry.jitter_permille,
+                     1000);
+}
+
+static void a_default_delay_gives_way_to_the_other_one(void **state)
+{
+    (void)state;
+    struct spec longer = spec_of("{\"command\":\"x\",\"retry\":{\"delay\":\"2h\"}}");
+    assert_int_equal(longer.retry.max_delay_ms, 7200000);
+    struct spec shorter = spec_of("{\"command\":\"x\",\"retry\":{\"max_delay\":\"10ms\"}}");
+    assert_int_equal(shorter.retry.delay_ms, 10);
+}
+
+static void environment_names_are_names(void **state)
+{
+    (void)state;
+    assert_member_problem("\"env\": {\"\": \"x\"}", "env", "must not have an empty name");
+    assert_member_problem("\"env\": {\"A=B\": \"x\"}", "env.A=B", "must not have '=' in its name");
+    assert_member_problem("\"env\": {\"A\\n\": \"x\"}", "env.A\n",
+                          "must not have control characters");
+    assert_member_problem("\"env\": {\"FOO\": null}", "env.FOO", "must be a string, not null");
+    assert_int_equal(spec_of("{\"command\":\"x\",\"env\":{\"A\":\"line\\nline=\"}}").env_count, 1);
+}
+
+static void tags_are_lines_and_not_too_many(void **state)
+{
+    (void)state;
+    assert_member_problem("\"tags\": {\"a\": \"b\\nc:d\"}", "tags.a",
+                          "must not have control characters");
+    struct buf out = BUF(10000);
+    buf_add(&out, STR("{\"command\":\"x\",\"tags\":{\"a\":\"\""));
+    for (int i = 0; i < SPEC_TAGS_MAX; i++)
+        buf_printf(&out, ",\"k%d\":\"v\"", i);
+    buf_add(&out, STR("}}"));
+    assert_string_equal(errors_of(buf_str(&out)).items[0].message.ptr,
+                        "must have at most 64 members");
+    buf_free(&out);
+}
+
+static void unknown_fields_are_named(void **state)
+{
+    (void)state;
+    assert_member_problem("\"colour\": \"red\"", "colour", "unknown field");
+    assert_member_problem("\"Name\": \"x\"", "Name", "unknown field");
+    assert_member_problem("\"schedule\": {\"delay\": \"1s\", \"when\": 1}", "schedule.when",
+                          "unknown field");
+}
+
+static void fields_that_come_later_are_refused_even_when_null(void **state)
+{
+    (void)state;
+    static const char *const later[] = {
+        "http",        "container", "task",    "team",         "resources",  "labels",
+        "sla",         "overlap",   "misfire", "dst",          "stagger",    "depends_on",
+        "concurrency", "rate",      "unique",  "start_within", "expires_in", "at_most_once",
+        "calendars",   "secrets",   "user",    "sandbox",
+    };
+    for (size_t i = 0; i < COUNT_OF(later); i++) {
+        struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
+        assert_problem(text.ptr, later[i], "is not supported by this version yet");
+    }
+    assert_member_problem("\"schedule\": {\"cron\": \"* * * * *\"}", "schedule.cron",
+                          "is not supported by this version yet");
+    assert_member_problem("\"retry\": {\"retry_on\": []}", "retry.retry_on",
+                          "is not supported by this version yet");
+    assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
+}
+
+static void all_problems_are_reported_at_once(void **state)
+{
+    (void)state;
+    struct field_errors errors = errors_of(
+        STR("{\"command\": [1, \"a\", 2], \"priority\": 5000, \"retry\": {\"max_retries\": -1,"
+            " \"jitter\": 2}, \"colour\": 1, \"sla\": {}, \"env\": {\"\": \"\"}}"));
+    static const char *const fields[] = {
+        "command[0]",   "command[2]", "priority", "retry.max_retries",
+        "retry.jitter", "colour",     "sla",      "env"};
+    assert_int_equal(errors.count, COUNT_OF(fields));
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        assert_string_equal(errors.items[i].field.ptr, fields[i]);
+}
+
+static void a_hostile_document_gets_a_bounded_answer(void **state)
+{
+    (void)state;
+    struct buf out = BUF(1 << 20);
+    buf_add(&out, STR("{\"a\":1"));
+    for (int i = 0; i < 10000; i++)
+        buf_printf(&out, ",\"unknown-field-number-%d\":1", i);
+    buf_add_char(&out, '}');
+    assert_int_equal(errors_of(buf_str(&out)).count, FIELD_ERRORS_MAX);
+    buf_free(&out);
+}
+
+static void what_is_printed_reads_back_as_the_same(void **state)
+{
+    (void)state;
+    static const char *const docs[] = {
+        "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
+        "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
+        "{\"handler\": \"send_email\", \"schedule\": {\"at\": \"2031-01-01T00:00:00.5Z\"}}",
+        "{\"handler\": \"x\", \"schedule\": {\"delay\": \"0s\"}, \"retry\": {\"jitter\": 0}}",
+        "{\"command\": \"x\", \"env\": {\"A\": \"1\", \"B\": \"\"}, \"tags\": {\"t\": \"\"}}",
+        "{\"command\": \"x\", \"retry\": {\"jitter\": 0.333, \"policy\": \"immediate\"}}",
+        "{\"command\": \"x\", \"retry\": {\"jitter\": 1, \"max_retries\": 0, \"delay\": \"0s\"}}",
+        "{\"command\": \"x\", \"retry\": {\"jitter\": 0.05, \"max_delay\": \"90m\"}}",
+    };
+    for (size_t i = 0; i < COUNT_OF(docs); i++) {
+        struct spec first = spec_of(docs[i]);
+        struct str text = spec_text(&first, &arena);
+        struct spec second = spec_of(text.ptr);
+        assert_true(str_eq(text, spec_text(&second, &arena)));
+        assert_int_equal(first.retry.jitter_permille, second.retry.jitter_permille);
+        assert_int_equal(first.when_ms, second.when_ms);
+    }
+}
+
+static void the_canonical_form_has_its_defaults_filled_in(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"payload\": 1, \"command\": [\"true\"]}");
+    assert_string_equal(
+        spec_text(&spec, &arena).ptr,
+        "{\"command\":[\"true\"],\"priority\":500,\"queue\":\"default\",\"retry\":{"
+        "\"max_retries\":3,\"policy\":\"exponential\",\"delay\":\"1s\",\"max_delay\":\"1h\","
+        "\"jitter\":0.3}}");
+}
+
+static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
+{
+    (void)state;
+    struct spec spec;
+    struct err err;
+    assert_int_equal(spec_read(STR("{"), &arena, &spec, &err), RC_INVALID);
+    assert_int_equal(spec_read(STR("{\"command\": \"x\", \"priority\": -1}"), &arena, &spec, &err),
+                     RC_INVALID);
+    assert_string_equal(err.text, "priority must be between 0 and 1000");
+}
+
+static void the_schedule_is_told_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *doc;
+        const char *words;
+    } cases[] = {
+        {"{\"command\":\"x\"}", "once, right away"},
+        {"{\"command\":\"x\",\"schedule\":{\"delay\":\"10m\"}}",
+         "once, 10m after it was submitted"},
+        {"{\"command\":\"x\",\"schedule\":{\"at\":\"2026-11-16T08:00:01Z\"}}",
+         "once, at 2026-11-16T08:00:01.000Z"},
+        {"{\"command\":\"x\",\"schedule\":{\"at\":\"2020-01-01T00:00:00Z\"}}",
+         "once, right away (the time given, 2020-01-01T00:00:00.000Z, has passed)"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct spec spec = spec_of(cases[i].doc);
+        assert_string_equal(spec_schedule_text(&spec, NOW_MS, &arena).ptr, cases[i].words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_document_is_understood),
+        cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(null_means_absent),
+        cmocka_unit_test(a_command_is_an_array_or_a_text_for_the_shell),
+        cmocka_unit_test(there_is_exactly_one_kind_of_work),
+        cmocka_unit_test(a_bad_command_is_refused),
+        cmocka_unit_test(a_command_is_as_large_as_the_kernel_takes_it),
+        cmocka_unit_test(names_have_no_control_characters_and_an_end),
+        cmocka_unit_test(a_mistyped_field_is_named_with_what_it_should_be),
+        cmocka_unit_test(priority_has_a_range),
+        cmocka_unit_test(durations_have_a_unit_and_a_range),
+        cmocka_unit_test(a_schedule_is_a_moment_or_a_delay),
+        cmocka_unit_test(retry_has_its_limits),
+        cmocka_unit_test(a_default_delay_gives_way_to_the_other_one),
+        cmocka_unit_test(environment_names_are_names),
+        cmocka_unit_test(tags_are_lines_and_not_too_many),
+        cmocka_unit_test(unknown_fields_are_named),
+        cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),
+        cmocka_unit_test(all_problems_are_reported_at_once),
+        cmocka_unit_test(a_hostile_document_gets_a_bounded_answer),
+        cmocka_unit_test(what_is_printed_reads_back_as_the_same),
+        cmocka_unit_test(the_canonical_form_has_its_defaults_filled_in),
+        cmocka_unit_test(stored_text_that_makes_no_sense_gets_one_sentence),
+        cmocka_unit_test(the_schedule_is_told_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, release);
+}

@@ -1,0 +1,137 @@
+/* Job documents, written. spec_json.c reads them. */
+#include "base/when.h"
+#include "wire/spec_json.h"
+
+#include <assert.h>
+
+enum {
+    TEXT_BYTES_USUAL = 512,
+    TEXT_BYTES_MAX = 8 << 20, /* all limits of job/spec.h at once, every byte escaped sixfold */
+};
+
+static void put_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.len > 0)
+        json_put_str(w, key, text);
+}
+
+static void put_duration(struct json_writer *w, const char *key, int64_t ms)
+{
+    char text[WHEN_TEXT_MAX];
+    json_put_str(w, key, duration_format(text, ms));
+}
+
+static void put_work(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->work == WORK_HANDLER) {
+        json_put_str(w, "handler", spec->handler);
+        return;
+    }
+    json_key(w, "command");
+    if (spec->work == WORK_SHELL) {
+        json_str(w, spec->argv[0]);
+        return;
+    }
+    json_open_array(w);
+    for (size_t i = 0; i < spec->argc; i++)
+        json_str(w, spec->argv[i]);
+    json_close_array(w);
+}
+
+static void put_pairs(struct json_writer *w, const char *key, const struct pair *pairs,
+                      size_t count)
+{
+    if (count == 0)
+        return;
+    json_key(w, key);
+    json_open(w);
+    for (size_t i = 0; i < count; i++) {
+        json_key_str(w, pairs[i].key);
+        json_str(w, pairs[i].value);
+    }
+    json_close(w);
+}
+
+static void put_schedule(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->when == WHEN_NOW)
+        return;
+    json_key(w, "schedule");
+    json_open(w);
+    if (spec->when == WHEN_DELAY) {
+        put_duration(w, "delay", spec->when_ms);
+    } else {
+        json_key(w, "at");
+        json_when(w, spec->when_ms);
+    }
+    json_close(w);
+}
+
+/* 333 of 1000 is 0.333, 300 is 0.3, 1000 is 1: without a detour over floating point. */
+static void put_permille(struct json_writer *w, const char *key, uint32_t permille)
+{
+    char text[] = {(char)('0' + permille / 1000), '.', (char)('0' + permille / 100 % 10),
+                   (char)('0' + permille / 10 % 10), (char)('0' + permille % 10)};
+    size_t len = sizeof text;
+    while (len > 1 && (text[len - 1] == '0' || text[len - 1] == '.')) {
+        if (text[--len] == '.')
+            break;
+    }
+    json_put_raw(w, key, str_of(text, len));
+}
+
+static void put_retry(struct json_writer *w, const struct retry *retry)
+{
+    json_key(w, "retry");
+    json_open(w);
+    json_put_int(w, "max_retries", retry->max_retries);
+    json_put_str(w, "policy", retry_policy_name(retry->policy));
+    put_duration(w, "delay", retry->delay_ms);
+    put_duration(w, "max_delay", retry->max_delay_ms);
+    put_permille(w, "jitter", retry->jitter_permille);
+    json_close(w);
+}
+
+void spec_print(struct json_writer *w, const struct spec *spec)
+{
+    put_text(w, "name", spec->name);
+    put_text(w, "description", spec->description);
+    put_work(w, spec);
+    put_pairs(w, "env", spec->env, spec->env_count);
+    put_text(w, "working_dir", spec->working_dir);
+    put_schedule(w, spec);
+    json_put_int(w, "priority", spec->priority);
+    json_put_str(w, "queue", spec->queue);
+    if (spec->timeout_ms > 0)
+        put_duration(w, "timeout", spec->timeout_ms);
+    put_retry(w, &spec->retry);
+    put_pairs(w, "tags", spec->tags, spec->tag_count);
+}
+
+struct str spec_text(const struct spec *spec, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
+    buf_reserve(&out, TEXT_BYTES_USUAL);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    spec_print(&w, spec);
+    json_close(&w);
+    assert(!out.overflow);
+    return arena_str(arena, buf_str(&out));
+}
+
+struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct arena *arena)
+{
+    char text[WHEN_TEXT_MAX];
+    switch (spec->when) {
+    case WHEN_DELAY:
+        return arena_printf(arena, "once, %s after it was submitted",
+                            duration_format(text, spec->when_ms).ptr);
+    case WHEN_AT:
+        if (spec->when_ms > now_ms)
+            return arena_printf(arena, "once, at %s", when_format(text, spec->when_ms).ptr);
+        return arena_printf(arena, "once, right away (the time given, %s, has passed)",
+                            when_format(text, spec->when_ms).ptr);
+    default: return STR("once, right away");
+    }
+}

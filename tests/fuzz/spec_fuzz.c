@@ -1,0 +1,28 @@
+/* A job document that is accepted has a canonical form, which is accepted and is its own. */
+#include "fuzz.h"
+#include "wire/spec_json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct json doc;
+    struct spec first;
+    struct spec second;
+    struct field_errors errors = {0};
+    struct err err = {0};
+    if (json_parse(fuzz_text(data, size), &arena, &doc, &err))
+        return 0;
+    enum rc rc = spec_parse(&doc, &arena, &first, &errors);
+    assert((rc == RC_OK) == (errors.count == 0));
+    if (rc) {
+        assert(field_errors_text(&errors, &arena).len > 0);
+        return 0;
+    }
+    struct str text = spec_text(&first, &arena);
+    rc = spec_read(text, &arena, &second, &err);
+    assert(rc == RC_OK);
+    assert(str_eq(text, spec_text(&second, &arena)));
+    assert(spec_due_ms(&first, 1000) == spec_due_ms(&second, 1000));
+    spec_schedule_text(&first, 1000, &arena);
+    return 0;
+}
