@@ -1,0 +1,255 @@
+#include "base/mem.h"
+#include "store/mem/mem.h"
+#include "store/mem/rows.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- first: does the delta fit what is stored? */
+
+/* What the changes looked at so far would leave behind, on top of the stored tables. */
+struct preview {
+    const struct mem_store *m;
+    struct map jobs;  /* id -> anything: the delta adds it */
+    struct map execs; /* id -> &is_live or &is_gone */
+};
+
+static char is_live, is_gone;
+
+static void preview_free(struct preview *p)
+{
+    map_free(&p->jobs);
+    map_free(&p->execs);
+}
+
+static enum rc job_fits(struct preview *p, const struct job_change *change, struct err *err)
+{
+    uint64_t id = change->job.id;
+    bool exists = map_get(&p->m->jobs, id) != NULL || map_get(&p->jobs, id) != NULL;
+    assert(change->kind == CHANGE_INSERT || change->kind == CHANGE_UPDATE);
+    if (exists != (change->kind == CHANGE_UPDATE))
+        return err_set(err, RC_CONFLICT, "job %" PRIu64 " %s", id,
+                       exists ? "exists already" : "does not exist");
+    map_put(&p->jobs, id, &is_live);
+    return RC_OK;
+}
+
+static enum rc exec_fits(struct preview *p, const struct exec_change *change, struct err *err)
+{
+    uint64_t id = change->exec.id;
+    const void *now = map_get(&p->execs, id);
+    if (now == NULL && map_get(&p->m->live, id) != NULL)
+        now = &is_live;
+    if (now == NULL && map_get(&p->m->history, id) != NULL)
+        now = &is_gone;
+    bool is_new = change->kind == CHANGE_INSERT || change->kind == CHANGE_RECORD;
+    if (is_new && now != NULL)
+        return err_set(err, RC_CONFLICT, "execution %" PRIu64 " exists already", id);
+    if (!is_new && now != &is_live)
+        return err_set(err, RC_CONFLICT, "execution %" PRIu64 " is not unfinished", id);
+    bool ends = change->kind == CHANGE_FINISH || change->kind == CHANGE_RECORD;
+    map_put(&p->execs, id, ends ? &is_gone : &is_live);
+    return RC_OK;
+}
+
+static bool same_attempt(const struct attempt_rec *a, const struct attempt_rec *b)
+{
+    return a->exec_id == b->exec_id && a->token == b->token;
+}
+
+static enum rc attempt_fits(const struct mem_store *m, const struct delta *delta, size_t at,
+                            struct err *err)
+{
+    const struct attempt_rec *attempt = &delta->attempts[at];
+    const struct attempt_list *list = map_get(&m->attempts, attempt->exec_id);
+    bool exists = false;
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        exists = exists || same_attempt(&list->attempts[i], attempt);
+    for (size_t i = 0; i < at; i++)
+        exists = exists || same_attempt(&delta->attempts[i], attempt);
+    if (!exists)
+        return RC_OK;
+    return err_set(err, RC_CONFLICT, "attempt %" PRIu64 " of execution %" PRIu64 " exists already",
+                   attempt->token, attempt->exec_id);
+}
+
+static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, struct err *err)
+{
+    CLEANUP(preview_free) struct preview p = {.m = m};
+    for (size_t i = 0; i < delta->job_count; i++)
+        TRY(job_fits(&p, &delta->jobs[i], err));
+    for (size_t i = 0; i < delta->exec_count; i++)
+        TRY(exec_fits(&p, &delta->execs[i], err));
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        TRY(attempt_fits(m, delta, i, err));
+    return RC_OK;
+}
+
+/* ---- then: make it so. Nothing below can fail. */
+
+static void raise_newest(struct mem_store *m, uint64_t id)
+{
+    if (id > m->newest_id)
+        m->newest_id = id;
+}
+
+static void apply_job(struct mem_store *m, const struct job_change *change)
+{
+    const struct job_rec *to = &change->job;
+    struct job_rec *job = map_get(&m->jobs, to->id);
+    if (job == NULL) {
+        struct job_rec fresh = *to;
+        fresh.trail = change->step;
+        map_put(&m->jobs, to->id, kept_job(&fresh));
+        raise_newest(m, to->id);
+        return;
+    }
+    job->version = to->version;
+    job->state = to->state;
+    job->priority = to->priority;
+    job->finished_ms = to->finished_ms;
+    job->last_exec = to->last_exec;
+    kept_text_append(&job->trail, change->step);
+}
+
+static void insert_exec(struct mem_store *m, const struct exec_change *change)
+{
+    struct exec_rec fresh = change->exec;
+    fresh.trail = change->step;
+    if (change->kind == CHANGE_INSERT) {
+        fresh.finished_ms = 0;
+        fresh.result = (struct str){0};
+    }
+    map_put(change->kind == CHANGE_INSERT ? &m->live : &m->history, fresh.id, kept_exec(&fresh));
+    raise_newest(m, fresh.id);
+}
+
+static void update_exec(struct mem_store *m, const struct exec_change *change)
+{
+    const struct exec_rec *to = &change->exec;
+    struct exec_rec *exec = map_get(&m->live, to->id);
+    exec->state = to->state;
+    exec->due_ms = to->due_ms;
+    exec->ready_ms = to->ready_ms;
+    exec->started_ms = to->started_ms;
+    exec->attempts = to->attempts;
+    exec->lost = to->lost;
+    exec->token = to->token;
+    exec->worker_id = to->worker_id;
+    kept_text_set(&exec->error, to->error);
+    kept_text_append(&exec->trail, change->step);
+    if (change->kind != CHANGE_FINISH)
+        return;
+    exec->finished_ms = to->finished_ms;
+    kept_text_set(&exec->result, to->result);
+    map_remove(&m->live, to->id);
+    map_put(&m->history, to->id, exec);
+}
+
+static void apply_exec(struct mem_store *m, const struct exec_change *change)
+{
+    if (change->kind == CHANGE_INSERT || change->kind == CHANGE_RECORD)
+        insert_exec(m, change);
+    else
+        update_exec(m, change);
+}
+
+static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt)
+{
+    struct attempt_list *list = map_get(&m->attempts, attempt->exec_id);
+    if (list == NULL) {
+        list = MEM_NEW(struct attempt_list);
+        map_put(&m->attempts, attempt->exec_id, list);
+    }
+    list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
+    size_t at = list->count++;
+    for (; at > 0 && list->attempts[at - 1].token > attempt->token; at--)
+        list->attempts[at] = list->attempts[at - 1];
+    list->attempts[at] = *attempt;
+    list->attempts[at].error = kept_text(attempt->error);
+}
+
+static void release_claim(struct mem_store *m, const struct claim *released)
+{
+    struct claim *claim = strmap_get(&m->claims[released->kind], released->key);
+    if (claim == NULL || claim->holder != released->holder)
+        return;
+    strmap_remove(&m->claims[released->kind], released->key);
+    kept_text_free(&claim->key);
+    free(claim);
+}
+
+static void apply_worker(struct mem_store *m, const struct worker_change *change)
+{
+    uint64_t id = change->worker.id;
+    kept_worker_free(map_remove(&m->workers, id));
+    if (change->forget)
+        return;
+    map_put(&m->workers, id, kept_worker(&change->worker));
+    raise_newest(m, id);
+}
+
+static void apply_counter(struct mem_store *m, const struct counter *add)
+{
+    for (size_t i = 0; i < m->counter_count; i++) {
+        struct counter *counter = &m->counters[i];
+        if (counter->kind == add->kind && counter->state == add->state &&
+            str_eq(counter->queue, add->queue)) {
+            counter->value += add->value;
+            return;
+        }
+    }
+    m->counters = kept_rows_grow(m->counters, m->counter_count, sizeof *m->counters);
+    m->counters[m->counter_count] = *add;
+    m->counters[m->counter_count++].queue = kept_text(add->queue);
+}
+
+static void apply(struct mem_store *m, const struct delta *delta)
+{
+    m->turn = delta->turn;
+    for (size_t i = 0; i < m->taken_count; i++)
+        raise_newest(m, m->taken[i]->holder);
+    m->taken_count = 0; /* they stay, so nobody gives them back */
+    for (size_t i = 0; i < delta->job_count; i++)
+        apply_job(m, &delta->jobs[i]);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        apply_exec(m, &delta->execs[i]);
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        apply_attempt(m, &delta->attempts[i]);
+    for (size_t i = 0; i < delta->released_count; i++)
+        release_claim(m, &delta->released[i]);
+    for (size_t i = 0; i < delta->worker_count; i++)
+        apply_worker(m, &delta->workers[i]);
+    for (size_t i = 0; i < delta->counter_count; i++)
+        apply_counter(m, &delta->counters[i]);
+}
+
+enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)
+{
+    if (own->partition == 0 && own->epoch == m->epoch)
+        return RC_OK;
+    return err_set(err, RC_DEPOSED,
+                   "partition %" PRIu32 " was taken by another server since epoch %" PRIu64,
+                   own->partition, own->epoch);
+}
+
+enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                   struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    enum rc rc = mem_check_epoch(m, own, err);
+    if (rc == RC_OK)
+        rc = delta_fits(m, delta, err);
+    if (rc != RC_OK) {
+        store->ops->abort(store);
+        return rc;
+    }
+    if (delta_is_empty(delta) && delta->counter_count == 0 && m->taken_count == 0)
+        return RC_OK;
+    pthread_mutex_lock(&m->lock);
+    apply(m, delta);
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}

@@ -1,0 +1,81 @@
+/* mem.h - the inside of the memory store, shared by its files.
+ *
+ * Maps and arrays behind one mutex. It is the reference that other stores are compared with, so
+ * wherever a clever way and a plain way exist, it takes the plain one: lists walk everything and
+ * sort, and a commit checks the whole delta before it changes anything. */
+#pragma once
+#include "base/map.h"
+#include "store/store.h"
+
+#include <pthread.h>
+
+enum { CLAIM_KINDS = CLAIM_NAME + 1 };
+
+/* The attempts of one execution, tokens growing. */
+struct attempt_list {
+    struct attempt_rec *attempts; /* owned, as are their texts */
+    size_t count;
+};
+
+/* The output of one execution, by (token, seq). */
+struct chunk_list {
+    struct log_chunk *chunks; /* owned, as are their bytes */
+    size_t count;
+};
+
+struct mem_store {
+    struct store store;
+    /* Held by whoever touches what follows. The turn thread is the only one that changes tables
+     * (all but the logs), so it may look without. */
+    pthread_mutex_t lock;
+    uint64_t epoch;
+    uint64_t turn;
+    uint64_t newest_id;
+    struct map jobs;                   /* id -> struct job_rec */
+    struct map live;                   /* id -> struct exec_rec, unfinished */
+    struct map history;                /* id -> struct exec_rec, final */
+    struct map attempts;               /* execution -> struct attempt_list */
+    struct map workers;                /* id -> struct worker_rec */
+    struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
+    struct counter *counters;          /* owned */
+    size_t counter_count;
+    struct key_rec *keys; /* owned */
+    size_t key_count;
+    struct map logs; /* execution -> struct chunk_list */
+
+    /* The turn under way: claims it took, to be given back unless it is committed. */
+    struct claim **taken; /* owned; what they point to stands in claims */
+    size_t taken_count;
+};
+
+static inline struct mem_store *mem_of(struct store *store)
+{
+    return (struct mem_store *)(void *)store;
+}
+
+/* As load, admit and lists show them; text is borrowed from the record. */
+static inline struct job_rec job_brief(const struct job_rec *job)
+{
+    struct job_rec brief = *job;
+    brief.payload = brief.trail = (struct str){0};
+    return brief;
+}
+
+static inline struct exec_rec exec_brief(const struct exec_rec *exec)
+{
+    struct exec_rec brief = *exec;
+    brief.result = brief.trail = (struct str){0};
+    return brief;
+}
+
+/* commit.c */
+enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                   struct err *err);
+enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err);
+
+/* read.c, logs.c */
+enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err);
+enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
+
+/* For qsort over pointers to executions: by id, growing. */
+int exec_by_id(const void *a, const void *b);

@@ -1,0 +1,200 @@
+#include "base/mem.h"
+#include "store/mem/mem.h"
+#include "store/mem/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mem_reader {
+    struct reader reader;
+    struct mem_store *m; /* borrowed */
+};
+
+static struct mem_store *store_of(struct reader *reader)
+{
+    return ((struct mem_reader *)(void *)reader)->m;
+}
+
+/* ---- one thing */
+
+static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
+                        struct job_rec *ret_job, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    pthread_mutex_lock(&m->lock);
+    const struct job_rec *job = map_get(&m->jobs, id);
+    if (job != NULL)
+        *ret_job = copy_job(arena, *job);
+    pthread_mutex_unlock(&m->lock);
+    return job != NULL ? RC_OK : err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+}
+
+static void copy_attempts(const struct mem_store *m, uint64_t exec_id, struct arena *arena,
+                          struct attempt_rec **ret_attempts, size_t *ret_count)
+{
+    const struct attempt_list *list = map_get(&m->attempts, exec_id);
+    size_t count = list == NULL ? 0 : list->count;
+    struct attempt_rec *copies = ARENA_ARRAY(arena, struct attempt_rec, count);
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = list->attempts[i];
+        copies[i].error = arena_str(arena, list->attempts[i].error);
+    }
+    *ret_attempts = copies;
+    *ret_count = count;
+}
+
+static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena,
+                         struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
+                         size_t *ret_count, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    pthread_mutex_lock(&m->lock);
+    const struct exec_rec *exec = map_get(&m->live, id);
+    if (exec == NULL)
+        exec = map_get(&m->history, id);
+    if (exec != NULL) {
+        *ret_exec = copy_exec(arena, *exec);
+        copy_attempts(m, id, arena, ret_attempts, ret_count);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return exec != NULL ? RC_OK : err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+}
+
+/* ---- lists: walk everything, sort, cut */
+
+static bool text_fits(struct str wanted, struct str text)
+{
+    return wanted.len == 0 || str_eq(wanted, text);
+}
+
+static bool created_fits(const struct filter *f, int64_t created_ms)
+{
+    return created_ms >= f->created_after_ms &&
+           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
+}
+
+/* Tags are kept as "\nkey:value\n…\n", so a whole line is what stands between newlines. */
+static bool tag_fits(struct str wanted, struct str tags)
+{
+    while (wanted.len > 0 && tags.len > 0) {
+        if (str_eq(str_cut(&tags, '\n'), wanted))
+            return true;
+    }
+    return wanted.len == 0;
+}
+
+static bool job_fits(const struct filter *f, const struct job_rec *job)
+{
+    return (f->state == 0 || f->state == job->state) && text_fits(f->queue, job->queue) &&
+           text_fits(f->owner, job->owner) && text_fits(f->name, job->name) &&
+           tag_fits(f->tag, job->tags) && created_fits(f, job->created_ms);
+}
+
+static bool exec_fits(const struct filter *f, const struct exec_rec *exec)
+{
+    bool state_fits = f->state == 0 || f->state == exec->state ||
+                      (f->state == EXEC_RUNNING && exec->state == EXEC_STOPPING);
+    return state_fits && text_fits(f->queue, exec->queue) &&
+           (f->job_id == 0 || f->job_id == exec->job_id) && created_fits(f, exec->created_ms);
+}
+
+static bool on_page(const struct page *page, uint64_t id)
+{
+    return page->before == 0 || id < page->before;
+}
+
+static int job_newest_first(const void *a, const void *b)
+{
+    uint64_t left = (*(const struct job_rec *const *)a)->id;
+    uint64_t right = (*(const struct job_rec *const *)b)->id;
+    return left > right ? -1 : left < right;
+}
+
+static int exec_newest_first(const void *a, const void *b)
+{
+    return exec_by_id(b, a);
+}
+
+static enum rc list_jobs(struct reader *reader, const struct filter *filter,
+                         const struct page *page, struct arena *arena, struct job_page *ret_page,
+                         struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    const struct job_rec **found = ARENA_ARRAY(arena, const struct job_rec *, m->jobs.len);
+    size_t count = 0;
+    MAP_EACH(&m->jobs, slot)
+    {
+        const struct job_rec *job = slot->value;
+        if (on_page(page, job->id) && job_fits(filter, job))
+            found[count++] = job;
+    }
+    qsort(found, count, sizeof(struct job_rec *), job_newest_first);
+    size_t shown = count < page->limit ? count : page->limit;
+    struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, shown);
+    for (size_t i = 0; i < shown; i++)
+        jobs[i] = copy_job(arena, job_brief(found[i]));
+    pthread_mutex_unlock(&m->lock);
+    uint64_t next = count > shown && shown > 0 ? jobs[shown - 1].id : 0;
+    *ret_page = (struct job_page){.jobs = jobs, .count = shown, .next = next};
+    return RC_OK;
+}
+
+static size_t gather_execs(struct map *from, const struct filter *filter, const struct page *page,
+                           const struct exec_rec **to)
+{
+    size_t count = 0;
+    MAP_EACH(from, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (on_page(page, exec->id) && exec_fits(filter, exec))
+            to[count++] = exec;
+    }
+    return count;
+}
+
+static enum rc list_execs(struct reader *reader, const struct filter *filter,
+                          const struct page *page, struct arena *arena, struct exec_page *ret_page,
+                          struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    size_t max = m->live.len + m->history.len;
+    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, max);
+    size_t count = gather_execs(&m->live, filter, page, found);
+    count += gather_execs(&m->history, filter, page, found + count);
+    qsort(found, count, sizeof(struct exec_rec *), exec_newest_first);
+    size_t shown = count < page->limit ? count : page->limit;
+    struct exec_rec *execs = ARENA_ARRAY(arena, struct exec_rec, shown);
+    for (size_t i = 0; i < shown; i++)
+        execs[i] = copy_exec(arena, exec_brief(found[i]));
+    pthread_mutex_unlock(&m->lock);
+    uint64_t next = count > shown && shown > 0 ? execs[shown - 1].id : 0;
+    *ret_page = (struct exec_page){.execs = execs, .count = shown, .next = next};
+    return RC_OK;
+}
+
+static void close_reader(struct reader *reader)
+{
+    free(reader);
+}
+
+static const struct reader_ops ops = {
+    .job = read_job,
+    .exec = read_exec,
+    .jobs = list_jobs,
+    .execs = list_execs,
+    .close = close_reader,
+};
+
+enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err)
+{
+    (void)err;
+    struct mem_reader *r = MEM_NEW(struct mem_reader);
+    *r = (struct mem_reader){.reader.ops = &ops, .m = mem_of(store)};
+    *ret_reader = &r->reader;
+    return RC_OK;
+}

@@ -1,0 +1,159 @@
+#include "store/mem/rows.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOB_TEXTS = 7, EXEC_TEXTS = 4, WORKER_TEXTS = 3 };
+
+static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
+{
+    ret_texts[0] = &job->name;
+    ret_texts[1] = &job->queue;
+    ret_texts[2] = &job->owner;
+    ret_texts[3] = &job->tags;
+    ret_texts[4] = &job->spec;
+    ret_texts[5] = &job->payload;
+    ret_texts[6] = &job->trail;
+}
+
+static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
+{
+    ret_texts[0] = &exec->queue;
+    ret_texts[1] = &exec->result;
+    ret_texts[2] = &exec->error;
+    ret_texts[3] = &exec->trail;
+}
+
+static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER_TEXTS])
+{
+    ret_texts[0] = &worker->name;
+    ret_texts[1] = &worker->queues;
+    ret_texts[2] = &worker->handlers;
+}
+
+static void keep_texts(struct str *texts[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *texts[i] = kept_text(*texts[i]);
+}
+
+static void free_texts(struct str *texts[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        kept_text_free(texts[i]);
+}
+
+static void copy_texts(struct arena *arena, struct str *texts[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *texts[i] = arena_str(arena, *texts[i]);
+}
+
+struct job_rec *kept_job(const struct job_rec *job)
+{
+    struct str *texts[JOB_TEXTS];
+    struct job_rec *kept = mem_dup(job, sizeof *job);
+    job_texts(kept, texts);
+    keep_texts(texts, JOB_TEXTS);
+    return kept;
+}
+
+struct exec_rec *kept_exec(const struct exec_rec *exec)
+{
+    struct str *texts[EXEC_TEXTS];
+    struct exec_rec *kept = mem_dup(exec, sizeof *exec);
+    exec_texts(kept, texts);
+    keep_texts(texts, EXEC_TEXTS);
+    return kept;
+}
+
+struct worker_rec *kept_worker(const struct worker_rec *worker)
+{
+    struct str *texts[WORKER_TEXTS];
+    struct worker_rec *kept = mem_dup(worker, sizeof *worker);
+    worker_texts(kept, texts);
+    keep_texts(texts, WORKER_TEXTS);
+    return kept;
+}
+
+void kept_job_free(struct job_rec *job)
+{
+    struct str *texts[JOB_TEXTS];
+    if (job == NULL)
+        return;
+    job_texts(job, texts);
+    free_texts(texts, JOB_TEXTS);
+    free(job);
+}
+
+void kept_exec_free(struct exec_rec *exec)
+{
+    struct str *texts[EXEC_TEXTS];
+    if (exec == NULL)
+        return;
+    exec_texts(exec, texts);
+    free_texts(texts, EXEC_TEXTS);
+    free(exec);
+}
+
+void kept_worker_free(struct worker_rec *worker)
+{
+    struct str *texts[WORKER_TEXTS];
+    if (worker == NULL)
+        return;
+    worker_texts(worker, texts);
+    free_texts(texts, WORKER_TEXTS);
+    free(worker);
+}
+
+struct job_rec copy_job(struct arena *arena, struct job_rec job)
+{
+    struct str *texts[JOB_TEXTS];
+    job_texts(&job, texts);
+    copy_texts(arena, texts, JOB_TEXTS);
+    return job;
+}
+
+struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
+{
+    struct str *texts[EXEC_TEXTS];
+    exec_texts(&exec, texts);
+    copy_texts(arena, texts, EXEC_TEXTS);
+    return exec;
+}
+
+struct str kept_text(struct str text)
+{
+    return str_of(mem_dup(text.ptr, text.len), text.len);
+}
+
+void kept_text_free(struct str *text)
+{
+    free(
+        (void *)(uintptr_t)text->ptr); /* a str promises not to write, and freeing writes nothing */
+    *text = (struct str){0};
+}
+
+void kept_text_set(struct str *text, struct str value)
+{
+    struct str kept = kept_text(value);
+    kept_text_free(text);
+    *text = kept;
+}
+
+void kept_text_append(struct str *text, struct str more)
+{
+    if (more.len == 0)
+        return;
+    char *longer = mem_resize((void *)(uintptr_t)text->ptr, text->len + more.len);
+    memcpy(longer + text->len, more.ptr, more.len);
+    *text = str_of(longer, text->len + more.len);
+}
+
+void *kept_rows_grow(void *rows, size_t count, size_t row_bytes)
+{
+    if ((count & (count - 1)) != 0) /* it has room up to the next power of two */
+        return rows;
+    return mem_resize(rows, (count == 0 ? 1 : count * 2) * row_bytes);
+}

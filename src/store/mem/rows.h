@@ -1,0 +1,28 @@
+/* rows.h - records that own their text, and copies of them.
+ *
+ * A record in a delta borrows its text from the turn; a record in the memory store must live on.
+ * These calls name the texts of each kind of record once, so that keeping, freeing and copying
+ * cannot disagree about them. */
+#pragma once
+#include "store/store.h"
+
+/* A copy on the heap that owns its text; each _free takes it back. */
+struct job_rec *kept_job(const struct job_rec *job);
+struct exec_rec *kept_exec(const struct exec_rec *exec);
+struct worker_rec *kept_worker(const struct worker_rec *worker);
+void kept_job_free(struct job_rec *job);
+void kept_exec_free(struct exec_rec *exec);
+void kept_worker_free(struct worker_rec *worker);
+
+/* Copies into an arena. */
+struct job_rec copy_job(struct arena *arena, struct job_rec job);
+struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec);
+
+/* Text that is owned by the record it stands in. */
+struct str kept_text(struct str text);
+void kept_text_free(struct str *text);
+void kept_text_set(struct str *text, struct str value);
+void kept_text_append(struct str *text, struct str more);
+
+/* Room for one more in an array that doubles: returns the array, moved or not. */
+void *kept_rows_grow(void *rows, size_t count, size_t row_bytes);

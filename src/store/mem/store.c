@@ -1,0 +1,385 @@
+#include "base/mem.h"
+#include "store/mem/mem.h"
+#include "store/mem/rows.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void give_back(struct store *store)
+{
+    struct mem_store *m = mem_of(store);
+    for (size_t i = 0; i < m->taken_count; i++) {
+        struct claim *claim = m->taken[i];
+        strmap_remove(&m->claims[claim->kind], claim->key);
+        kept_text_free(&claim->key);
+        free(claim);
+    }
+    m->taken_count = 0;
+}
+
+static enum rc own(struct store *store, struct str node, struct ownership *ret_owned,
+                   struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    (void)node; /* nobody else can open this store, so nobody asks who owns it */
+    (void)err;
+    give_back(store);
+    m->epoch++;
+    *ret_owned = (struct ownership){
+        .epoch = m->epoch,
+        .id_floor = m->newest_id,
+        .turn_floor = m->turn,
+    };
+    return RC_OK;
+}
+
+/* ---- answers */
+
+int exec_by_id(const void *a, const void *b)
+{
+    uint64_t left = (*(const struct exec_rec *const *)a)->id;
+    uint64_t right = (*(const struct exec_rec *const *)b)->id;
+    return left < right ? -1 : left > right;
+}
+
+static int exec_by_due(const void *a, const void *b)
+{
+    int64_t left = (*(const struct exec_rec *const *)a)->due_ms;
+    int64_t right = (*(const struct exec_rec *const *)b)->due_ms;
+    return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
+}
+
+static int exec_by_job(const void *a, const void *b)
+{
+    uint64_t left = (*(const struct exec_rec *const *)a)->job_id;
+    uint64_t right = (*(const struct exec_rec *const *)b)->job_id;
+    return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
+}
+
+static void take_claim(struct mem_store *m, struct question *q)
+{
+    struct strmap *claims = &m->claims[q->claim.kind];
+    const struct claim *held = strmap_get(claims, q->claim.key);
+    if (held != NULL) {
+        q->answer.holder = held->holder;
+        return;
+    }
+    struct claim *claim = mem_dup(&q->claim, sizeof q->claim);
+    claim->key = kept_text(q->claim.key);
+    strmap_put(claims, claim->key, claim);
+    m->taken = kept_rows_grow(m->taken, m->taken_count, sizeof(struct claim *));
+    m->taken[m->taken_count++] = claim;
+    q->answer.holder = claim->holder;
+}
+
+static void answer_job(struct mem_store *m, uint64_t id, struct arena *arena, struct question *q)
+{
+    const struct job_rec *job = map_get(&m->jobs, id);
+    if (job == NULL)
+        return;
+    struct job_rec *copy = ARENA_NEW(arena, struct job_rec);
+    *copy = copy_job(arena, job_brief(job));
+    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->live.len);
+    size_t count = 0;
+    MAP_EACH(&m->live, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (exec->job_id == id)
+            found[count++] = exec;
+    }
+    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
+    struct exec_rec *live = ARENA_ARRAY(arena, struct exec_rec, count);
+    for (size_t i = 0; i < count; i++)
+        live[i] = copy_exec(arena, exec_brief(found[i]));
+    q->answer.jobs = copy;
+    q->answer.job_count = 1;
+    q->answer.live = live;
+    q->answer.live_count = count;
+}
+
+static void answer_exec(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct exec_rec *found = map_get(&m->live, q->id);
+    if (found == NULL)
+        found = map_get(&m->history, q->id);
+    if (found == NULL)
+        return;
+    struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
+    *copy = copy_exec(arena, exec_brief(found));
+    q->answer.exec = copy;
+    answer_job(m, found->job_id, arena, q);
+}
+
+static bool is_due(const struct exec_rec *exec, const struct question *q)
+{
+    bool behind =
+        exec->due_ms > q->after_ms || (exec->due_ms == q->after_ms && exec->id > q->after_id);
+    return exec_is_waiting(exec->state) && behind && exec->due_ms <= q->until_ms;
+}
+
+static void answer_due(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->live.len);
+    size_t count = 0;
+    MAP_EACH(&m->live, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (is_due(exec, q))
+            found[count++] = exec;
+    }
+    qsort(found, count, sizeof(struct exec_rec *), exec_by_due);
+    q->answer.more = count > q->limit;
+    count = count < q->limit ? count : q->limit;
+    struct exec_rec *live = ARENA_ARRAY(arena, struct exec_rec, count);
+    struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, count);
+    struct map seen = {0};
+    for (size_t i = 0; i < count; i++) {
+        live[i] = copy_exec(arena, exec_brief(found[i]));
+        struct job_rec *job = map_get(&m->jobs, live[i].job_id);
+        if (job == NULL || map_get(&seen, job->id) != NULL)
+            continue;
+        map_put(&seen, job->id, job);
+        jobs[q->answer.job_count++] = copy_job(arena, job_brief(job));
+    }
+    map_free(&seen);
+    q->answer.jobs = jobs;
+    q->answer.live = live;
+    q->answer.live_count = count;
+}
+
+static enum rc admit(struct store *store, const struct ownership *owned,
+                     struct question *const *questions, size_t count, struct arena *arena,
+                     struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    enum rc rc = mem_check_epoch(m, owned, err);
+    if (rc != RC_OK) {
+        give_back(store);
+        return rc;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct question *q = questions[i];
+        q->answer = (struct answer){0};
+        switch (q->kind) {
+        case ASK_CLAIM: take_claim(m, q); break;
+        case ASK_JOB: answer_job(m, q->id, arena, q); break;
+        case ASK_EXEC: answer_exec(m, arena, q); break;
+        case ASK_DUE: answer_due(m, arena, q); break;
+        }
+    }
+    return RC_OK;
+}
+
+static enum rc fetch(struct store *store, uint64_t job_id, struct arena *arena,
+                     struct str *ret_spec, struct str *ret_payload, struct err *err)
+{
+    const struct job_rec *job = map_get(&mem_of(store)->jobs, job_id);
+    if (job == NULL)
+        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+    *ret_spec = arena_str(arena, job->spec);
+    *ret_payload = arena_str(arena, job->payload);
+    return RC_OK;
+}
+
+static enum rc settle(struct store *store, const struct ownership *owned, uint64_t turn,
+                      enum settled *ret_settled, struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    TRY(mem_check_epoch(m, owned, err));
+    *ret_settled = m->turn >= turn ? SETTLED_KEPT : SETTLED_LOST;
+    return RC_OK;
+}
+
+/* ---- loading: without the lock, since sinks are called and only this thread changes tables */
+
+static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec, bool is_first,
+                         const struct load_sink *sink, struct err *err)
+{
+    if (job == NULL)
+        return RC_OK; /* of no use without its job */
+    struct job_rec job_shown = job_brief(job);
+    struct exec_rec exec_shown = exec_brief(exec);
+    if (sink->job != NULL && is_first)
+        TRY(sink->job(sink->arg, &job_shown, err));
+    return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec_shown, err);
+}
+
+static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct load_sink *sink,
+                          struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct exec_rec **found = ARENA_ARRAY(&arena, const struct exec_rec *, m->live.len);
+    size_t count = 0;
+    MAP_EACH(&m->live, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (!exec_is_waiting(exec->state) || exec->due_ms <= until_ms)
+            found[count++] = exec;
+    }
+    qsort(found, count, sizeof(struct exec_rec *), exec_by_job);
+    for (size_t i = 0; i < count; i++) {
+        const struct job_rec *job = map_get(&m->jobs, found[i]->job_id);
+        bool is_first = i == 0 || found[i]->job_id != found[i - 1]->job_id;
+        TRY(load_exec(job, found[i], is_first, sink, err));
+    }
+    return RC_OK;
+}
+
+static enum rc load(struct store *store, int64_t until_ms, const struct load_sink *sink,
+                    struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
+        TRY(sink->counter(sink->arg, &m->counters[i], err));
+    MAP_EACH(&m->workers, slot)
+    {
+        if (sink->worker != NULL)
+            TRY(sink->worker(sink->arg, slot->value, err));
+    }
+    return load_execs(m, until_ms, sink, err);
+}
+
+/* ---- API keys */
+
+static enum rc keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
+                    size_t *ret_count, struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    (void)err;
+    struct key_rec *copies = ARENA_ARRAY(arena, struct key_rec, m->key_count);
+    for (size_t i = 0; i < m->key_count; i++) {
+        copies[i] = m->keys[i];
+        copies[i].name = arena_str(arena, m->keys[i].name);
+        copies[i].role = arena_str(arena, m->keys[i].role);
+        copies[i].hash = arena_str(arena, m->keys[i].hash);
+    }
+    *ret_keys = copies;
+    *ret_count = m->key_count;
+    return RC_OK;
+}
+
+static void key_drop(struct key_rec *key)
+{
+    kept_text_free(&key->name);
+    kept_text_free(&key->role);
+    kept_text_free(&key->hash);
+}
+
+static enum rc key_put(struct store *store, const struct key_rec *key, struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    (void)err;
+    size_t at = 0;
+    while (at < m->key_count && m->keys[at].id < key->id)
+        at++;
+    if (at < m->key_count && m->keys[at].id == key->id) {
+        key_drop(&m->keys[at]);
+    } else {
+        m->keys = kept_rows_grow(m->keys, m->key_count, sizeof *m->keys);
+        for (size_t i = m->key_count++; i > at; i--)
+            m->keys[i] = m->keys[i - 1];
+    }
+    m->keys[at] = *key;
+    m->keys[at].name = kept_text(key->name);
+    m->keys[at].role = kept_text(key->role);
+    m->keys[at].hash = kept_text(key->hash);
+    if (key->id > m->newest_id)
+        m->newest_id = key->id;
+    return RC_OK;
+}
+
+/* ---- opening and closing */
+
+static void free_rows(struct mem_store *m)
+{
+    MAP_EACH(&m->jobs, slot)
+    kept_job_free(slot->value);
+    MAP_EACH(&m->live, slot)
+    kept_exec_free(slot->value);
+    MAP_EACH(&m->history, slot)
+    kept_exec_free(slot->value);
+    MAP_EACH(&m->workers, slot)
+    kept_worker_free(slot->value);
+    map_free(&m->jobs);
+    map_free(&m->live);
+    map_free(&m->history);
+    map_free(&m->workers);
+}
+
+static void free_lists(struct mem_store *m)
+{
+    MAP_EACH(&m->attempts, slot)
+    {
+        struct attempt_list *list = slot->value;
+        for (size_t i = 0; i < list->count; i++)
+            kept_text_free(&list->attempts[i].error);
+        free(list->attempts);
+        free(list);
+    }
+    MAP_EACH(&m->logs, slot)
+    {
+        struct chunk_list *list = slot->value;
+        for (size_t i = 0; i < list->count; i++)
+            kept_text_free(&list->chunks[i].bytes);
+        free(list->chunks);
+        free(list);
+    }
+    map_free(&m->attempts);
+    map_free(&m->logs);
+}
+
+static void free_claims(struct mem_store *m)
+{
+    for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
+        struct strmap *claims = &m->claims[kind];
+        for (size_t i = 0; i < claims->cap; i++) {
+            struct claim *claim = claims->slots[i].value;
+            if (claim == NULL)
+                continue;
+            kept_text_free(&claim->key);
+            free(claim);
+        }
+        strmap_free(claims);
+    }
+    free(m->taken);
+}
+
+static void close_store(struct store *store)
+{
+    struct mem_store *m = mem_of(store);
+    free_rows(m);
+    free_lists(m);
+    free_claims(m);
+    for (size_t i = 0; i < m->counter_count; i++)
+        kept_text_free(&m->counters[i].queue);
+    free(m->counters);
+    for (size_t i = 0; i < m->key_count; i++)
+        key_drop(&m->keys[i]);
+    free(m->keys);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static const struct store_ops ops = {
+    .own = own,
+    .admit = admit,
+    .fetch = fetch,
+    .commit = mem_commit,
+    .abort = give_back,
+    .settle = settle,
+    .load = load,
+    .keys = keys,
+    .key_put = key_put,
+    .reader = mem_reader_open,
+    .logs = mem_logs_open,
+    .close = close_store,
+};
+
+struct store *store_mem_open(void)
+{
+    struct mem_store *m = MEM_NEW(struct mem_store);
+    m->store.ops = &ops;
+    pthread_mutex_init(&m->lock, NULL);
+    return &m->store;
+}

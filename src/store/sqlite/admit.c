@@ -1,0 +1,201 @@
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, uint64_t *ret_holder,
+                            struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_CLAIM_HOLDER);
+    bool found;
+    stmt_i64(&stmt, claim->kind);
+    stmt_text(&stmt, claim->key);
+    TRY(stmt_next(&stmt, &found, err));
+    struct row row = row_of(&stmt, NULL);
+    *ret_holder = row_u64(&row);
+    if (!found || row.bad)
+        return err_set(err, RC_CORRUPT, "%s: the claim on '%.*s' makes no sense", s->db.path,
+                       STR_ARG(claim->key));
+    return RC_OK;
+}
+
+/* A key is never decided from a read: the insert decides, and only who lost asks who has it. */
+static enum rc take_claim(struct sqlite_store *s, struct question *q, struct err *err)
+{
+    struct stmt stmt = db_stmt(&s->db, SQL_TAKE_CLAIM);
+    stmt_i64(&stmt, q->claim.kind);
+    stmt_text(&stmt, q->claim.key);
+    stmt_u64(&stmt, q->claim.holder);
+    TRY(stmt_done(&stmt, err));
+    if (sqlite3_changes(s->db.handle) == 0)
+        return claim_holder(s, &q->claim, &q->answer.holder, err);
+    q->answer.holder = q->claim.holder;
+    s->took_claims = true;
+    if (q->claim.holder > s->newest_id)
+        s->newest_id = q->claim.holder;
+    return RC_OK;
+}
+
+static enum rc find_live(struct sqlite_store *s, uint64_t job_id, struct arena *arena,
+                         struct question *q, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_LIVE_OF_JOB);
+    VEC(struct exec_rec) live = {0};
+    stmt_u64(&stmt, job_id);
+    for (;;) {
+        bool found;
+        struct exec_rec exec;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_exec(&row, &exec))
+            *VEC_PUSH(arena, &live) = exec;
+    }
+    q->answer.live = live.items;
+    q->answer.live_count = live.len;
+    return RC_OK;
+}
+
+static enum rc find_job(struct sqlite_store *s, uint64_t id, struct arena *arena,
+                        struct question *q, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_JOB);
+    bool found;
+    stmt_u64(&stmt, id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct job_rec *job = ARENA_NEW(arena, struct job_rec);
+    if (!row_job(&row, job))
+        return RC_OK;
+    q->answer.jobs = job;
+    q->answer.job_count = 1;
+    return find_live(s, id, arena, q, err);
+}
+
+static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct question *q,
+                         struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_EXEC);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
+    if (!row_exec(&row, exec))
+        return RC_OK;
+    q->answer.exec = exec;
+    return find_job(s, exec->job_id, arena, q, err);
+}
+
+/* What ASK_DUE gathers: executions, and each of their jobs once. */
+struct due {
+    struct arena *arena;
+    VEC(struct exec_rec) execs;
+    VEC(struct job_rec) jobs;
+    struct map seen; /* job id -> anything */
+};
+
+static void due_free(struct due *due)
+{
+    map_free(&due->seen);
+}
+
+static void due_add(struct due *due, const struct stmt *stmt)
+{
+    static char yes;
+    struct row row = row_of(stmt, due->arena);
+    struct exec_rec exec;
+    struct job_rec job;
+    if (!row_exec(&row, &exec))
+        return;
+    if (map_get(&due->seen, exec.job_id) == NULL) {
+        if (!row_job(&row, &job))
+            return;
+        map_put(&due->seen, job.id, &yes);
+        *VEC_PUSH(due->arena, &due->jobs) = job;
+    }
+    *VEC_PUSH(due->arena, &due->execs) = exec;
+}
+
+static enum rc find_due(struct sqlite_store *s, struct arena *arena, struct question *q,
+                        struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_DUE);
+    CLEANUP(due_free) struct due due = {.arena = arena};
+    bool found = true;
+    stmt_i64(&stmt, q->after_ms);
+    stmt_u64(&stmt, q->after_id);
+    stmt_i64(&stmt, q->until_ms);
+    while (found && due.execs.len < q->limit) {
+        TRY(stmt_next(&stmt, &found, err));
+        if (found)
+            due_add(&due, &stmt);
+    }
+    if (found) /* the limit was reached; is there one more? */
+        TRY(stmt_next(&stmt, &found, err));
+    q->answer = (struct answer){
+        .jobs = due.jobs.items,
+        .job_count = due.jobs.len,
+        .live = due.execs.items,
+        .live_count = due.execs.len,
+        .more = found,
+    };
+    return RC_OK;
+}
+
+static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *arena,
+                      struct err *err)
+{
+    q->answer = (struct answer){0};
+    switch (q->kind) {
+    case ASK_CLAIM: return take_claim(s, q, err);
+    case ASK_JOB: return find_job(s, q->id, arena, q, err);
+    case ASK_EXEC: return find_exec(s, arena, q, err);
+    case ASK_DUE: return find_due(s, arena, q, err);
+    }
+    abort(); /* a question that does not exist: our own mistake */
+}
+
+enum rc sqlite_admit(struct store *store, const struct ownership *own,
+                     struct question *const *questions, size_t count, struct arena *arena,
+                     struct err *err)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    TRY(sqlite_turn_begin(s, own, err));
+    for (size_t i = 0; i < count; i++) {
+        enum rc rc = answer(s, questions[i], arena, err);
+        if (rc != RC_OK) {
+            sqlite_turn_abort(s);
+            return rc;
+        }
+    }
+    return RC_OK;
+}
+
+enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+                     struct str *ret_spec, struct str *ret_payload, struct err *err)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FETCH);
+    bool found;
+    stmt_u64(&stmt, job_id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+    struct row row = row_of(&stmt, arena);
+    struct str spec = row_text(&row);
+    struct str payload = row_text(&row);
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->db.path, job_id);
+    *ret_spec = spec;
+    *ret_payload = payload;
+    return RC_OK;
+}

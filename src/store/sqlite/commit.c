@@ -1,0 +1,304 @@
+#include "base/id.h"
+#include "store/sqlite/sqlite.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- statements */
+
+/* A change must meet the row that it is about; anything else would be lost without a word. */
+static enum rc stmt_on_one(struct stmt *stmt, const char *noun, uint64_t id, struct err *err)
+{
+    TRY(stmt_done(stmt, err));
+    if (sqlite3_changes(stmt->db->handle) == 1)
+        return RC_OK;
+    return err_set(err, RC_CONFLICT, "%s: %s %" PRIu64 " is not there to be changed",
+                   stmt->db->path, noun, id);
+}
+
+/* More than half a page of text is kept apart from its job: see table document. */
+enum { DOCUMENT_INLINE_MAX = 2048 };
+
+static enum rc insert_document(struct db *db, const struct job_rec *job, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_DOCUMENT);
+    stmt_u64(&stmt, job->id);
+    stmt_text(&stmt, job->spec);
+    stmt_text(&stmt, job->payload);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc insert_job(struct db *db, const struct job_change *change, struct err *err)
+{
+    const struct job_rec *job = &change->job;
+    bool apart = job->spec.len + job->payload.len > DOCUMENT_INLINE_MAX;
+    struct stmt stmt = db_stmt(db, SQL_INSERT_JOB);
+    stmt_u64(&stmt, job->id);
+    stmt_i64(&stmt, job->version);
+    stmt_i64(&stmt, job->state);
+    stmt_text_or_null(&stmt, job->name);
+    stmt_text(&stmt, job->queue);
+    stmt_text(&stmt, job->owner);
+    stmt_text(&stmt, job->tags);
+    stmt_i64(&stmt, job->priority);
+    stmt_i64(&stmt, job->created_ms);
+    stmt_i64(&stmt, job->finished_ms);
+    stmt_u64(&stmt, job->last_exec);
+    stmt_text(&stmt, change->step);
+    if (apart) {
+        stmt_null(&stmt);
+        stmt_null(&stmt);
+    } else {
+        stmt_text(&stmt, job->spec);
+        stmt_text(&stmt, job->payload);
+    }
+    TRY(stmt_done(&stmt, err));
+    return apart ? insert_document(db, job, err) : RC_OK;
+}
+
+static enum rc update_job(struct db *db, const struct job_change *change, struct err *err)
+{
+    const struct job_rec *job = &change->job;
+    struct stmt stmt = db_stmt(db, SQL_UPDATE_JOB);
+    stmt_i64(&stmt, job->version);
+    stmt_i64(&stmt, job->state);
+    stmt_i64(&stmt, job->priority);
+    stmt_i64(&stmt, job->finished_ms);
+    stmt_u64(&stmt, job->last_exec);
+    stmt_text(&stmt, change->step);
+    stmt_u64(&stmt, job->id);
+    return stmt_on_one(&stmt, "job", job->id, err);
+}
+
+static enum rc keep_job(struct db *db, const struct job_change *change, struct err *err)
+{
+    assert(change->kind == CHANGE_INSERT || change->kind == CHANGE_UPDATE);
+    if (change->kind == CHANGE_INSERT)
+        return insert_job(db, change, err);
+    return update_job(db, change, err);
+}
+
+/* The three parts of an execution, in the order of the statements in queries.sql. */
+static void bind_birth(struct stmt *stmt, const struct exec_rec *exec)
+{
+    stmt_u64(stmt, exec->id);
+    stmt_u64(stmt, exec->job_id);
+    stmt_text(stmt, exec->queue);
+    stmt_i64(stmt, exec->priority);
+    stmt_u64(stmt, exec->retry_of);
+    stmt_i64(stmt, exec->slot_ms);
+    stmt_i64(stmt, exec->created_ms);
+}
+
+static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct str step)
+{
+    stmt_i64(stmt, exec->state);
+    stmt_i64(stmt, exec->due_ms);
+    stmt_i64(stmt, exec->ready_ms);
+    stmt_i64(stmt, exec->started_ms);
+    stmt_i64(stmt, exec->attempts);
+    stmt_i64(stmt, exec->lost);
+    stmt_u64(stmt, exec->token);
+    stmt_u64(stmt, exec->worker_id);
+    stmt_text(stmt, exec->error);
+    stmt_text(stmt, step);
+}
+
+static void bind_end(struct stmt *stmt, const struct exec_rec *exec)
+{
+    stmt_i64(stmt, exec->finished_ms);
+    stmt_text(stmt, exec->result);
+}
+
+static enum rc insert_exec(struct db *db, const struct exec_change *change, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_LIVE);
+    bind_birth(&stmt, &change->exec);
+    bind_progress(&stmt, &change->exec, change->step);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc update_exec(struct db *db, const struct exec_change *change, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_UPDATE_LIVE);
+    bind_progress(&stmt, &change->exec, change->step);
+    stmt_u64(&stmt, change->exec.id);
+    return stmt_on_one(&stmt, "execution", change->exec.id, err);
+}
+
+static enum rc insert_history(struct db *db, enum sql sql, const struct exec_change *change,
+                              struct err *err)
+{
+    struct stmt stmt = db_stmt(db, sql);
+    bind_birth(&stmt, &change->exec);
+    bind_progress(&stmt, &change->exec, change->step);
+    bind_end(&stmt, &change->exec);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc finish_exec(struct db *db, const struct exec_change *change, struct err *err)
+{
+    TRY(insert_history(db, SQL_FINISH_LIVE, change, err));
+    struct stmt stmt = db_stmt(db, SQL_DELETE_LIVE);
+    stmt_u64(&stmt, change->exec.id);
+    return stmt_on_one(&stmt, "execution", change->exec.id, err);
+}
+
+static enum rc keep_exec(struct db *db, const struct exec_change *change, struct err *err)
+{
+    switch (change->kind) {
+    case CHANGE_INSERT: return insert_exec(db, change, err);
+    case CHANGE_UPDATE: return update_exec(db, change, err);
+    case CHANGE_FINISH: return finish_exec(db, change, err);
+    case CHANGE_RECORD: return insert_history(db, SQL_INSERT_HISTORY, change, err);
+    }
+    abort(); /* a change that does not exist: our own mistake */
+}
+
+static enum rc keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err)
+{
+    const struct usage *usage = &attempt->usage;
+    struct stmt stmt = db_stmt(db, SQL_INSERT_ATTEMPT);
+    stmt_u64(&stmt, attempt->exec_id);
+    stmt_u64(&stmt, attempt->token);
+    stmt_i64(&stmt, attempt->number);
+    stmt_u64(&stmt, attempt->worker_id);
+    stmt_i64(&stmt, attempt->started_ms);
+    stmt_i64(&stmt, attempt->ended_ms);
+    stmt_i64(&stmt, attempt->outcome);
+    stmt_i64(&stmt, usage->exit_code);
+    stmt_i64(&stmt, usage->signal);
+    stmt_i64(&stmt, usage->cpu_ms);
+    stmt_i64(&stmt, usage->peak_memory_bytes);
+    stmt_i64(&stmt, usage->output_bytes);
+    stmt_i64(&stmt, usage->dropped_bytes);
+    stmt_u64(&stmt, usage->log_seq);
+    stmt_text(&stmt, attempt->error);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc release_claim(struct db *db, const struct claim *claim, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_RELEASE_CLAIM);
+    stmt_i64(&stmt, claim->kind);
+    stmt_text(&stmt, claim->key);
+    stmt_u64(&stmt, claim->holder);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_worker(struct db *db, const struct worker_change *change, struct err *err)
+{
+    const struct worker_rec *worker = &change->worker;
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_WORKER : SQL_PUT_WORKER);
+    stmt_u64(&stmt, worker->id);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_text(&stmt, worker->name);
+    stmt_text(&stmt, worker->queues);
+    stmt_text(&stmt, worker->handlers);
+    stmt_i64(&stmt, worker->runs_commands);
+    stmt_i64(&stmt, worker->draining);
+    stmt_i64(&stmt, worker->slots);
+    stmt_i64(&stmt, worker->registered_ms);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc add_counter(struct db *db, const struct counter *counter, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_ADD_COUNTER);
+    stmt_i64(&stmt, counter->kind);
+    stmt_text(&stmt, counter->queue);
+    stmt_i64(&stmt, counter->state);
+    stmt_i64(&stmt, counter->value);
+    return stmt_done(&stmt, err);
+}
+
+/* ---- the delta */
+
+/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from
+ * the time its record says (a clock that stepped, a millisecond that was borrowed). Lists by time
+ * start from ids, and must know how much to widen. */
+struct ids {
+    uint64_t newest;
+    int64_t drift_ms;
+};
+
+static void ids_add(struct ids *ids, uint64_t id, int64_t created_ms)
+{
+    int64_t drift_ms = llabs(id_time_ms(id) - created_ms);
+    if (id > ids->newest)
+        ids->newest = id;
+    if (drift_ms > ids->drift_ms)
+        ids->drift_ms = drift_ms;
+}
+
+static struct ids delta_ids(const struct delta *delta)
+{
+    struct ids ids = {0};
+    for (size_t i = 0; i < delta->job_count; i++)
+        ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
+    for (size_t i = 0; i < delta->worker_count; i++) {
+        if (delta->workers[i].worker.id > ids.newest)
+            ids.newest = delta->workers[i].worker.id;
+    }
+    return ids;
+}
+
+/* Checks the epoch and marks the turn as kept, in one statement. */
+static enum rc keep_turn(struct sqlite_store *s, const struct ownership *own,
+                         const struct delta *delta, struct err *err)
+{
+    struct ids ids = delta_ids(delta);
+    struct stmt stmt = db_stmt(&s->db, SQL_KEEP_TURN);
+    stmt_u64(&stmt, delta->turn);
+    stmt_u64(&stmt, ids.newest > s->newest_id ? ids.newest : s->newest_id);
+    stmt_i64(&stmt, ids.drift_ms);
+    stmt_u64(&stmt, own->partition);
+    stmt_u64(&stmt, own->epoch);
+    TRY(stmt_done(&stmt, err));
+    return sqlite3_changes(s->db.handle) == 1 ? RC_OK : sqlite_turn_deposed(own, err);
+}
+
+static enum rc keep(struct sqlite_store *s, const struct ownership *own, const struct delta *delta,
+                    struct err *err)
+{
+    struct db *db = &s->db;
+    TRY(keep_turn(s, own, delta, err));
+    for (size_t i = 0; i < delta->job_count; i++)
+        TRY(keep_job(db, &delta->jobs[i], err));
+    for (size_t i = 0; i < delta->exec_count; i++)
+        TRY(keep_exec(db, &delta->execs[i], err));
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        TRY(keep_attempt(db, &delta->attempts[i], err));
+    for (size_t i = 0; i < delta->released_count; i++)
+        TRY(release_claim(db, &delta->released[i], err));
+    for (size_t i = 0; i < delta->worker_count; i++)
+        TRY(keep_worker(db, &delta->workers[i], err));
+    for (size_t i = 0; i < delta->counter_count; i++)
+        TRY(add_counter(db, &delta->counters[i], err));
+    return RC_OK;
+}
+
+enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                      struct err *err)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    TRY(sqlite_turn_begin(s, own, err));
+    if (delta_is_empty(delta) && delta->counter_count == 0 && !s->took_claims) {
+        sqlite_turn_abort(s); /* it only read: nothing to write, nothing to sync */
+        return RC_OK;
+    }
+    enum rc rc = keep(s, own, delta, err);
+    if (rc != RC_OK) {
+        sqlite_turn_abort(s);
+        return rc;
+    }
+    /* Whoever dies up to here leaves nothing: all of it is in the connection's cache, or in the
+     * log behind the last commit, where recovery stops. */
+    return sqlite_turn_commit(s, err);
+    /* Whoever dies from here on leaves all of it: the log was synced before COMMIT returned. In
+     * between, the sync decides, and the next start finds the turn's number or does not. */
+}

@@ -1,0 +1,240 @@
+#include "store/sqlite/db.h"
+#include "base/embed.h"
+#include "base/mem.h"
+#include "store/sqlite/migrate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct embedded sqlite_migrations[];
+extern const struct embedded sqlite_migrations_logs[];
+
+struct role {
+    int flags;
+    enum sql setup;
+    bool has_views;
+    const struct embedded *migrations; /* NULL: opens only what somebody else has migrated */
+    enum sql first;                    /* besides those of every connection */
+    enum sql last;
+};
+
+static const struct role roles[] = {
+    [DB_WRITER] = {.flags = SQLITE_OPEN_READWRITE,
+                   .setup = SQL_SETUP_WRITER,
+                   .has_views = true,
+                   .migrations = sqlite_migrations,
+                   .first = SQL_TAKE_PARTITION,
+                   .last = SQL_PUT_KEY},
+    [DB_READER] = {.flags = SQLITE_OPEN_READONLY,
+                   .setup = SQL_SETUP_READER,
+                   .has_views = true,
+                   .first = SQL_READ_JOB,
+                   .last = SQL_EDGE_HISTORY_OF_JOB},
+    [DB_LOGS] = {.flags = SQLITE_OPEN_READWRITE,
+                 .setup = SQL_SETUP_LOGS,
+                 .migrations = sqlite_migrations_logs,
+                 .first = SQL_APPEND_CHUNK,
+                 .last = SQL_TRIM_CHUNKS},
+};
+
+/* ---- errors */
+
+static const struct {
+    int code;
+    enum rc rc;
+    const char *advice;
+} complaints[] = {
+    {SQLITE_FULL, RC_FULL, "make room on that disk"},
+    {SQLITE_BUSY, RC_BUSY, "another program holds the file; it is tried again"},
+    {SQLITE_LOCKED, RC_BUSY, "another program holds the file; it is tried again"},
+    {SQLITE_IOERR, RC_IO, "look for disk errors in the system's log"},
+    {SQLITE_CORRUPT, RC_CORRUPT, "the file is damaged; restore it from a backup"},
+    {SQLITE_NOTADB, RC_CORRUPT, "this is not a belfry database, or it is damaged"},
+    {SQLITE_READONLY, RC_IO, "belfry must be able to write this file and its directory"},
+    {SQLITE_PERM, RC_IO, "belfry must be able to write this file and its directory"},
+    {SQLITE_CANTOPEN, RC_IO, "belfry must be able to write this file and its directory"},
+    {SQLITE_CONSTRAINT, RC_CONFLICT, "the change does not fit what is stored"},
+    {SQLITE_TOOBIG, RC_TOO_LARGE, "a text is larger than SQLite can hold"},
+};
+
+enum rc db_fail(struct db *db, const char *doing, struct err *err)
+{
+    int code = sqlite3_errcode(db->handle) & 0xff;
+    const char *why = sqlite3_errmsg(db->handle);
+    if (code == SQLITE_NOMEM)
+        abort(); /* as everywhere: restart is a path tested daily */
+    for (size_t i = 0; i < COUNT_OF(complaints); i++) {
+        if (complaints[i].code == code)
+            return err_set(err, complaints[i].rc, "%s: %s: %s (%d); %s", db->path, doing, why,
+                           sqlite3_extended_errcode(db->handle), complaints[i].advice);
+    }
+    return err_set(err, RC_IO, "%s: %s: %s (%d)", db->path, doing, why,
+                   sqlite3_extended_errcode(db->handle));
+}
+
+/* ---- opening */
+
+enum rc db_exec(struct db *db, struct str sql, struct err *err)
+{
+    while (sql.len > 0) {
+        sqlite3_stmt *stmt = NULL;
+        const char *tail = NULL;
+        if (sqlite3_prepare_v2(db->handle, sql.ptr, (int)sql.len, &stmt, &tail) != SQLITE_OK)
+            return db_fail(db, "preparing", err);
+        sql = str_from(sql, (size_t)(tail - sql.ptr));
+        int code = SQLITE_ROW;
+        while (stmt != NULL && code == SQLITE_ROW)
+            code = sqlite3_step(stmt);
+        if (sqlite3_finalize(stmt) != SQLITE_OK)
+            return db_fail(db, "setting up", err);
+    }
+    return RC_OK;
+}
+
+static enum rc prepare(struct db *db, enum sql first, enum sql last, struct err *err)
+{
+    for (int q = (int)first; q <= (int)last; q++) {
+        struct str text = sql_text((enum sql)q);
+        if (sqlite3_prepare_v3(db->handle, text.ptr, (int)text.len, SQLITE_PREPARE_PERSISTENT,
+                               &db->stmts[q], NULL) != SQLITE_OK)
+            return db_fail(db, sql_name((enum sql)q), err);
+    }
+    return RC_OK;
+}
+
+static enum rc set_up(struct db *db, const struct role *role, struct err *err)
+{
+    int flags = role->flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (sqlite3_open_v2(db->path, &db->handle, flags, NULL) != SQLITE_OK)
+        return db_fail(db, "opening", err);
+    TRY(db_exec(db, sql_text(role->setup), err));
+    TRY(prepare(db, SQL_VERSION, SQL_ROLLBACK, err));
+    if (role->migrations != NULL)
+        TRY(migrate(db, role->migrations, err));
+    if (role->has_views)
+        TRY(db_exec(db, sql_text(SQL_VIEWS), err));
+    return prepare(db, role->first, role->last, err);
+}
+
+enum rc db_open(struct db *db, const char *path, enum db_role role, struct err *err)
+{
+    *db = (struct db){.path = mem_dup(path, strlen(path))};
+    enum rc rc = set_up(db, &roles[role], err);
+    if (rc != RC_OK)
+        db_close(db);
+    return rc;
+}
+
+void db_close(struct db *db)
+{
+    for (size_t i = 0; i < SQL_COUNT; i++)
+        sqlite3_finalize(db->stmts[i]);
+    sqlite3_close(db->handle);
+    free(db->path);
+    *db = (struct db){0};
+}
+
+/* ---- one use of a statement */
+
+struct stmt db_stmt(struct db *db, enum sql sql)
+{
+    assert(db->stmts[sql] != NULL);
+    return (struct stmt){.db = db, .handle = db->stmts[sql], .sql = sql};
+}
+
+/* Binding fails only without memory, for a parameter that is not there, or beyond a gigabyte of
+ * text, which no request can carry. */
+static void bound(int code)
+{
+    if (code != SQLITE_OK)
+        abort();
+}
+
+void stmt_i64(struct stmt *stmt, int64_t value)
+{
+    bound(sqlite3_bind_int64(stmt->handle, ++stmt->at, value));
+}
+
+void stmt_u64(struct stmt *stmt, uint64_t value)
+{
+    stmt_i64(stmt, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+void stmt_null(struct stmt *stmt)
+{
+    bound(sqlite3_bind_null(stmt->handle, ++stmt->at));
+}
+
+void stmt_text(struct stmt *stmt, struct str text)
+{
+    const char *ptr = text.len == 0 ? "" : text.ptr; /* a NULL pointer would bind NULL */
+    bound(sqlite3_bind_text64(stmt->handle, ++stmt->at, ptr, text.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void stmt_text_or_null(struct stmt *stmt, struct str text)
+{
+    if (text.len > 0)
+        stmt_text(stmt, text);
+    else
+        stmt_null(stmt);
+}
+
+void stmt_blob(struct stmt *stmt, struct str bytes)
+{
+    const char *ptr = bytes.len == 0 ? "" : bytes.ptr;
+    bound(sqlite3_bind_blob64(stmt->handle, ++stmt->at, ptr, bytes.len, SQLITE_STATIC));
+}
+
+enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err)
+{
+    assert(stmt->at == sqlite3_bind_parameter_count(stmt->handle));
+    int code = sqlite3_step(stmt->handle);
+    *ret_row = code == SQLITE_ROW;
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        return RC_OK;
+    return db_fail(stmt->db, sql_name(stmt->sql), err);
+}
+
+enum rc stmt_done(struct stmt *stmt, struct err *err)
+{
+    bool row;
+    enum rc rc = stmt_next(stmt, &row, err);
+    sqlite3_reset(stmt->handle);
+    assert(rc != RC_OK || !row);
+    return rc;
+}
+
+void stmt_end(struct stmt *stmt)
+{
+    sqlite3_reset(stmt->handle);
+}
+
+/* ---- transactions */
+
+enum rc db_begin(struct db *db, enum sql begin, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, begin);
+    return stmt_done(&stmt, err);
+}
+
+enum rc db_commit(struct db *db, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_COMMIT);
+    enum rc rc = stmt_done(&stmt, err);
+    if (rc == RC_OK)
+        return RC_OK;
+    db_rollback(db);
+    /* The disk may have kept the commit and failed to say so. */
+    if (rc == RC_IO)
+        return err_set(err, RC_UNKNOWN, "%s: the disk failed under a commit", db->path);
+    return rc;
+}
+
+void db_rollback(struct db *db)
+{
+    if (sqlite3_get_autocommit(db->handle))
+        return; /* there was none, or SQLite rolled back by itself on an error */
+    struct stmt stmt = db_stmt(db, SQL_ROLLBACK);
+    (void)stmt_done(&stmt, NULL); /* it ends the transaction even where it complains */
+}

@@ -1,0 +1,66 @@
+/* db.h - one connection to an SQLite file: its statements, its transactions, its errors.
+ *
+ * A connection is opened for a role, which says which file it is, how it is set up, and which
+ * statements it keeps prepared for life. It belongs to one thread at a time. A `struct stmt` is one
+ * use of a statement: bind in order, then `stmt_done` when no rows are wanted, or `stmt_next` row by
+ * row. Nothing is copied on binding: what is bound must live until its use ends. */
+#pragma once
+#include "base/str.h"
+#include "store/sqlite/sql.h"
+
+#include <sqlite3.h>
+
+enum db_role {
+    DB_WRITER, /* belfry.db, migrated when older */
+    DB_READER, /* belfry.db, which must exist */
+    DB_LOGS,   /* logs.db, migrated when older */
+};
+
+struct db {
+    sqlite3 *handle;                /* owned */
+    char *path;                     /* owned; for error messages */
+    sqlite3_stmt *stmts[SQL_COUNT]; /* owned; NULL where the role does not use it */
+};
+
+/* On failure there is nothing to close. */
+enum rc db_open(struct db *db, const char *path, enum db_role role, struct err *err);
+void db_close(struct db *db); /* a zeroed struct is closed already */
+
+/* Runs a text of any number of statements, ignoring rows. */
+enum rc db_exec(struct db *db, struct str sql, struct err *err);
+
+/* Says in err what the connection's last call complained about, and what to do next. `doing` names
+ * the statement or step. */
+enum rc db_fail(struct db *db, const char *doing, struct err *err);
+
+enum rc db_begin(struct db *db, enum sql begin, struct err *err);
+/* RC_UNKNOWN when the disk failed under the commit. Any other error: nothing was kept. Either way
+ * the transaction is over. */
+enum rc db_commit(struct db *db, struct err *err);
+void db_rollback(struct db *db); /* harmless without a transaction */
+
+/* ---- one use of a statement */
+
+struct stmt {
+    struct db *db;
+    sqlite3_stmt *handle; /* borrowed from db */
+    enum sql sql;
+    int at; /* the parameter that was bound last */
+};
+
+struct stmt db_stmt(struct db *db, enum sql sql);
+void stmt_i64(struct stmt *stmt, int64_t value);
+/* SQLite's integers end at INT64_MAX, as our ids do; a larger number, which only a client or a
+ * worker can have thought up, is taken for that. */
+void stmt_u64(struct stmt *stmt, uint64_t value);
+void stmt_null(struct stmt *stmt);
+void stmt_text(struct stmt *stmt, struct str text);
+void stmt_text_or_null(struct stmt *stmt, struct str text); /* empty becomes NULL */
+void stmt_blob(struct stmt *stmt, struct str bytes);
+
+/* Runs a statement that gives no rows. */
+enum rc stmt_done(struct stmt *stmt, struct err *err);
+/* The next row, or *ret_row false at the end. */
+enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err);
+/* Ends a use before its last row; for CLEANUP. */
+void stmt_end(struct stmt *stmt);

@@ -1,0 +1,74 @@
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+static enum rc load_counters(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_COUNTERS);
+    for (;;) {
+        bool found;
+        struct counter counter;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_counter(&row, &counter))
+            TRY(sink->counter(sink->arg, &counter, err));
+    }
+}
+
+static enum rc load_workers(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_WORKERS);
+    for (;;) {
+        bool found;
+        struct worker_rec worker;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_worker(&row, &worker))
+            TRY(sink->worker(sink->arg, &worker, err));
+    }
+}
+
+/* One row is an execution and its job; rows come by job, so a job is told from its first row. An
+ * execution is of no use without its job, and is left out with it. */
+static enum rc load_exec(const struct stmt *stmt, uint64_t *last_job, const struct load_sink *sink,
+                         struct err *err)
+{
+    struct exec_rec exec;
+    struct job_rec job;
+    struct row row = row_of(stmt, NULL);
+    if (!row_exec(&row, &exec) || !row_job(&row, &job))
+        return RC_OK;
+    if (job.id != *last_job && sink->job != NULL)
+        TRY(sink->job(sink->arg, &job, err));
+    *last_job = job.id;
+    return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
+}
+
+static enum rc load_execs(struct db *db, int64_t until_ms, const struct load_sink *sink,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_LIVE);
+    uint64_t last_job = 0;
+    stmt_i64(&stmt, until_ms);
+    for (;;) {
+        bool found;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        TRY(load_exec(&stmt, &last_job, sink, err));
+    }
+}
+
+enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
+                    struct err *err)
+{
+    struct db *db = &sqlite_of(store)->db;
+    if (sink->counter != NULL)
+        TRY(load_counters(db, sink, err));
+    if (sink->worker != NULL)
+        TRY(load_workers(db, sink, err));
+    return load_execs(db, until_ms, sink, err);
+}

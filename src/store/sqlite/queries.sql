@@ -1,0 +1,378 @@
+-- Every statement of the SQLite store, one named block each. The C code finds a block by its name
+-- (sql.c), binds its parameters in the order in which they first appear, and never builds SQL.
+-- Literal state numbers are those of job/state.h: scheduled 1, retrying 5.
+
+-- ---- setting up a connection; these blocks are run whole
+
+-- name: setup_writer
+-- page_size: 4 KB is what disks and the page cache speak; 8 KB measured no faster.
+-- auto_vacuum off: free pages are used again, and its bookkeeping would cost every commit.
+-- mmap off: a failing disk must be an error to report, not a SIGBUS.
+-- cache 64 MB: the newest leaves of all tables, some 100k jobs, so that a turn reads nothing.
+-- A checkpoint every 16 MB of log: copying a page back once for many changes is cheaper than the
+-- default's 4 MB, and recovery still takes well under a second. After a burst (or a reader that
+-- held the log open) it is cut to 64 MB.
+-- secure_delete off: Debian switches it on, and it writes zeros over every row that moves on.
+PRAGMA page_size = 4096;
+PRAGMA auto_vacuum = NONE;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA foreign_keys = OFF;
+PRAGMA mmap_size = 0;
+PRAGMA cache_size = -65536;
+PRAGMA wal_autocheckpoint = 4096;
+PRAGMA journal_size_limit = 67108864;
+PRAGMA secure_delete = OFF;
+PRAGMA temp_store = MEMORY;
+PRAGMA busy_timeout = 2000;
+
+-- name: sync_normal
+-- Commits then survive the death of the process, but a power cut may undo the last ones.
+PRAGMA synchronous = NORMAL;
+
+-- name: setup_reader
+PRAGMA mmap_size = 0;
+PRAGMA cache_size = -8192;
+PRAGMA temp_store = MEMORY;
+PRAGMA busy_timeout = 2000;
+
+-- name: setup_logs
+-- synchronous NORMAL: output is not a promise. A power cut may take the last lines a command
+-- printed; it cannot damage the file, and no job waits for a disk because another one talks.
+PRAGMA page_size = 4096;
+PRAGMA auto_vacuum = NONE;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = OFF;
+PRAGMA mmap_size = 0;
+PRAGMA cache_size = -8192;
+PRAGMA journal_size_limit = 67108864;
+PRAGMA secure_delete = OFF;
+PRAGMA temp_store = MEMORY;
+PRAGMA busy_timeout = 2000;
+
+-- name: views
+-- How rows are read: one list of columns per record, in the order of row.c. The views belong to
+-- the connection, not to the file, so they change with the code and need no migration.
+CREATE TEMP VIEW job_full AS
+SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
+    coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec,
+    coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id)) AS payload,
+    trail
+FROM job;
+CREATE TEMP VIEW job_row AS
+SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
+    spec
+FROM job_full;
+CREATE TEMP VIEW live_row AS
+SELECT id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms, ready_ms,
+    started_ms, attempts, lost, token, worker_id, error, 0 AS finished_ms
+FROM live;
+CREATE TEMP VIEW history_row AS
+SELECT id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms, ready_ms,
+    started_ms, attempts, lost, token, worker_id, error, finished_ms
+FROM history;
+
+-- ---- every connection
+
+-- name: version
+PRAGMA user_version;
+
+-- name: begin_read
+BEGIN;
+
+-- name: begin_write
+-- IMMEDIATE: waiting for another writer happens here, never in the middle of a turn.
+BEGIN IMMEDIATE;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- ---- ownership
+
+-- name: take_partition
+UPDATE partition SET owner = :node, epoch = epoch + 1
+WHERE id = 0 RETURNING epoch, newest_id, turn;
+
+-- name: check_epoch
+SELECT 1 FROM partition WHERE id = :id AND epoch = :epoch;
+
+-- name: keep_turn
+-- Checks the owner and leaves the mark that settle looks for, in one row that is always cached.
+UPDATE partition
+SET turn = :turn, newest_id = max(newest_id, :newest_id), drift_ms = max(drift_ms, :drift_ms)
+WHERE id = :id AND epoch = :epoch;
+
+-- name: settle
+-- Writes although it only asks: see sqlite_settle in turn.c.
+UPDATE partition SET settled = settled + 1
+WHERE id = :id AND epoch = :epoch RETURNING turn;
+
+-- name: raise_newest
+UPDATE partition SET newest_id = max(newest_id, :id);
+
+-- ---- admission
+
+-- name: take_claim
+INSERT INTO claim (kind, key, holder) VALUES (:kind, :key, :holder)
+ON CONFLICT DO NOTHING;
+
+-- name: claim_holder
+SELECT holder FROM claim WHERE kind = :kind AND key = :key;
+
+-- name: find_job
+SELECT * FROM job_row WHERE id = :id;
+
+-- name: find_exec
+SELECT * FROM live_row WHERE id = :id
+UNION ALL
+SELECT * FROM history_row WHERE id = :id;
+
+-- name: live_of_job
+SELECT * FROM live_row WHERE job_id = :job_id ORDER BY id;
+
+-- name: due
+-- In two parts, what is left of the moment :after_ms and what comes later, so that both start by
+-- the index: a million executions may be due at the same midnight, and a comparison of pairs would
+-- walk through all of them for every page. Without a LIMIT: the caller stops reading, since rows
+-- that make no sense must not fill a page.
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+WHERE l.state IN (1, 5) AND l.due_ms = :after_ms AND l.id > :after_id AND l.due_ms <= :until_ms
+UNION ALL
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+WHERE l.state IN (1, 5) AND l.due_ms > :after_ms AND l.due_ms <= :until_ms
+ORDER BY due_ms, id;
+
+-- name: fetch
+SELECT spec, payload FROM job_full WHERE id = :id;
+
+-- ---- a turn's delta
+
+-- name: insert_job
+INSERT INTO job (id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms,
+    last_exec, trail, spec, payload)
+VALUES (:id, :version, :state, :name, :queue, :owner, :tags, :priority, :created_ms, :finished_ms,
+    :last_exec, :step, :spec, :payload);
+
+-- name: insert_document
+INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
+
+-- name: update_job
+-- Touches no indexed column.
+UPDATE job
+SET version = :version, state = :state, priority = :priority, finished_ms = :finished_ms,
+    last_exec = :last_exec, trail = trail || :step
+WHERE id = :id;
+
+-- name: insert_live
+INSERT INTO live (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
+    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step);
+
+-- name: update_live
+UPDATE live
+SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
+    attempts = :attempts, lost = :lost, token = :token, worker_id = :worker_id, error = :error,
+    trail = trail || :step
+WHERE id = :id;
+
+-- name: finish_live
+-- A plain insert that fetches the trail: INSERT … SELECT costs twice as much, since SQLite prepares
+-- for it to stop half-way. Where the row is missing the trail is NULL, which history refuses.
+INSERT INTO history (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
+    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms, result)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error,
+    (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result);
+
+-- name: delete_live
+DELETE FROM live WHERE id = :id;
+
+-- name: insert_history
+INSERT INTO history (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
+    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms, result)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step, :finished_ms,
+    :result);
+
+-- name: insert_attempt
+INSERT INTO attempt (exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code,
+    signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error)
+VALUES (:exec_id, :token, :number, :worker_id, :started_ms, :ended_ms, :outcome, :exit_code,
+    :signal, :cpu_ms, :peak_memory_bytes, :output_bytes, :dropped_bytes, :log_seq, :error);
+
+-- name: release_claim
+-- The holder is asked too: whoever took the key since keeps it.
+DELETE FROM claim WHERE kind = :kind AND key = :key AND holder = :holder;
+
+-- name: put_worker
+INSERT INTO worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)
+VALUES (:id, :name, :queues, :handlers, :runs_commands, :draining, :slots, :registered_ms)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers,
+    runs_commands = excluded.runs_commands, draining = excluded.draining, slots = excluded.slots,
+    registered_ms = excluded.registered_ms;
+
+-- name: forget_worker
+DELETE FROM worker WHERE id = :id;
+
+-- name: add_counter
+INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
+ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
+
+-- ---- loading
+
+-- name: load_counters
+SELECT kind, queue, state, value FROM counter ORDER BY kind, queue, state;
+
+-- name: load_workers
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+FROM worker ORDER BY id;
+
+-- name: load_live
+-- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out.
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms
+ORDER BY l.job_id, l.id;
+
+-- name: load_keys
+SELECT id, name, role, hash, created_ms FROM api_key ORDER BY id;
+
+-- name: put_key
+INSERT INTO api_key (id, name, role, hash, created_ms)
+VALUES (:id, :name, :role, :hash, :created_ms)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, role = excluded.role, hash = excluded.hash,
+    created_ms = excluded.created_ms;
+
+-- ---- reading
+--
+-- Every list has two statements. The first takes a window of at most :scan_max ids by an index and
+-- looks at those rows only, so that a filter which fits nothing costs a page and not the table.
+-- CROSS JOIN keeps the window in front, as a coroutine: rows come in its order, and a full page
+-- ends it early. The second, asked only when the page did not fill, names the last id of that
+-- window: there the next page goes on.
+
+-- name: read_job
+SELECT * FROM job_full WHERE id = :id;
+
+-- name: read_live
+SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHERE r.id = :id;
+
+-- name: read_history
+SELECT r.*, h.result, h.trail FROM history_row r JOIN history h ON h.id = r.id WHERE r.id = :id;
+
+-- name: read_attempts
+SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
+    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error
+FROM attempt WHERE exec_id = :exec_id ORDER BY token;
+
+-- name: read_drift
+SELECT max(drift_ms) FROM partition;
+
+-- name: list_jobs
+SELECT r.* FROM (
+    SELECT id FROM job
+    WHERE id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE (:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+    AND (:owner IS NULL OR owner = :owner) AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_jobs
+SELECT id FROM job
+WHERE id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_jobs_named
+SELECT r.* FROM (
+    SELECT id FROM job
+    WHERE name = :name AND id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE (:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+    AND (:owner IS NULL OR owner = :owner) AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_jobs_named
+SELECT id FROM job
+WHERE name = :name AND id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_live
+-- :state_too is stopping when :state is running, since users see one as the other.
+SELECT r.* FROM (
+    SELECT id FROM live
+    WHERE id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN live_row r ON r.id = w.id
+WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_live
+SELECT id FROM live
+WHERE id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_live_of_job
+SELECT r.* FROM (
+    SELECT id FROM live
+    WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN live_row r ON r.id = w.id
+WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_live_of_job
+SELECT id FROM live
+WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history
+SELECT r.* FROM (
+    SELECT id FROM history
+    WHERE id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_history
+SELECT id FROM history
+WHERE id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history_of_job
+SELECT r.* FROM (
+    SELECT id FROM history
+    WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_history_of_job
+SELECT id FROM history
+WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- ---- output of commands (logs.db)
+
+-- name: append_chunk
+INSERT INTO chunk (exec_id, token, seq, attempt, stream, at_ms, bytes)
+VALUES (:exec_id, :token, :seq, :attempt, :stream, :at_ms, :bytes)
+ON CONFLICT DO NOTHING;
+
+-- name: read_chunks
+SELECT exec_id, token, seq, attempt, stream, at_ms, bytes FROM chunk
+WHERE exec_id = :exec_id AND (token, seq) > (:token, :seq)
+ORDER BY token, seq;
+
+-- name: trim_chunks
+DELETE FROM chunk WHERE (exec_id, token, seq) IN (
+    SELECT exec_id, token, seq FROM chunk WHERE at_ms < :before_ms ORDER BY at_ms LIMIT :max);

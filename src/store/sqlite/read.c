@@ -1,0 +1,126 @@
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum rc reader_begin(struct db **ret_db, struct reader *reader, struct err *err)
+{
+    struct db *db = reader_db(reader);
+    TRY(db_begin(db, SQL_BEGIN_READ, err));
+    *ret_db = db;
+    return RC_OK;
+}
+
+void reader_end(struct db **db)
+{
+    if (*db != NULL)
+        db_rollback(*db); /* it only read */
+}
+
+static enum rc makes_no_sense(const struct stmt *stmt, const char *noun, uint64_t id,
+                              struct err *err)
+{
+    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " makes no sense", stmt->db->path,
+                   noun, id);
+}
+
+static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
+                        struct job_rec *ret_job, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_JOB);
+    bool found;
+    struct job_rec job;
+    stmt_u64(&stmt, id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+    struct row row = row_of(&stmt, arena);
+    row_job(&row, &job);
+    job.payload = row_text(&row);
+    job.trail = row_text(&row);
+    if (row.bad)
+        return makes_no_sense(&stmt, "job", id, err);
+    *ret_job = job;
+    return RC_OK;
+}
+
+static enum rc find_exec(struct db *db, enum sql sql, uint64_t id, struct arena *arena,
+                         struct exec_rec *ret_exec, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, sql);
+    bool found;
+    struct exec_rec exec;
+    stmt_u64(&stmt, id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+    struct row row = row_of(&stmt, arena);
+    row_exec(&row, &exec);
+    exec.result = row_text(&row);
+    exec.trail = row_text(&row);
+    if (row.bad)
+        return makes_no_sense(&stmt, "execution", id, err);
+    *ret_exec = exec;
+    return RC_OK;
+}
+
+static enum rc read_attempts(struct db *db, uint64_t exec_id, struct arena *arena,
+                             struct attempt_rec **ret_attempts, size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_READ_ATTEMPTS);
+    VEC(struct attempt_rec) attempts = {0};
+    stmt_u64(&stmt, exec_id);
+    for (;;) {
+        bool found;
+        struct attempt_rec attempt;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_attempt(&row, &attempt))
+            *VEC_PUSH(arena, &attempts) = attempt;
+    }
+    *ret_attempts = attempts.items;
+    *ret_count = attempts.len;
+    return RC_OK;
+}
+
+static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena,
+                         struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
+                         size_t *ret_count, struct err *err)
+{
+    CLEANUP(reader_end) struct db *db = NULL;
+    TRY(reader_begin(&db, reader, err));
+    enum rc rc = find_exec(db, SQL_READ_LIVE, id, arena, ret_exec, err);
+    if (rc == RC_NOT_FOUND)
+        rc = find_exec(db, SQL_READ_HISTORY, id, arena, ret_exec, err);
+    TRY(rc);
+    return read_attempts(db, id, arena, ret_attempts, ret_count, err);
+}
+
+static void close_reader(struct reader *reader)
+{
+    db_close(reader_db(reader));
+    free(reader);
+}
+
+static const struct reader_ops ops = {
+    .job = read_job,
+    .exec = read_exec,
+    .jobs = sqlite_list_jobs,
+    .execs = sqlite_list_execs,
+    .close = close_reader,
+};
+
+enum rc sqlite_reader(struct store *store, struct reader **ret_reader, struct err *err)
+{
+    struct db db;
+    TRY(db_open(&db, sqlite_of(store)->db_path, DB_READER, err));
+    struct sqlite_reader *r = MEM_NEW(struct sqlite_reader);
+    *r = (struct sqlite_reader){.reader.ops = &ops, .db = db};
+    *ret_reader = &r->reader;
+    return RC_OK;
+}

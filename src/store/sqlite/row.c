@@ -1,0 +1,222 @@
+#include "store/sqlite/row.h"
+#include "base/log.h"
+#include "base/when.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct row row_of(const struct stmt *stmt, struct arena *arena)
+{
+    return (struct row){.stmt = stmt, .arena = arena};
+}
+
+/* ---- columns */
+
+static int64_t in_range(struct row *row, int64_t min, int64_t max)
+{
+    int at = row->at++;
+    int64_t value = sqlite3_column_int64(row->stmt->handle, at);
+    if (sqlite3_column_type(row->stmt->handle, at) != SQLITE_INTEGER || value < min ||
+        value > max) {
+        row->bad = true;
+        return min;
+    }
+    return value;
+}
+
+int64_t row_i64(struct row *row)
+{
+    return in_range(row, INT64_MIN, INT64_MAX);
+}
+
+uint64_t row_u64(struct row *row)
+{
+    return (uint64_t)in_range(row, 0, INT64_MAX);
+}
+
+uint32_t row_u32(struct row *row)
+{
+    return (uint32_t)in_range(row, 0, UINT32_MAX);
+}
+
+int64_t row_ms(struct row *row)
+{
+    return in_range(row, 0, WHEN_MAX_MS);
+}
+
+static int32_t row_i32(struct row *row)
+{
+    return (int32_t)in_range(row, INT32_MIN, INT32_MAX);
+}
+
+static bool row_bool(struct row *row)
+{
+    return in_range(row, 0, 1) != 0;
+}
+
+static uint64_t row_id(struct row *row)
+{
+    return (uint64_t)in_range(row, 1, INT64_MAX);
+}
+
+/* The bytes of a column of the given type, however they are encoded. */
+static struct str row_bytes(struct row *row, int type)
+{
+    int at = row->at++;
+    if (sqlite3_column_type(row->stmt->handle, at) != type) {
+        row->bad = true;
+        return (struct str){0};
+    }
+    const char *ptr = sqlite3_column_blob(row->stmt->handle, at);
+    struct str bytes = str_of(ptr, (size_t)sqlite3_column_bytes(row->stmt->handle, at));
+    return row->arena == NULL ? bytes : arena_str(row->arena, bytes);
+}
+
+struct str row_text(struct row *row)
+{
+    return row_bytes(row, SQLITE_TEXT);
+}
+
+struct str row_text_or_null(struct row *row)
+{
+    if (sqlite3_column_type(row->stmt->handle, row->at) != SQLITE_NULL)
+        return row_text(row);
+    row->at++;
+    return (struct str){0};
+}
+
+struct str row_blob(struct row *row)
+{
+    return row_bytes(row, SQLITE_BLOB);
+}
+
+/* ---- records: field by field, since in an initialiser the order of calls is the compiler's */
+
+static bool makes_sense(const struct row *row)
+{
+    char id[24];
+    if (!row->bad)
+        return true;
+    snprintf(id, sizeof id, "%" PRId64, (int64_t)sqlite3_column_int64(row->stmt->handle, 0));
+    log_warn("a row that makes no sense is left out", "file", row->stmt->db->path, "query",
+             sql_name(row->stmt->sql), "first_column", id, NULL);
+    return false;
+}
+
+bool row_job(struct row *row, struct job_rec *ret_job)
+{
+    struct job_rec job = {0};
+    job.id = row_id(row);
+    job.version = row_u32(row);
+    job.state = (enum job_state)in_range(row, JOB_NONE + 1, JOB_STATES - 1);
+    job.name = row_text_or_null(row);
+    job.queue = row_text(row);
+    job.owner = row_text(row);
+    job.tags = row_text(row);
+    job.priority = row_i32(row);
+    job.created_ms = row_ms(row);
+    job.finished_ms = row_ms(row);
+    job.last_exec = row_u64(row);
+    job.spec = row_text(row);
+    *ret_job = job;
+    return makes_sense(row);
+}
+
+bool row_exec(struct row *row, struct exec_rec *ret_exec)
+{
+    struct exec_rec exec = {0};
+    exec.id = row_id(row);
+    exec.job_id = row_id(row);
+    exec.queue = row_text(row);
+    exec.priority = row_i32(row);
+    exec.retry_of = row_u64(row);
+    exec.slot_ms = row_ms(row);
+    exec.created_ms = row_ms(row);
+    exec.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    exec.due_ms = row_ms(row);
+    exec.ready_ms = row_ms(row);
+    exec.started_ms = row_ms(row);
+    exec.attempts = row_u32(row);
+    exec.lost = row_u32(row);
+    exec.token = row_u64(row);
+    exec.worker_id = row_u64(row);
+    exec.error = row_text(row);
+    exec.finished_ms = row_ms(row);
+    *ret_exec = exec;
+    return makes_sense(row);
+}
+
+bool row_attempt(struct row *row, struct attempt_rec *ret_attempt)
+{
+    struct attempt_rec attempt = {0};
+    attempt.exec_id = row_id(row);
+    attempt.token = row_u64(row);
+    attempt.number = row_u32(row);
+    attempt.worker_id = row_u64(row);
+    attempt.started_ms = row_ms(row);
+    attempt.ended_ms = row_ms(row);
+    attempt.outcome = (enum outcome)in_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
+    attempt.usage.exit_code = row_i32(row);
+    attempt.usage.signal = row_i32(row);
+    attempt.usage.cpu_ms = row_i64(row);
+    attempt.usage.peak_memory_bytes = row_i64(row);
+    attempt.usage.output_bytes = row_i64(row);
+    attempt.usage.dropped_bytes = row_i64(row);
+    attempt.usage.log_seq = row_u64(row);
+    attempt.error = row_text(row);
+    *ret_attempt = attempt;
+    return makes_sense(row);
+}
+
+bool row_worker(struct row *row, struct worker_rec *ret_worker)
+{
+    struct worker_rec worker = {0};
+    worker.id = row_id(row);
+    worker.name = row_text(row);
+    worker.queues = row_text(row);
+    worker.handlers = row_text(row);
+    worker.runs_commands = row_bool(row);
+    worker.draining = row_bool(row);
+    worker.slots = row_u32(row);
+    worker.registered_ms = row_ms(row);
+    *ret_worker = worker;
+    return makes_sense(row);
+}
+
+bool row_counter(struct row *row, struct counter *ret_counter)
+{
+    struct counter counter = {0};
+    counter.kind = (enum counter_kind)in_range(row, COUNTER_JOBS, COUNTER_EXECS);
+    counter.queue = row_text(row);
+    uint32_t states = counter.kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
+    counter.state = (uint32_t)in_range(row, 0, states - 1);
+    counter.value = row_i64(row);
+    *ret_counter = counter;
+    return makes_sense(row);
+}
+
+bool row_key(struct row *row, struct key_rec *ret_key)
+{
+    struct key_rec key = {0};
+    key.id = row_id(row);
+    key.name = row_text(row);
+    key.role = row_text(row);
+    key.hash = row_text(row);
+    key.created_ms = row_ms(row);
+    *ret_key = key;
+    return makes_sense(row);
+}
+
+bool row_chunk(struct row *row, struct log_chunk *ret_chunk)
+{
+    struct log_chunk chunk = {0};
+    chunk.exec_id = row_id(row);
+    chunk.token = row_u64(row);
+    chunk.seq = row_u64(row);
+    chunk.attempt = row_u32(row);
+    chunk.stream = (enum log_stream)in_range(row, LOG_STDOUT, LOG_NOTE);
+    chunk.at_ms = row_ms(row);
+    chunk.bytes = row_blob(row);
+    *ret_chunk = chunk;
+    return makes_sense(row);
+}

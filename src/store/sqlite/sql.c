@@ -1,0 +1,100 @@
+#include "store/sqlite/sql.h"
+
+#include <assert.h>
+#include <string.h>
+
+extern const char sqlite_queries_sql[];
+extern const size_t sqlite_queries_sql_len;
+
+static const char *const names[SQL_COUNT] = {
+    [SQL_SETUP_WRITER] = "setup_writer",
+    [SQL_SYNC_NORMAL] = "sync_normal",
+    [SQL_SETUP_READER] = "setup_reader",
+    [SQL_SETUP_LOGS] = "setup_logs",
+    [SQL_VIEWS] = "views",
+    [SQL_VERSION] = "version",
+    [SQL_BEGIN_READ] = "begin_read",
+    [SQL_BEGIN_WRITE] = "begin_write",
+    [SQL_COMMIT] = "commit",
+    [SQL_ROLLBACK] = "rollback",
+    [SQL_TAKE_PARTITION] = "take_partition",
+    [SQL_CHECK_EPOCH] = "check_epoch",
+    [SQL_KEEP_TURN] = "keep_turn",
+    [SQL_SETTLE] = "settle",
+    [SQL_RAISE_NEWEST] = "raise_newest",
+    [SQL_TAKE_CLAIM] = "take_claim",
+    [SQL_CLAIM_HOLDER] = "claim_holder",
+    [SQL_FIND_JOB] = "find_job",
+    [SQL_FIND_EXEC] = "find_exec",
+    [SQL_LIVE_OF_JOB] = "live_of_job",
+    [SQL_DUE] = "due",
+    [SQL_FETCH] = "fetch",
+    [SQL_INSERT_JOB] = "insert_job",
+    [SQL_INSERT_DOCUMENT] = "insert_document",
+    [SQL_UPDATE_JOB] = "update_job",
+    [SQL_INSERT_LIVE] = "insert_live",
+    [SQL_UPDATE_LIVE] = "update_live",
+    [SQL_FINISH_LIVE] = "finish_live",
+    [SQL_DELETE_LIVE] = "delete_live",
+    [SQL_INSERT_HISTORY] = "insert_history",
+    [SQL_INSERT_ATTEMPT] = "insert_attempt",
+    [SQL_RELEASE_CLAIM] = "release_claim",
+    [SQL_PUT_WORKER] = "put_worker",
+    [SQL_FORGET_WORKER] = "forget_worker",
+    [SQL_ADD_COUNTER] = "add_counter",
+    [SQL_LOAD_COUNTERS] = "load_counters",
+    [SQL_LOAD_WORKERS] = "load_workers",
+    [SQL_LOAD_LIVE] = "load_live",
+    [SQL_LOAD_KEYS] = "load_keys",
+    [SQL_PUT_KEY] = "put_key",
+    [SQL_READ_JOB] = "read_job",
+    [SQL_READ_LIVE] = "read_live",
+    [SQL_READ_HISTORY] = "read_history",
+    [SQL_READ_ATTEMPTS] = "read_attempts",
+    [SQL_READ_DRIFT] = "read_drift",
+    [SQL_LIST_JOBS] = "list_jobs",
+    [SQL_EDGE_JOBS] = "edge_jobs",
+    [SQL_LIST_JOBS_NAMED] = "list_jobs_named",
+    [SQL_EDGE_JOBS_NAMED] = "edge_jobs_named",
+    [SQL_LIST_LIVE] = "list_live",
+    [SQL_EDGE_LIVE] = "edge_live",
+    [SQL_LIST_LIVE_OF_JOB] = "list_live_of_job",
+    [SQL_EDGE_LIVE_OF_JOB] = "edge_live_of_job",
+    [SQL_LIST_HISTORY] = "list_history",
+    [SQL_EDGE_HISTORY] = "edge_history",
+    [SQL_LIST_HISTORY_OF_JOB] = "list_history_of_job",
+    [SQL_EDGE_HISTORY_OF_JOB] = "edge_history_of_job",
+    [SQL_APPEND_CHUNK] = "append_chunk",
+    [SQL_READ_CHUNKS] = "read_chunks",
+    [SQL_TRIM_CHUNKS] = "trim_chunks",
+};
+
+static const struct str marker = STR_INIT("-- name: ");
+
+const char *sql_name(enum sql sql)
+{
+    assert(sql < SQL_COUNT);
+    return names[sql];
+}
+
+/* Where the next block's name line starts, or the end of the text. */
+static size_t block_end(struct str text)
+{
+    size_t at = 0;
+    while (at < text.len && !str_starts(str_from(text, at), marker))
+        at += str_index(str_from(text, at), '\n') + 1;
+    return at < text.len ? at : text.len;
+}
+
+struct str sql_text(enum sql sql)
+{
+    struct str wanted = str_c(sql_name(sql));
+    struct str rest = str_of(sqlite_queries_sql, sqlite_queries_sql_len);
+    for (;;) {
+        rest = str_from(rest, block_end(rest));
+        assert(rest.len > 0 && "queries.sql has no block of that name");
+        struct str name = str_from(str_cut(&rest, '\n'), marker.len);
+        if (str_eq(name, wanted))
+            return str_of(rest.ptr, block_end(rest));
+    }
+}

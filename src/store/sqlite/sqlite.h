@@ -1,0 +1,76 @@
+/* sqlite.h - the inside of the SQLite store, shared by its files.
+ *
+ *   store.c   opening, closing, API keys     admit.c   what a turn asks
+ *   turn.c    ownership and transactions     commit.c  what a turn keeps
+ *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
+ *
+ * The writer's connection carries the turn's transaction from its first admit to its commit. */
+#pragma once
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+struct sqlite_store {
+    struct store store;
+    struct db db;
+    int lock_fd;     /* owned */
+    char *db_path;   /* owned */
+    char *logs_path; /* owned */
+
+    /* The turn under way. */
+    bool in_turn;
+    bool took_claims;
+    uint64_t newest_id; /* among the holders of claims it took */
+};
+
+static inline struct sqlite_store *sqlite_of(struct store *store)
+{
+    return (struct sqlite_store *)(void *)store;
+}
+
+/* turn.c */
+enum rc sqlite_own(struct store *store, struct str node, struct ownership *ret_owned,
+                   struct err *err);
+enum rc sqlite_settle(struct store *store, const struct ownership *own, uint64_t turn,
+                      enum settled *ret_settled, struct err *err);
+/* Begins the turn under own's epoch unless it has begun. */
+enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, struct err *err);
+/* Ends it, whole. Fails as db_commit does; over in any case. */
+enum rc sqlite_turn_commit(struct sqlite_store *s, struct err *err);
+void sqlite_turn_abort(struct sqlite_store *s); /* harmless when there is none */
+enum rc sqlite_turn_deposed(const struct ownership *own, struct err *err);
+
+/* admit.c, commit.c, load.c */
+enum rc sqlite_admit(struct store *store, const struct ownership *own,
+                     struct question *const *questions, size_t count, struct arena *arena,
+                     struct err *err);
+enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+                     struct str *ret_spec, struct str *ret_payload, struct err *err);
+enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                      struct err *err);
+enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
+                    struct err *err);
+
+/* read.c, list.c */
+struct sqlite_reader {
+    struct reader reader;
+    struct db db;
+};
+
+static inline struct db *reader_db(struct reader *reader)
+{
+    return &((struct sqlite_reader *)(void *)reader)->db;
+}
+
+enum rc sqlite_reader(struct store *store, struct reader **ret_reader, struct err *err);
+/* Begins a snapshot that all statements up to reader_end see; for CLEANUP. */
+enum rc reader_begin(struct db **ret_db, struct reader *reader, struct err *err);
+void reader_end(struct db **db);
+enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
+                         const struct page *page, struct arena *arena, struct job_page *ret_page,
+                         struct err *err);
+enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
+                          const struct page *page, struct arena *arena, struct exec_page *ret_page,
+                          struct err *err);
+
+/* logs.c */
+enum rc sqlite_logs(struct store *store, struct logs **ret_logs, struct err *err);

@@ -1,0 +1,344 @@
+/* What only the SQLite store promises: one server per directory, versions, modes, distrust. */
+#include "base/log.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/temp_dir_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static int make_dir(void **state)
+{
+    *state = temp_dir_new();
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    temp_dir_free(*state);
+    return 0;
+}
+
+static struct store *open_store(const char *dir)
+{
+    struct store *store;
+    struct err err;
+    assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_OK);
+    return store;
+}
+
+/* Runs SQL behind the store's back, as damage or another program would. */
+static void run_sql(const char *dir, const char *name, const char *sql)
+{
+    char path[600];
+    sqlite3 *handle;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(handle);
+}
+
+static void submit(struct store *store, uint64_t job_id, uint64_t exec_id)
+{
+    struct ownership own;
+    struct job_change job = {.kind = CHANGE_INSERT,
+                             .job = {.id = job_id, .version = 1, .state = JOB_ACTIVE}};
+    struct exec_change exec = {
+        .kind = CHANGE_INSERT,
+        .exec = {.id = exec_id, .job_id = job_id, .state = EXEC_QUEUED},
+    };
+    struct delta delta = {.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1};
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    delta.turn = own.turn_floor + 1;
+    assert_int_equal(store->ops->commit(store, &own, &delta, NULL), RC_OK);
+}
+
+static enum rc count_one(void *arg, const struct exec_rec *exec, struct err *err)
+{
+    (void)exec;
+    (void)err;
+    ++*(int *)arg;
+    return RC_OK;
+}
+
+static int load_count(struct store *store)
+{
+    int count = 0;
+    struct load_sink sink = {.exec = count_one, .arg = &count};
+    assert_int_equal(store->ops->load(store, INT64_MAX, &sink, NULL), RC_OK);
+    return count;
+}
+
+static void a_second_server_is_told_who_has_the_directory(void **state)
+{
+    const char *dir = *state;
+    struct store *first = open_store(dir);
+    struct store *second;
+    struct err err;
+    char pid[32];
+    snprintf(pid, sizeof pid, "(pid %ld)", (long)getpid());
+    assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &second, &err), RC_BUSY);
+    assert_non_null(strstr(err.text, pid));
+    assert_non_null(strstr(err.text, dir));
+    first->ops->close(first);
+    second = open_store(dir); /* the lock went with its holder */
+    second->ops->close(second);
+}
+
+static void a_file_of_a_newer_version_is_refused(void **state)
+{
+    static const char *const files[] = {"belfry.db", "logs.db"};
+    const char *dir = *state;
+    struct err err;
+    struct store *store = open_store(dir);
+    store->ops->close(store);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        run_sql(dir, files[i], "PRAGMA user_version = 99");
+        assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "version 99"));
+        assert_non_null(strstr(err.text, "up to 1"));
+        assert_non_null(strstr(err.text, files[i]));
+        run_sql(dir, files[i], "PRAGMA user_version = 1");
+    }
+    store = open_store(dir);
+    store->ops->close(store);
+}
+
+static void only_the_owner_can_look_inside(void **state)
+{
+    static const char *const files[] = {"lock",    "belfry.db",   "belfry.db-wal", "belfry.db-shm",
+                                        "logs.db", "logs.db-wal", "logs.db-shm"};
+    char dir[600];
+    char path[640];
+    struct stat st;
+    struct logs *logs;
+    snprintf(dir, sizeof dir, "%s/data", (const char *)*state);
+    struct store *store = open_store(dir);
+    assert_int_equal(store->ops->logs(store, &logs, NULL), RC_OK);
+    assert_int_equal(stat(dir, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+    }
+    logs->ops->close(logs);
+    store->ops->close(store);
+    temp_dir_free(mem_dup(dir, strlen(dir)));
+}
+
+static void a_damaged_row_is_left_out_and_the_rest_is_served(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE live SET state = 99 WHERE id = 4",
+        "UPDATE live SET state = 'x' WHERE id = 4",
+        "UPDATE live SET token = -1 WHERE id = 4",
+        "UPDATE live SET error = x'00ff' WHERE id = 4",
+        "UPDATE live SET due_ms = 9e15 WHERE id = 4",
+        "UPDATE job SET state = 0 WHERE id = 3",
+        "UPDATE job SET spec = NULL WHERE id = 3",
+        "DELETE FROM job WHERE id = 3",
+    };
+    const char *dir = *state;
+    for (size_t i = 0; i < COUNT_OF(damages); i++) {
+        struct store *store = open_store(dir);
+        submit(store, 1, 2);
+        submit(store, 3, 4);
+        assert_int_equal(load_count(store), 2);
+        store->ops->close(store);
+        run_sql(dir, "belfry.db", damages[i]);
+
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct reader *reader;
+        struct exec_page page;
+        store = open_store(dir);
+        assert_int_equal(load_count(store), 1);
+        assert_int_equal(store->ops->reader(store, &reader, NULL), RC_OK);
+        assert_int_equal(reader->ops->execs(reader, &(struct filter){0}, &(struct page){.limit = 9},
+                                            &arena, &page, NULL),
+                         RC_OK);
+        assert_true(page.count >= 1);
+        assert_int_equal(page.execs[page.count - 1].id, 2);
+        reader->ops->close(reader);
+        store->ops->close(store);
+        run_sql(dir, "belfry.db", "DELETE FROM live; DELETE FROM job");
+    }
+}
+
+static void a_file_that_is_no_database_is_refused(void **state)
+{
+    const char *dir = *state;
+    char path[600];
+    struct store *store;
+    struct err err;
+    snprintf(path, sizeof path, "%s/belfry.db", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        fputs("this is not a database\n", file);
+    fclose(file);
+    assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_CORRUPT);
+}
+
+/* ---- disks that fail */
+
+static sqlite3 *handle_of(struct store *store)
+{
+    return sqlite_of(store)->db.handle;
+}
+
+static struct job_change large_job(uint64_t id)
+{
+    static char text[100000];
+    memset(text, 'x', sizeof text);
+    return (struct job_change){
+        .kind = CHANGE_INSERT,
+        .job = {.id = id, .version = 1, .state = JOB_ACTIVE, .payload = str_of(text, sizeof text)}};
+}
+
+static bool job_exists(struct store *store, uint64_t id)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct reader *reader;
+    struct job_rec job;
+    assert_int_equal(store->ops->reader(store, &reader, NULL), RC_OK);
+    enum rc rc = reader->ops->job(reader, id, &arena, &job, NULL);
+    reader->ops->close(reader);
+    return rc == RC_OK;
+}
+
+static void a_full_disk_keeps_nothing_and_passes(void **state)
+{
+    struct store *store = open_store(*state);
+    struct ownership own;
+    struct err err;
+    struct job_change job = large_job(7);
+    struct delta delta = {.turn = 1, .jobs = &job, .job_count = 1};
+    assert_int_equal(store->ops->own(store, STR("test"), &own, &err), RC_OK);
+    sqlite3_exec(handle_of(store), "PRAGMA max_page_count = 20", NULL, NULL, NULL);
+    assert_int_equal(store->ops->commit(store, &own, &delta, &err), RC_FULL);
+    assert_false(job_exists(store, 7));
+    sqlite3_exec(handle_of(store), "PRAGMA max_page_count = 100000", NULL, NULL, NULL);
+    assert_int_equal(store->ops->commit(store, &own, &delta, &err), RC_OK);
+    assert_true(job_exists(store, 7));
+    store->ops->close(store);
+}
+
+/* The log's file, with a sync that fails until it is mended. */
+struct bad_disk {
+    sqlite3_file *file;
+    const sqlite3_io_methods *good;
+    sqlite3_io_methods bad;
+};
+
+static int fail_sync(sqlite3_file *file, int flags)
+{
+    (void)file;
+    (void)flags;
+    return SQLITE_IOERR_FSYNC;
+}
+
+static void break_disk(struct store *store, struct bad_disk *disk)
+{
+    sqlite3_file_control(handle_of(store), "main", SQLITE_FCNTL_JOURNAL_POINTER, &disk->file);
+    disk->good = disk->file->pMethods;
+    disk->bad = *disk->good;
+    disk->bad.xSync = fail_sync;
+    disk->file->pMethods = &disk->bad;
+}
+
+static void mend_disk(struct bad_disk *disk)
+{
+    disk->file->pMethods = disk->good;
+}
+
+static void copy_file(const char *from_dir, const char *to_dir, const char *name)
+{
+    char path[640];
+    char bytes[4096];
+    snprintf(path, sizeof path, "%s/%s", from_dir, name);
+    FILE *from = fopen(path, "rb");
+    snprintf(path, sizeof path, "%s/%s", to_dir, name);
+    FILE *to = fopen(path, "wb");
+    assert_true(from != NULL && to != NULL);
+    for (size_t len; (len = fread(bytes, 1, sizeof bytes, from)) > 0;)
+        assert_int_equal(fwrite(bytes, 1, len, to), len);
+    fclose(from);
+    fclose(to);
+}
+
+/* What a process would find that starts now, after this one was killed. */
+static bool job_exists_after_a_crash(const char *dir, uint64_t id)
+{
+    char *copy = temp_dir_new();
+    copy_file(dir, copy, "belfry.db");
+    copy_file(dir, copy, "belfry.db-wal");
+    struct store *store = open_store(copy);
+    bool exists = job_exists(store, id);
+    store->ops->close(store);
+    temp_dir_free(copy);
+    return exists;
+}
+
+static void what_settle_calls_lost_stays_lost_after_a_crash(void **state)
+{
+    const char *dir = *state;
+    struct store *store = open_store(dir);
+    struct ownership own;
+    struct err err;
+    struct bad_disk disk;
+    enum settled settled;
+    struct job_change job = large_job(7);
+    struct delta delta = {.turn = 1, .jobs = &job, .job_count = 1};
+    assert_int_equal(store->ops->own(store, STR("test"), &own, &err), RC_OK);
+    break_disk(store, &disk);
+    assert_int_equal(store->ops->commit(store, &own, &delta, &err), RC_UNKNOWN);
+    assert_int_not_equal(store->ops->settle(store, &own, 1, &settled, &err), RC_OK);
+    mend_disk(&disk);
+    assert_false(job_exists(store, 7));
+    assert_int_equal(store->ops->settle(store, &own, 1, &settled, &err), RC_OK);
+    assert_int_equal(settled, SETTLED_LOST);
+    assert_false(job_exists_after_a_crash(dir, 7));
+    assert_int_equal(store->ops->commit(store, &own, &delta, &err), RC_OK);
+    assert_true(job_exists_after_a_crash(dir, 7));
+    store->ops->close(store);
+}
+
+/* Why settle writes: without it, the commit that nobody saw comes back. */
+static void a_commit_of_unknown_outcome_may_come_back(void **state)
+{
+    const char *dir = *state;
+    struct store *store = open_store(dir);
+    struct ownership own;
+    struct bad_disk disk;
+    struct job_change job = large_job(7);
+    struct delta delta = {.turn = 1, .jobs = &job, .job_count = 1};
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    break_disk(store, &disk);
+    assert_int_equal(store->ops->commit(store, &own, &delta, NULL), RC_UNKNOWN);
+    mend_disk(&disk);
+    assert_false(job_exists(store, 7));
+    assert_true(job_exists_after_a_crash(dir, 7));
+    store->ops->close(store);
+}
+
+#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIR(a_second_server_is_told_who_has_the_directory),
+        IN_DIR(a_file_of_a_newer_version_is_refused),
+        IN_DIR(only_the_owner_can_look_inside),
+        IN_DIR(a_damaged_row_is_left_out_and_the_rest_is_served),
+        IN_DIR(a_file_that_is_no_database_is_refused),
+        IN_DIR(a_full_disk_keeps_nothing_and_passes),
+        IN_DIR(what_settle_calls_lost_stays_lost_after_a_crash),
+        IN_DIR(a_commit_of_unknown_outcome_may_come_back),
+    };
+    log_set_level(LOG_ERROR); /* damage is warned about, on purpose, many times */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

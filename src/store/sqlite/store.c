@@ -1,0 +1,127 @@
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/sqlite/dir.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- API keys */
+
+static enum rc keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
+                    size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&sqlite_of(store)->db, SQL_LOAD_KEYS);
+    VEC(struct key_rec) all = {0};
+    for (;;) {
+        bool found;
+        struct key_rec key;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_key(&row, &key))
+            *VEC_PUSH(arena, &all) = key;
+    }
+    *ret_keys = all.items;
+    *ret_count = all.len;
+    return RC_OK;
+}
+
+static enum rc put_key(struct db *db, const struct key_rec *key, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_KEY);
+    stmt_u64(&stmt, key->id);
+    stmt_text(&stmt, key->name);
+    stmt_text(&stmt, key->role);
+    stmt_text(&stmt, key->hash);
+    stmt_i64(&stmt, key->created_ms);
+    TRY(stmt_done(&stmt, err));
+    stmt = db_stmt(db, SQL_RAISE_NEWEST);
+    stmt_u64(&stmt, key->id);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc key_put(struct store *store, const struct key_rec *key, struct err *err)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    assert(!s->in_turn);
+    TRY(db_begin(&s->db, SQL_BEGIN_WRITE, err));
+    enum rc rc = put_key(&s->db, key, err);
+    if (rc == RC_OK)
+        return db_commit(&s->db, err);
+    db_rollback(&s->db);
+    return rc;
+}
+
+/* ---- opening and closing */
+
+static void abort_turn(struct store *store)
+{
+    sqlite_turn_abort(sqlite_of(store));
+}
+
+static void close_store(struct store *store)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    if (s->db.handle != NULL)
+        sqlite_turn_abort(s);
+    db_close(&s->db);
+    free(s->db_path);
+    free(s->logs_path);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd); /* last: whoever waits for the lock finds closed files */
+    free(s);
+}
+
+static const struct store_ops ops = {
+    .own = sqlite_own,
+    .admit = sqlite_admit,
+    .fetch = sqlite_fetch,
+    .commit = sqlite_commit,
+    .abort = abort_turn,
+    .settle = sqlite_settle,
+    .load = sqlite_load,
+    .keys = keys,
+    .key_put = key_put,
+    .reader = sqlite_reader,
+    .logs = sqlite_logs,
+    .close = close_store,
+};
+
+static enum rc open_files(struct sqlite_store *s, const char *dir, enum durability durability,
+                          struct err *err)
+{
+    TRY(dir_lock(dir, &s->lock_fd, err));
+    TRY(dir_file(dir, "belfry.db", &s->db_path, err));
+    TRY(dir_file(dir, "logs.db", &s->logs_path, err));
+    TRY(db_open(&s->db, s->db_path, DB_WRITER, err));
+    if (durability == DURABILITY_NORMAL)
+        TRY(db_exec(&s->db, sql_text(SQL_SYNC_NORMAL), err));
+    /* Opened once now, so that a file nobody can use stops the start and not the first command
+     * that prints something. */
+    struct db logs;
+    TRY(db_open(&logs, s->logs_path, DB_LOGS, err));
+    db_close(&logs);
+    return RC_OK;
+}
+
+enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,
+                          struct err *err)
+{
+    /* Nobody asks SQLite how much memory it uses, and keeping count takes a lock around every
+     * allocation: 10 % of a turn. It can be said only before SQLite's first use; later it is
+     * refused, and harmless. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    struct sqlite_store *s = MEM_NEW(struct sqlite_store);
+    s->store.ops = &ops;
+    s->lock_fd = -1;
+    enum rc rc = open_files(s, dir, durability, err);
+    if (rc != RC_OK)
+        close_store(&s->store);
+    else
+        *ret_store = &s->store;
+    return rc;
+}

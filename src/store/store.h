@@ -1,0 +1,183 @@
+/* store.h - the memory of belfry: what a store promises.
+ *
+ * A store remembers; it never decides. It speaks of ownership and deltas, not of rows, so that
+ * each implementation may do it its own best way. README.md beside this file tells the promises in
+ * full; tests/contract holds every implementation to them.
+ *
+ * Three kinds of handle, each used by one thread at a time:
+ *   struct store   the writing side, for the turn thread
+ *   struct reader  the reading side, one per query thread; sees committed turns only
+ *   struct logs    output of commands, apart from everything else, for the log thread and readers
+ */
+#pragma once
+#include "base/arena.h"
+#include "job/log.h"
+#include "job/record.h"
+
+/* What a server owns. One partition on SQLite; the epoch grows with every owner. */
+struct ownership {
+    uint32_t partition;
+    uint64_t epoch;
+    uint64_t id_floor;   /* no id in the store is larger */
+    uint64_t turn_floor; /* the newest turn that was committed */
+};
+
+enum settled {
+    SETTLED_KEPT, /* the commit took place, whole */
+    SETTLED_LOST, /* nothing of it did */
+};
+
+/* Receives what load finds. Any of them may be NULL. A sink that returns an error stops the load. */
+struct load_sink {
+    enum rc (*job)(void *arg, const struct job_rec *job, struct err *err);
+    enum rc (*exec)(void *arg, const struct exec_rec *exec, struct err *err);
+    enum rc (*worker)(void *arg, const struct worker_rec *worker, struct err *err);
+    enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
+    void *arg;
+};
+
+struct key_rec {
+    uint64_t id;
+    struct str name;
+    struct str role;
+    struct str hash; /* hex; the key itself is nowhere */
+    int64_t created_ms;
+};
+
+struct store;
+struct reader;
+struct logs;
+
+struct store_ops {
+    /* Takes the partition for node (a name that no other server start has), raising the epoch. A
+     * turn that was under way on this handle is forgotten. */
+    enum rc (*own)(struct store *, struct str node, struct ownership *ret_owned, struct err *);
+    /* Begins the turn's transaction under the owner's epoch, takes claims and answers all
+     * questions, in arena (jobs without payload and trail, executions without result and trail).
+     * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took the
+     * partition since. After any failure the transaction is gone. */
+    enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
+                     size_t count, struct arena *, struct err *);
+    /* spec and payload of a job, inside the turn's transaction or outside of any. RC_NOT_FOUND. */
+    enum rc (*fetch)(struct store *, uint64_t job_id, struct arena *, struct str *ret_spec,
+                     struct str *ret_payload, struct err *);
+    /* Keeps the whole delta and the claims taken by admit, or nothing, and ends the transaction
+     * (begins one first when admit was not called). Durable when it returns RC_OK. RC_FULL, RC_BUSY,
+     * RC_IO, RC_DEPOSED: nothing was kept. RC_CONFLICT: neither, since the delta does not fit; it
+     * adds what exists or changes what does not. RC_UNKNOWN: settle says what became of it.
+     *
+     * An update of a job changes version, state, priority, finished_ms and last_exec; one of an
+     * execution all but what it was born with (job, queue, priority, retry_of, slot, created), which
+     * every change repeats. A step is appended to the trail. A turn that took no claim and changes
+     * nothing is not written at all, and its number is not remembered. */
+    enum rc (*commit)(struct store *, const struct ownership *, const struct delta *, struct err *);
+    /* Forgets what admit did in this turn. Harmless when there is nothing. */
+    void (*abort)(struct store *);
+    /* After RC_UNKNOWN: whether delta->turn was kept. The answer is final: what is called lost here
+     * cannot come back with a restart. RC_DEPOSED: another owner came since, and nobody can say. */
+    enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
+                      enum settled *ret_settled, struct err *);
+    /* Hands over counters, workers, and every unfinished execution whose due_ms is at most
+     * until_ms (or that waits for no moment), each job before its executions, as brief as admit
+     * gives them. Text in the records is valid during the call of the sink only. A row that does
+     * not parse is reported through log_warn and left out. */
+    enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);
+    /* API keys: few, read at start. */
+    enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
+                    struct err *);
+    /* Adds a key, or replaces the one with that id. Not within a turn. */
+    enum rc (*key_put)(struct store *, const struct key_rec *, struct err *);
+    /* More handles on the same data; both outlive nothing: close them before the store. */
+    enum rc (*reader)(struct store *, struct reader **ret_reader, struct err *);
+    enum rc (*logs)(struct store *, struct logs **ret_logs, struct err *);
+    void (*close)(struct store *);
+};
+
+struct store {
+    const struct store_ops *ops;
+};
+
+/* ---- reading: short transactions, a page at a time */
+
+enum { LIST_SCAN_MAX = 20000 }; /* rows a page may look at: some 20 ms; then it ends early */
+
+/* Which rows a list shows. Empty or zero fields do not restrict. */
+struct filter {
+    uint32_t state; /* enum job_state or enum exec_state; EXEC_RUNNING also shows stopping ones */
+    struct str queue;
+    struct str owner;          /* jobs only */
+    struct str name;           /* jobs only */
+    struct str tag;            /* jobs only: "key:value" */
+    uint64_t job_id;           /* executions only */
+    int64_t created_after_ms;  /* inclusive */
+    int64_t created_before_ms; /* exclusive */
+};
+
+/* Newest first, by id. */
+struct page {
+    uint64_t before; /* ids below this one; 0: from the newest */
+    size_t limit;
+};
+
+struct job_page {
+    struct job_rec *jobs; /* spec, no payload, no trail */
+    size_t count;
+    uint64_t next; /* the next page's before; 0: this was the end. A page that looked at
+                    * LIST_SCAN_MAX rows ends early: it may be short, or empty, and have a next */
+};
+
+struct exec_page {
+    struct exec_rec *execs; /* no result, no trail */
+    size_t count;
+    uint64_t next;
+};
+
+struct reader_ops {
+    enum rc (*job)(struct reader *, uint64_t id, struct arena *, struct job_rec *ret_job,
+                   struct err *); /* with payload and trail; RC_NOT_FOUND */
+    /* finished or not, with result and trail, and its attempts in order (tokens grow). */
+    enum rc (*exec)(struct reader *, uint64_t id, struct arena *, struct exec_rec *ret_exec,
+                    struct attempt_rec **ret_attempts, size_t *ret_count, struct err *);
+    enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
+                    struct job_page *ret_page, struct err *);
+    enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
+                     struct exec_page *ret_page, struct err *);
+    void (*close)(struct reader *);
+};
+
+struct reader {
+    const struct reader_ops *ops;
+};
+
+/* ---- output of commands */
+
+struct logs_ops {
+    /* One transaction. Chunks that are there already are left as they are. */
+    enum rc (*append)(struct logs *, const struct log_chunk *, size_t count, struct err *);
+    /* The chunks behind `after`, in order: at least one when there is one, and no more once
+     * bytes_max are reached. None: the end for now. */
+    enum rc (*read)(struct logs *, uint64_t exec_id, struct log_place after, size_t bytes_max,
+                    struct arena *, struct log_chunk **ret_chunks, size_t *ret_count, struct err *);
+    /* Deletes output older than that, at most `max` chunks a call; says how many. */
+    enum rc (*trim)(struct logs *, int64_t before_ms, size_t max, size_t *ret_count, struct err *);
+    void (*close)(struct logs *);
+};
+
+struct logs {
+    const struct logs_ops *ops;
+};
+
+/* ---- opening */
+
+enum durability {
+    DURABILITY_FULL,   /* an acknowledged commit survives a power cut */
+    DURABILITY_NORMAL, /* it survives the death of the process; a power cut may undo the last ones */
+};
+
+/* In memory, for tests and the simulator. Readers and logs work too (behind a lock). */
+struct store *store_mem_open(void);
+
+/* A directory with belfry.db and logs.db; made when missing, migrated when older. RC_BUSY when
+ * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */
+enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,
+                          struct err *err);

@@ -1,0 +1,270 @@
+/* Lists: keyset pages, newest first, with filters; and the single reads behind them. */
+#include "model.h"
+
+#include <stdlib.h>
+
+/* ---- what the model says */
+
+static bool fits(struct str wanted, struct str text)
+{
+    return wanted.len == 0 || str_eq(wanted, text);
+}
+
+static bool created_fits(const struct filter *f, int64_t created_ms)
+{
+    return created_ms >= f->created_after_ms &&
+           (f->created_before_ms == 0 || created_ms < f->created_before_ms);
+}
+
+static bool has_tag(struct str tags, struct str tag)
+{
+    for (size_t at = 0; at + tag.len + 2 <= tags.len; at++) {
+        struct str rest = str_from(tags, at);
+        if (rest.ptr[0] == '\n' && str_starts(str_from(rest, 1), tag) &&
+            rest.ptr[1 + tag.len] == '\n')
+            return true;
+    }
+    return false;
+}
+
+static bool job_fits(const struct job_rec *job, const struct filter *f)
+{
+    return (f->state == 0 || job->state == f->state) && fits(f->queue, job->queue) &&
+           fits(f->owner, job->owner) && fits(f->name, job->name) &&
+           (f->tag.len == 0 || has_tag(job->tags, f->tag)) && created_fits(f, job->created_ms);
+}
+
+static bool exec_fits(const struct exec_rec *exec, const struct filter *f)
+{
+    enum exec_state shown = exec->state == EXEC_STOPPING ? EXEC_RUNNING : exec->state;
+    return (f->state == 0 || exec->state == f->state || shown == f->state) &&
+           fits(f->queue, exec->queue) && (f->job_id == 0 || exec->job_id == f->job_id) &&
+           created_fits(f, exec->created_ms);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left > right ? -1 : left < right;
+}
+
+struct ids {
+    uint64_t *items;
+    size_t len;
+};
+
+static struct ids expected_jobs(struct world *w, const struct model *m, const struct filter *f)
+{
+    struct ids ids = {.items = ARENA_ARRAY(&w->arena, uint64_t, m->jobs.len)};
+    for (size_t i = 0; i < m->jobs.len; i++) {
+        if (job_fits(&m->jobs.items[i], f))
+            ids.items[ids.len++] = m->jobs.items[i].id;
+    }
+    qsort(ids.items, ids.len, sizeof *ids.items, newest_first);
+    return ids;
+}
+
+static struct ids expected_execs(struct world *w, const struct model *m, const struct filter *f)
+{
+    struct ids ids = {.items = ARENA_ARRAY(&w->arena, uint64_t, m->execs.len)};
+    for (size_t i = 0; i < m->execs.len; i++) {
+        if (exec_fits(&m->execs.items[i], f))
+            ids.items[ids.len++] = m->execs.items[i].id;
+    }
+    qsort(ids.items, ids.len, sizeof *ids.items, newest_first);
+    return ids;
+}
+
+/* ---- what the store says, walked to the end */
+
+static struct job_page job_page(struct world *w, const struct filter *f, const struct page *page)
+{
+    struct job_page got;
+    assert_rc(w->reader->ops->jobs(w->reader, f, page, &w->arena, &got, &w->err), RC_OK);
+    assert_true(got.count <= page->limit);
+    assert_true(got.next == 0 || page->before == 0 || got.next < page->before); /* it moves on */
+    return got;
+}
+
+static struct exec_page exec_page(struct world *w, const struct filter *f, const struct page *page)
+{
+    struct exec_page got;
+    assert_rc(w->reader->ops->execs(w->reader, f, page, &w->arena, &got, &w->err), RC_OK);
+    assert_true(got.count <= page->limit);
+    assert_true(got.next == 0 || page->before == 0 || got.next < page->before);
+    return got;
+}
+
+static void check_jobs(struct world *w, const struct model *m, const struct filter *f, size_t limit)
+{
+    struct ids want = expected_jobs(w, m, f);
+    struct page page = {.limit = limit};
+    size_t seen = 0;
+    do {
+        struct job_page got = job_page(w, f, &page);
+        for (size_t i = 0; i < got.count; i++) {
+            assert_true(seen < want.len);
+            assert_int_equal(got.jobs[i].id, want.items[seen++]);
+            assert_same_job(&got.jobs[i], model_job(m, got.jobs[i].id), BRIEF);
+        }
+        page.before = got.next;
+    } while (page.before != 0);
+    assert_int_equal(seen, want.len);
+}
+
+static void check_execs(struct world *w, const struct model *m, const struct filter *f,
+                        size_t limit)
+{
+    struct ids want = expected_execs(w, m, f);
+    struct page page = {.limit = limit};
+    size_t seen = 0;
+    do {
+        struct exec_page got = exec_page(w, f, &page);
+        for (size_t i = 0; i < got.count; i++) {
+            assert_true(seen < want.len);
+            assert_int_equal(got.execs[i].id, want.items[seen++]);
+            assert_int_equal(got.execs[i].trail.len, 0);
+        }
+        page.before = got.next;
+    } while (page.before != 0);
+    assert_int_equal(seen, want.len);
+}
+
+/* ---- random filters */
+
+static struct str maybe(struct rng *rng, const char *a, const char *b)
+{
+    const char *choices[] = {"", "", a, b};
+    return str_c(choices[rng_below(rng, COUNT_OF(choices))]);
+}
+
+static int64_t maybe_ms(struct rng *rng)
+{
+    return rng_below(rng, 2) == 0 ? 0 : T0 + (int64_t)rng_below(rng, 50);
+}
+
+static struct filter random_filter(struct rng *rng, uint64_t states)
+{
+    struct filter f = {.state = (uint32_t)rng_below(rng, states)};
+    f.queue = maybe(rng, "mail", "nowhere");
+    f.owner = maybe(rng, "key:ci", "key:admin");
+    f.name = maybe(rng, "nightly", "weekly");
+    f.tag = maybe(rng, "team:ops", "env:prod");
+    f.created_after_ms = maybe_ms(rng);
+    f.created_before_ms = maybe_ms(rng);
+    return f;
+}
+
+static void lists_agree_with_the_model(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(model_free) struct model m = {0};
+    for (int i = 0; i < 12; i++) {
+        model_live(w, &m, 15);
+        for (int j = 0; j < 12; j++) {
+            size_t limit = 1 + rng_below(&w->rng, 30);
+            struct filter jobs = random_filter(&w->rng, JOB_STATES);
+            check_jobs(w, &m, &jobs, limit);
+            struct filter execs = random_filter(&w->rng, EXEC_STATES);
+            if (m.jobs.len > 0 && rng_below(&w->rng, 4) == 0)
+                execs.job_id = m.jobs.items[rng_below(&w->rng, m.jobs.len)].id;
+            check_execs(w, &m, &execs, limit);
+        }
+    }
+}
+
+static void single_reads_agree_with_the_model(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(model_free) struct model m = {0};
+    model_live(w, &m, 60);
+    for (size_t i = 0; i < m.jobs.len; i++) {
+        struct job_rec job = read_job(w, m.jobs.items[i].id);
+        assert_same_job(&job, &m.jobs.items[i], WHOLE);
+    }
+    size_t attempts_seen = 0;
+    for (size_t i = 0; i < m.execs.len; i++) {
+        struct exec_rec exec;
+        struct attempt_rec *attempts;
+        size_t count;
+        assert_rc(w->reader->ops->exec(w->reader, m.execs.items[i].id, &w->arena, &exec, &attempts,
+                                       &count, &w->err),
+                  RC_OK);
+        assert_same_exec(&exec, &m.execs.items[i], WHOLE);
+        attempts_seen += count;
+        for (size_t j = 0; j < count; j++)
+            assert_int_equal(attempts[j].exec_id, exec.id);
+    }
+    assert_int_equal(attempts_seen, m.attempts.len);
+}
+
+static void a_running_filter_shows_stopping_ones_too(void **state)
+{
+    struct world *w = *state;
+    uint64_t running = world_submit(w, EXEC_RUNNING);
+    uint64_t stopping = world_submit(w, EXEC_STOPPING);
+    world_submit(w, EXEC_QUEUED);
+    struct page page = {.limit = 10};
+    struct exec_page got = exec_page(w, &(struct filter){.state = EXEC_RUNNING}, &page);
+    assert_int_equal(got.count, 2);
+    assert_int_equal(got.execs[0].id, stopping);
+    assert_int_equal(got.execs[1].id, running);
+    got = exec_page(w, &(struct filter){.state = EXEC_STOPPING}, &page);
+    assert_int_equal(got.count, 1);
+}
+
+static void a_full_page_at_the_end_says_so(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 4; i++)
+        world_submit(w, i % 2 == 0 ? EXEC_QUEUED : EXEC_COMPLETED);
+    assert_int_equal(job_page(w, &(struct filter){0}, &(struct page){.limit = 4}).next, 0);
+    assert_int_equal(exec_page(w, &(struct filter){0}, &(struct page){.limit = 4}).next, 0);
+    assert_true(exec_page(w, &(struct filter){0}, &(struct page){.limit = 3}).next != 0);
+    struct page far = {.limit = 4, .before = UINT64_MAX};
+    assert_int_equal(job_page(w, &(struct filter){0}, &far).count, 4);
+}
+
+/* Enough rows that a page has to end early, with the only ones that fit at the far end. */
+static void what_is_rare_is_found_by_following_the_pages(void **state)
+{
+    struct world *w = *state;
+    enum { BATCH = 1000, BATCHES = 22 };
+    _Static_assert(BATCH * BATCHES > LIST_SCAN_MAX, "more than a page may look at");
+    struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, BATCH);
+    struct exec_change *execs = ARENA_ARRAY(&w->arena, struct exec_change, BATCH);
+    struct filter rare = {.queue = STR("rare")};
+    uint64_t job_id = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        for (int j = 0; j < BATCH; j++) {
+            jobs[j] = new_job(w);
+            if (i == 0 && j == 0)
+                jobs[j].job.queue = rare.queue;
+            execs[j] = new_exec(w, &jobs[j], j % 2 == 0 ? EXEC_QUEUED : EXEC_COMPLETED);
+        }
+        job_id = job_id == 0 ? jobs[0].job.id : job_id;
+        world_commit(w, (struct delta){
+                            .jobs = jobs, .job_count = BATCH, .execs = execs, .exec_count = BATCH});
+    }
+    struct page page = {.limit = 10};
+    struct job_page found_jobs;
+    while ((found_jobs = job_page(w, &rare, &page)).count == 0)
+        page.before = found_jobs.next;
+    assert_int_equal(found_jobs.jobs[0].id, job_id);
+    struct exec_page found_execs;
+    page.before = 0;
+    while ((found_execs = exec_page(w, &rare, &page)).count == 0)
+        page.before = found_execs.next;
+    assert_int_equal(found_execs.execs[0].job_id, job_id);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(lists_agree_with_the_model),
+    PROMISE(single_reads_agree_with_the_model),
+    PROMISE(a_running_filter_shows_stopping_ones_too),
+    PROMISE(a_full_page_at_the_end_says_so),
+    PROMISE(what_is_rare_is_found_by_following_the_pages),
+};
+
+const struct suite list_suite = {tests, COUNT_OF(tests)};

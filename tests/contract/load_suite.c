@@ -1,0 +1,284 @@
+/* Loading: everything unfinished up to a horizon, and what lies beyond it piece by piece. */
+#include "model.h"
+
+/* ---- load */
+
+struct loaded {
+    struct arena arena;
+    VEC(struct job_rec) jobs;
+    VEC(struct exec_rec) execs;
+    VEC(struct worker_rec) workers;
+    VEC(struct counter) counters;
+    size_t stop_after; /* executions; then the sink fails */
+};
+
+static void loaded_free(struct loaded *l)
+{
+    arena_free(&l->arena);
+}
+
+static enum rc take_job(void *arg, const struct job_rec *job, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct job_rec copy = *job;
+    copy.name = arena_str(&l->arena, job->name);
+    copy.queue = arena_str(&l->arena, job->queue);
+    copy.owner = arena_str(&l->arena, job->owner);
+    copy.tags = arena_str(&l->arena, job->tags);
+    copy.spec = arena_str(&l->arena, job->spec);
+    *VEC_PUSH(&l->arena, &l->jobs) = copy;
+    return RC_OK;
+}
+
+static enum rc take_exec(void *arg, const struct exec_rec *exec, struct err *err)
+{
+    struct loaded *l = arg;
+    if (l->stop_after > 0 && l->execs.len == l->stop_after)
+        return err_set(err, RC_TOO_LARGE, "enough");
+    assert_true(l->jobs.len > 0); /* each job before its executions */
+    assert_int_equal(l->jobs.items[l->jobs.len - 1].id, exec->job_id);
+    struct exec_rec copy = *exec;
+    copy.queue = arena_str(&l->arena, exec->queue);
+    copy.error = arena_str(&l->arena, exec->error);
+    *VEC_PUSH(&l->arena, &l->execs) = copy;
+    return RC_OK;
+}
+
+static enum rc take_worker(void *arg, const struct worker_rec *worker, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct worker_rec copy = *worker;
+    copy.name = arena_str(&l->arena, worker->name);
+    copy.queues = arena_str(&l->arena, worker->queues);
+    copy.handlers = arena_str(&l->arena, worker->handlers);
+    *VEC_PUSH(&l->arena, &l->workers) = copy;
+    return RC_OK;
+}
+
+static enum rc take_counter(void *arg, const struct counter *counter, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct counter copy = *counter;
+    copy.queue = arena_str(&l->arena, counter->queue);
+    *VEC_PUSH(&l->arena, &l->counters) = copy;
+    return RC_OK;
+}
+
+static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
+{
+    struct load_sink sink = {take_job, take_exec, take_worker, take_counter, l};
+    return w->store->ops->load(w->store, until_ms, &sink, &w->err);
+}
+
+static const struct exec_rec *loaded_exec(const struct loaded *l, uint64_t id)
+{
+    for (size_t i = 0; i < l->execs.len; i++) {
+        if (l->execs.items[i].id == id)
+            return &l->execs.items[i];
+    }
+    return NULL;
+}
+
+static void check_load(struct world *w, const struct model *m, int64_t until_ms)
+{
+    CLEANUP(loaded_free) struct loaded l = {0};
+    size_t expected = 0;
+    assert_rc(load(w, until_ms, &l), RC_OK);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct exec_rec *want = &m->execs.items[i];
+        bool later = exec_is_waiting(want->state) && want->due_ms > until_ms;
+        if (exec_is_final(want->state) || later)
+            continue;
+        const struct exec_rec *got = loaded_exec(&l, want->id);
+        assert_non_null(got);
+        assert_same_exec(got, want, BRIEF);
+        expected++;
+    }
+    assert_int_equal(l.execs.len, expected);
+    for (size_t i = 0; i < l.jobs.len; i++) /* every job here has one execution */
+        assert_same_job(&l.jobs.items[i], model_job(m, l.jobs.items[i].id), BRIEF);
+    assert_int_equal(l.jobs.len, expected);
+}
+
+static void load_gives_what_random_lives_left_unfinished(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(model_free) struct model m = {0};
+    for (int i = 0; i < 10; i++) {
+        model_live(w, &m, 12);
+        check_load(w, &m, T0 + (int64_t)rng_below(&w->rng, 60));
+    }
+    world_reopen(w);
+    check_load(w, &m, INT64_MAX);
+    check_load(w, &m, 0);
+}
+
+static void a_job_is_loaded_once_for_all_its_executions(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(loaded_free) struct loaded l = {0};
+    struct job_change jobs[] = {new_job(w), new_job(w)};
+    struct exec_change execs[] = {
+        new_exec(w, &jobs[0], EXEC_QUEUED),
+        new_exec(w, &jobs[1], EXEC_RUNNING),
+        new_exec(w, &jobs[0], EXEC_RUNNING),
+    };
+    world_commit(w, (struct delta){.jobs = jobs, .job_count = 2, .execs = execs, .exec_count = 3});
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.jobs.len, 2);
+    assert_int_equal(l.execs.len, 3);
+}
+
+static void a_sink_can_stop_the_load(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(loaded_free) struct loaded l = {.stop_after = 2};
+    for (int i = 0; i < 5; i++)
+        world_submit(w, EXEC_QUEUED);
+    assert_rc(load(w, T0, &l), RC_TOO_LARGE);
+    assert_int_equal(l.execs.len, 2);
+    world_submit(w, EXEC_QUEUED); /* and the store goes on */
+    struct load_sink nothing = {0};
+    assert_rc(w->store->ops->load(w->store, T0, &nothing, &w->err), RC_OK);
+}
+
+static void workers_are_kept_until_they_are_forgotten(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(loaded_free) struct loaded l = {0};
+    struct worker_change workers[] = {
+        {.worker = {.id = 10, .name = STR("a"), .queues = STR("x\ny"), .slots = 4}},
+        {.worker = {.id = 20, .name = STR("b"), .handlers = STR("h"), .runs_commands = true}},
+    };
+    world_commit(w, (struct delta){.workers = workers, .worker_count = 2});
+    workers[0].worker.draining = true;
+    workers[0].worker.registered_ms = T0;
+    workers[1].forget = true;
+    world_commit(w, (struct delta){.workers = workers, .worker_count = 2});
+    world_reopen(w);
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.workers.len, 1);
+    assert_int_equal(l.workers.items[0].id, 10);
+    assert_str(l.workers.items[0].name, STR("a"));
+    assert_str(l.workers.items[0].queues, STR("x\ny"));
+    assert_int_equal(l.workers.items[0].slots, 4);
+    assert_true(l.workers.items[0].draining);
+    assert_false(l.workers.items[0].runs_commands);
+    assert_int_equal(l.workers.items[0].registered_ms, T0);
+}
+
+static int64_t counter_value(const struct loaded *l, const struct counter *key)
+{
+    for (size_t i = 0; i < l->counters.len; i++) {
+        const struct counter *c = &l->counters.items[i];
+        if (c->kind == key->kind && c->state == key->state && str_eq(c->queue, key->queue))
+            return c->value;
+    }
+    return 0;
+}
+
+static void counters_add_up(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(loaded_free) struct loaded l = {0};
+    struct counter counters[] = {
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5},
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, -2},
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7},
+        {COUNTER_EXECS, STR("default"), EXEC_QUEUED, -1},
+    };
+    world_commit(w, (struct delta){.counters = counters, .counter_count = 4});
+    world_commit(w, (struct delta){.counters = counters, .counter_count = 2});
+    world_reopen(w);
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(counter_value(&l, &counters[0]), 6);
+    assert_int_equal(counter_value(&l, &counters[2]), 7);
+    assert_int_equal(counter_value(&l, &counters[3]), -1);
+}
+
+/* ---- ASK_DUE */
+
+static bool comes_before(const struct exec_rec *a, const struct exec_rec *b)
+{
+    return a->due_ms < b->due_ms || (a->due_ms == b->due_ms && a->id < b->id);
+}
+
+/* All executions of the model that are due in (after, until], page by page. */
+static void check_due(struct world *w, const struct model *m, int64_t after_ms, int64_t until_ms,
+                      size_t limit)
+{
+    struct exec_rec last = {.due_ms = after_ms, .id = INT64_MAX};
+    size_t seen = 0;
+    size_t expected = 0;
+    for (bool more = true; more;) {
+        struct question q = {.kind = ASK_DUE,
+                             .after_ms = last.due_ms,
+                             .after_id = last.id,
+                             .until_ms = until_ms,
+                             .limit = limit};
+        world_admit(w, &q);
+        assert_true(q.answer.live_count == limit || !q.answer.more);
+        for (size_t i = 0; i < q.answer.live_count; i++) {
+            assert_true(comes_before(&last, &q.answer.live[i]));
+            last = q.answer.live[i];
+            assert_true(exec_is_waiting(last.state) && last.due_ms <= until_ms);
+        }
+        for (size_t i = 0; i < q.answer.job_count; i++)
+            assert_same_job(&q.answer.jobs[i], model_job(m, q.answer.jobs[i].id), BRIEF);
+        assert_int_equal(q.answer.job_count, q.answer.live_count);
+        seen += q.answer.live_count;
+        more = q.answer.more;
+    }
+    w->store->ops->abort(w->store);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct exec_rec *exec = &m->execs.items[i];
+        expected +=
+            exec_is_waiting(exec->state) && exec->due_ms > after_ms && exec->due_ms <= until_ms;
+    }
+    assert_int_equal(seen, expected);
+}
+
+static void what_is_due_comes_in_pages_although_many_moments_are_equal(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(model_free) struct model m = {0};
+    model_live(w, &m, 100);
+    for (int i = 0; i < 20; i++) {
+        int64_t after_ms = T0 - 1 + (int64_t)rng_below(&w->rng, 50);
+        int64_t until_ms = after_ms + (int64_t)rng_below(&w->rng, 30);
+        check_due(w, &m, after_ms, until_ms, 1 + rng_below(&w->rng, 5));
+    }
+}
+
+static void a_job_with_two_due_executions_is_told_once(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change execs[] = {new_exec(w, &job, EXEC_SCHEDULED),
+                                  new_exec(w, &job, EXEC_RETRYING)};
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 2});
+    struct question q = {.kind = ASK_DUE, .until_ms = INT64_MAX, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 2);
+    assert_int_equal(q.answer.job_count, 1);
+    assert_false(q.answer.more);
+    q.after_ms = T0;
+    q.after_id = UINT64_MAX; /* behind everything of that moment */
+    world_admit(w, &q);
+    assert_int_equal(q.answer.live_count, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(load_gives_what_random_lives_left_unfinished),
+    PROMISE(a_job_is_loaded_once_for_all_its_executions),
+    PROMISE(a_sink_can_stop_the_load),
+    PROMISE(workers_are_kept_until_they_are_forgotten),
+    PROMISE(counters_add_up),
+    PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),
+    PROMISE(a_job_with_two_due_executions_is_told_once),
+};
+
+const struct suite load_suite = {tests, COUNT_OF(tests)};

@@ -1,0 +1,273 @@
+#include "model.h"
+
+static const struct str queues[] = {STR_INIT("default"), STR_INIT("mail"), STR_INIT("reports")};
+static const struct str owners[] = {STR_INIT("key:admin"), STR_INIT("key:ci")};
+static const struct str names[] = {STR_INIT(""), STR_INIT(""), STR_INIT("nightly"),
+                                   STR_INIT("weekly")};
+static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
+                                  STR_INIT("\nenv:prod\nteam:ops\n"), STR_INIT("\nenv:prod2\n")};
+
+#define PICK(rng, array) ((array)[rng_below(rng, COUNT_OF(array))])
+
+void model_free(struct model *m)
+{
+    arena_free(&m->arena);
+}
+
+static struct job_rec *find_job(const struct model *m, uint64_t id)
+{
+    for (size_t i = 0; i < m->jobs.len; i++) {
+        if (m->jobs.items[i].id == id)
+            return &m->jobs.items[i];
+    }
+    return NULL;
+}
+
+const struct job_rec *model_job(const struct model *m, uint64_t id)
+{
+    return find_job(m, id);
+}
+
+static struct exec_rec *find_exec(const struct model *m, uint64_t id)
+{
+    for (size_t i = 0; i < m->execs.len; i++) {
+        if (m->execs.items[i].id == id)
+            return &m->execs.items[i];
+    }
+    return NULL;
+}
+
+/* ---- keeping */
+
+static struct str longer(struct model *m, struct str trail, struct str step)
+{
+    return arena_printf(&m->arena, "%.*s%.*s", STR_ARG(trail), STR_ARG(step));
+}
+
+static void apply_job(struct model *m, const struct job_change *change)
+{
+    struct job_rec *job = find_job(m, change->job.id);
+    if (job == NULL) {
+        job = VEC_PUSH(&m->arena, &m->jobs);
+        *job = change->job; /* its texts are literals */
+        job->trail = arena_str(&m->arena, change->step);
+        return;
+    }
+    job->version = change->job.version;
+    job->state = change->job.state;
+    job->priority = change->job.priority;
+    job->finished_ms = change->job.finished_ms;
+    job->last_exec = change->job.last_exec;
+    job->trail = longer(m, job->trail, change->step);
+}
+
+static void apply_exec(struct model *m, const struct exec_change *change)
+{
+    struct exec_rec *exec = find_exec(m, change->exec.id);
+    struct str trail = exec == NULL ? (struct str){0} : exec->trail;
+    if (exec == NULL)
+        exec = VEC_PUSH(&m->arena, &m->execs);
+    *exec = change->exec;
+    exec->trail = longer(m, trail, change->step);
+}
+
+void model_apply(struct model *m, const struct delta *delta)
+{
+    for (size_t i = 0; i < delta->job_count; i++)
+        apply_job(m, &delta->jobs[i]);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        apply_exec(m, &delta->execs[i]);
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        *VEC_PUSH(&m->arena, &m->attempts) = delta->attempts[i];
+}
+
+/* ---- random lives */
+
+/* A turn under construction. */
+struct draft {
+    struct arena *arena;
+    VEC(struct job_change) jobs;
+    VEC(struct exec_change) execs;
+    VEC(struct attempt_rec) attempts;
+};
+
+static int64_t some_ms(struct rng *rng)
+{
+    return T0 + (int64_t)rng_below(rng, 50); /* few values, so that many are equal */
+}
+
+static void add_job(struct world *w, struct draft *d)
+{
+    static const enum exec_state births[] = {EXEC_SCHEDULED, EXEC_QUEUED, EXEC_RUNNING,
+                                             EXEC_CANCELLED};
+    struct job_change job = new_job(w);
+    job.job.queue = PICK(&w->rng, queues);
+    job.job.owner = PICK(&w->rng, owners);
+    job.job.name = PICK(&w->rng, names);
+    job.job.tags = PICK(&w->rng, tags);
+    job.job.priority = (int32_t)rng_below(&w->rng, 1000);
+    job.job.created_ms = some_ms(&w->rng); /* ids run ahead of it and stay behind */
+    job.job.payload = STR("{\"n\":1}");
+    struct exec_change exec = new_exec(w, &job, PICK(&w->rng, births));
+    exec.exec.created_ms = job.job.created_ms;
+    if (exec_is_waiting(exec.exec.state))
+        exec.exec.due_ms = some_ms(&w->rng);
+    job.job.last_exec = exec.exec.id;
+    *VEC_PUSH(d->arena, &d->jobs) = job;
+    *VEC_PUSH(d->arena, &d->execs) = exec;
+}
+
+static void end_attempt(struct rng *rng, struct draft *d, const struct exec_rec *exec)
+{
+    *VEC_PUSH(d->arena, &d->attempts) = (struct attempt_rec){
+        .exec_id = exec->id,
+        .token = exec->token,
+        .number = exec->attempts,
+        .worker_id = exec->worker_id,
+        .ended_ms = some_ms(rng),
+        .outcome = (enum outcome)(1 + rng_below(rng, OUTCOMES - 1)),
+        .error = STR("why"),
+    };
+}
+
+static void end_job(struct draft *d, const struct job_rec *job, enum exec_state final)
+{
+    struct job_change change = {.kind = CHANGE_UPDATE, .job = *job, .step = STR("ended\n")};
+    change.job.state = job_state_after(final);
+    change.job.finished_ms = T0 + 60;
+    change.job.version++;
+    *VEC_PUSH(d->arena, &d->jobs) = change;
+}
+
+static void move_exec(struct world *w, const struct model *m, struct draft *d,
+                      const struct exec_rec *exec, enum exec_state to)
+{
+    bool ends = exec_is_final(to);
+    struct exec_change change = next_change(exec, ends ? CHANGE_FINISH : CHANGE_UPDATE, to);
+    struct exec_rec *next = &change.exec;
+    if (exec_is_leased(exec->state) && !exec_is_leased(to)) {
+        end_attempt(&w->rng, d, exec);
+        next->worker_id = 0;
+        next->error = STR("exit code 1");
+    }
+    if (to == EXEC_RUNNING) {
+        next->token++;
+        next->attempts++;
+        next->worker_id = 1 + rng_below(&w->rng, 9);
+        next->started_ms = some_ms(&w->rng);
+    }
+    if (exec_is_waiting(to))
+        next->due_ms = some_ms(&w->rng);
+    if (to == EXEC_QUEUED)
+        next->ready_ms = some_ms(&w->rng);
+    if (ends) {
+        next->finished_ms = some_ms(&w->rng);
+        next->result = STR("[true]");
+        end_job(d, model_job(m, exec->job_id), to);
+    }
+    *VEC_PUSH(d->arena, &d->execs) = change;
+}
+
+/* One step of a random execution, if it is under way and the event that was drawn exists for it;
+ * at most one step per execution and turn. */
+static void add_step(struct world *w, const struct model *m, struct draft *d)
+{
+    const struct exec_rec *exec = &m->execs.items[rng_below(&w->rng, m->execs.len)];
+    enum exec_state to = exec_next(exec->state, (enum exec_event)rng_below(&w->rng, EXEC_EVENTS));
+    for (size_t i = 0; i < d->execs.len; i++) {
+        if (d->execs.items[i].exec.id == exec->id)
+            return;
+    }
+    if (to != EXEC_NONE)
+        move_exec(w, m, d, exec, to);
+}
+
+struct delta model_turn(struct world *w, const struct model *m, size_t count, struct arena *arena)
+{
+    struct draft d = {.arena = arena};
+    w->ids.last_ms += (int64_t)rng_below(&w->rng, 3);
+    for (size_t i = rng_below(&w->rng, count + 1); i > 0; i--)
+        add_job(w, &d);
+    for (size_t i = 0; i < 4 * count && m->execs.len > 0; i++)
+        add_step(w, m, &d);
+    return (struct delta){
+        .jobs = d.jobs.items,
+        .job_count = d.jobs.len,
+        .execs = d.execs.items,
+        .exec_count = d.execs.len,
+        .attempts = d.attempts.items,
+        .attempt_count = d.attempts.len,
+    };
+}
+
+/* The delta, with a last change that cannot fit. */
+static void fail_turn(struct world *w, struct delta delta, struct arena *arena)
+{
+    VEC(struct exec_change) execs = {0};
+    for (size_t i = 0; i < delta.exec_count; i++)
+        *VEC_PUSH(arena, &execs) = delta.execs[i];
+    struct job_change nobody = new_job(w);
+    *VEC_PUSH(arena, &execs) = new_exec(w, &nobody, EXEC_QUEUED);
+    execs.items[execs.len - 1].kind = CHANGE_UPDATE;
+    delta.execs = execs.items;
+    delta.exec_count = execs.len;
+    assert_rc(world_try(w, delta), RC_CONFLICT);
+}
+
+void model_live(struct world *w, struct model *m, size_t turns)
+{
+    for (size_t i = 0; i < turns; i++) {
+        struct delta delta = model_turn(w, m, 6, &m->arena);
+        if (rng_below(&w->rng, 8) == 0) {
+            fail_turn(w, delta, &m->arena);
+            continue;
+        }
+        world_commit(w, delta);
+        model_apply(m, &delta);
+        if (rng_below(&w->rng, 50) == 0)
+            world_reopen(w);
+    }
+}
+
+/* ---- comparing */
+
+void assert_same_job(const struct job_rec *got, const struct job_rec *want, enum detail detail)
+{
+    assert_int_equal(got->id, want->id);
+    assert_int_equal(got->version, want->version);
+    assert_int_equal(got->state, want->state);
+    assert_str(got->name, want->name);
+    assert_str(got->queue, want->queue);
+    assert_str(got->owner, want->owner);
+    assert_str(got->tags, want->tags);
+    assert_int_equal(got->priority, want->priority);
+    assert_int_equal(got->created_ms, want->created_ms);
+    assert_int_equal(got->finished_ms, want->finished_ms);
+    assert_int_equal(got->last_exec, want->last_exec);
+    assert_str(got->spec, want->spec);
+    assert_str(got->payload, detail == WHOLE ? want->payload : (struct str){0});
+    assert_str(got->trail, detail == WHOLE ? want->trail : (struct str){0});
+}
+
+void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, enum detail detail)
+{
+    assert_int_equal(got->id, want->id);
+    assert_int_equal(got->job_id, want->job_id);
+    assert_int_equal(got->state, want->state);
+    assert_str(got->queue, want->queue);
+    assert_int_equal(got->priority, want->priority);
+    assert_int_equal(got->retry_of, want->retry_of);
+    assert_int_equal(got->slot_ms, want->slot_ms);
+    assert_int_equal(got->created_ms, want->created_ms);
+    assert_int_equal(got->due_ms, want->due_ms);
+    assert_int_equal(got->ready_ms, want->ready_ms);
+    assert_int_equal(got->started_ms, want->started_ms);
+    assert_int_equal(got->finished_ms, want->finished_ms);
+    assert_int_equal(got->attempts, want->attempts);
+    assert_int_equal(got->lost, want->lost);
+    assert_int_equal(got->token, want->token);
+    assert_int_equal(got->worker_id, want->worker_id);
+    assert_str(got->error, want->error);
+    assert_str(got->result, detail == WHOLE ? want->result : (struct str){0});
+    assert_str(got->trail, detail == WHOLE ? want->trail : (struct str){0});
+}

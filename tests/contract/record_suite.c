@@ -1,0 +1,254 @@
+/* Records: what was given comes back, nothing more and nothing less. */
+#include "world.h"
+
+#include <string.h>
+
+static void a_job_comes_back_as_it_was_given(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    job.job.name = STR("nightly");
+    job.job.tags = STR("\nteam:ops\nenv:prod\n");
+    job.job.priority = -3;
+    job.job.last_exec = world_id(w);
+    job.job.payload = STR("{\"n\":1}");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    world_reopen(w);
+    struct job_rec got = read_job(w, job.job.id);
+    assert_int_equal(got.version, 1);
+    assert_int_equal(got.state, JOB_ACTIVE);
+    assert_str(got.name, job.job.name);
+    assert_str(got.queue, job.job.queue);
+    assert_str(got.owner, job.job.owner);
+    assert_str(got.tags, job.job.tags);
+    assert_int_equal(got.priority, -3);
+    assert_int_equal(got.created_ms, T0);
+    assert_int_equal(got.finished_ms, 0);
+    assert_int_equal(got.last_exec, job.job.last_exec);
+    assert_str(got.spec, job.job.spec);
+    assert_str(got.payload, job.job.payload);
+    assert_str(got.trail, STR("created\n"));
+}
+
+static void an_update_keeps_what_a_job_was_born_with(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    job.job.name = STR("nightly");
+    job.job.payload = STR("{}");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    struct job_change update = {
+        .kind = CHANGE_UPDATE,
+        .job = {.id = job.job.id, .version = 2, .state = JOB_FAILED, .finished_ms = T0 + 9},
+        .step = STR("failed\n"),
+    };
+    world_commit(w, (struct delta){.jobs = &update, .job_count = 1});
+    struct job_rec got = read_job(w, job.job.id);
+    assert_int_equal(got.version, 2);
+    assert_int_equal(got.state, JOB_FAILED);
+    assert_int_equal(got.finished_ms, T0 + 9);
+    assert_str(got.name, STR("nightly"));
+    assert_str(got.owner, job.job.owner);
+    assert_str(got.spec, job.job.spec);
+    assert_str(got.payload, STR("{}"));
+    assert_str(got.trail, STR("created\nfailed\n"));
+}
+
+static void large_and_odd_texts_are_kept_whole(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    size_t len = 1 << 20;
+    char *large = arena_bytes(&w->arena, len);
+    memset(large, 'x', len);
+    job.job.payload = str_of(large, len);
+    job.job.queue = STR("a\0b\xff'; DROP TABLE job; --");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    job.kind = CHANGE_UPDATE;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    struct job_rec got = read_job(w, job.job.id);
+    assert_str(got.payload, job.job.payload);
+    assert_str(got.spec, job.job.spec);
+    assert_str(got.queue, job.job.queue);
+    struct str spec;
+    struct str payload;
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+              RC_OK);
+    assert_str(spec, job.job.spec);
+    assert_str(payload, job.job.payload);
+}
+
+static void fetch_works_within_a_turn_and_without(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct str spec;
+    struct str payload;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+              RC_OK);
+    world_claim(w, STR("nightly"), 7);
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+              RC_OK);
+    assert_str(spec, job.job.spec);
+    assert_int_equal(payload.len, 0);
+    assert_rc(w->store->ops->fetch(w->store, 99, &w->arena, &spec, &payload, &w->err),
+              RC_NOT_FOUND);
+    assert_int_equal(world_claim(w, STR("nightly"), 8), 7); /* the turn is still the same one */
+}
+
+static void a_finished_execution_becomes_history(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct exec_rec exec = read_exec(w, id);
+    exec.token = 3;
+    exec.worker_id = 77;
+    exec.started_ms = T0 + 1;
+    exec.attempts = 2;
+    exec.lost = 1;
+    struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
+    world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
+    struct exec_change finish = next_change(&lease.exec, CHANGE_FINISH, EXEC_FAILED);
+    finish.exec.finished_ms = T0 + 5;
+    finish.exec.worker_id = 0;
+    finish.exec.result = STR("[1,2]");
+    finish.exec.error = STR("exit code 3");
+    finish.step = STR("failed\n");
+    world_commit(w, (struct delta){.execs = &finish, .exec_count = 1});
+    world_reopen(w);
+    struct exec_rec got = read_exec(w, id);
+    assert_int_equal(got.state, EXEC_FAILED);
+    assert_int_equal(got.job_id, exec.job_id);
+    assert_str(got.queue, exec.queue);
+    assert_int_equal(got.token, 3);
+    assert_int_equal(got.attempts, 2);
+    assert_int_equal(got.lost, 1);
+    assert_int_equal(got.started_ms, T0 + 1);
+    assert_int_equal(got.finished_ms, T0 + 5);
+    assert_str(got.result, STR("[1,2]"));
+    assert_str(got.error, STR("exit code 3"));
+    assert_str(got.trail, STR("born\nmoved\nfailed\n"));
+}
+
+static void attempts_come_in_the_order_of_their_tokens(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct attempt_rec given[] = {
+        {.exec_id = id, .token = 5, .number = 2, .outcome = OUTCOME_SUCCEEDED},
+        {.exec_id = id + 1, .token = 1, .number = 1, .outcome = OUTCOME_RETURNED},
+        {.exec_id = id,
+         .token = 2,
+         .number = 1,
+         .worker_id = 9,
+         .started_ms = T0,
+         .ended_ms = T0 + 3,
+         .outcome = OUTCOME_LOST,
+         .usage = {-1, 9, 1, 2, 3, 4, 5},
+         .error = STR("lost")},
+    };
+    struct exec_rec exec;
+    struct attempt_rec *got;
+    size_t count;
+    world_commit(w, (struct delta){.attempts = given, .attempt_count = COUNT_OF(given)});
+    assert_rc(w->reader->ops->exec(w->reader, id, &w->arena, &exec, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(got[0].token, 2);
+    assert_int_equal(got[0].worker_id, 9);
+    assert_int_equal(got[0].ended_ms, T0 + 3);
+    assert_int_equal(got[0].outcome, OUTCOME_LOST);
+    assert_memory_equal(&got[0].usage, &given[2].usage, sizeof given[2].usage);
+    assert_str(got[0].error, STR("lost"));
+    assert_int_equal(got[1].token, 5);
+    assert_int_equal(got[1].number, 2);
+}
+
+static void a_number_no_database_has_does_no_harm(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct attempt_rec attempt = {.exec_id = id,
+                                  .token = 1,
+                                  .outcome = OUTCOME_FAILED,
+                                  .usage = {.cpu_ms = INT64_MIN, .log_seq = UINT64_MAX}};
+    world_commit(w, (struct delta){.attempts = &attempt, .attempt_count = 1});
+    assert_false(job_exists(w, UINT64_MAX));
+    assert_true(exec_exists(w, id));
+}
+
+static void a_question_about_a_job_tells_its_unfinished_executions(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change execs[] = {
+        new_exec(w, &job, EXEC_COMPLETED),
+        new_exec(w, &job, EXEC_RUNNING),
+        new_exec(w, &job, EXEC_SCHEDULED),
+    };
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 3});
+    world_submit(w, EXEC_QUEUED); /* of another job */
+    struct question q = {.kind = ASK_JOB, .id = job.job.id};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.job_count, 1);
+    assert_str(q.answer.jobs[0].spec, job.job.spec);
+    assert_int_equal(q.answer.jobs[0].trail.len, 0);
+    assert_int_equal(q.answer.live_count, 2);
+    assert_int_equal(q.answer.live[0].id, execs[1].exec.id);
+    assert_int_equal(q.answer.live[1].id, execs[2].exec.id);
+    assert_null(q.answer.exec);
+
+    struct question finished = {.kind = ASK_EXEC, .id = execs[0].exec.id};
+    world_admit(w, &finished);
+    assert_int_equal(finished.answer.exec->state, EXEC_COMPLETED);
+    assert_int_equal(finished.answer.job_count, 1);
+    assert_int_equal(finished.answer.live_count, 2);
+}
+
+static void a_question_about_nothing_is_answered_with_nothing(void **state)
+{
+    struct world *w = *state;
+    struct question job = {.kind = ASK_JOB, .id = 99, .answer = {.job_count = 5}};
+    struct question exec = {.kind = ASK_EXEC, .id = 99, .answer = {.live_count = 5}};
+    world_admit(w, &job);
+    world_admit(w, &exec);
+    assert_int_equal(job.answer.job_count, 0);
+    assert_int_equal(exec.answer.live_count, 0);
+    assert_null(exec.answer.exec);
+}
+
+static void a_key_is_replaced_by_its_id(void **state)
+{
+    struct world *w = *state;
+    struct key_rec second = {.id = 20, .name = STR("b"), .role = STR("worker"), .created_ms = T0};
+    struct key_rec first = {.id = 10, .name = STR("a"), .role = STR("admin"), .hash = STR("00ff")};
+    struct key_rec *got;
+    size_t count;
+    assert_rc(w->store->ops->key_put(w->store, &second, &w->err), RC_OK);
+    assert_rc(w->store->ops->key_put(w->store, &first, &w->err), RC_OK);
+    second.role = STR("reader");
+    assert_rc(w->store->ops->key_put(w->store, &second, &w->err), RC_OK);
+    world_reopen(w);
+    assert_rc(w->store->ops->keys(w->store, &w->arena, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(got[0].id, 10);
+    assert_str(got[0].hash, STR("00ff"));
+    assert_str(got[1].name, STR("b"));
+    assert_str(got[1].role, STR("reader"));
+    assert_int_equal(got[1].created_ms, T0);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(a_job_comes_back_as_it_was_given),
+    PROMISE(an_update_keeps_what_a_job_was_born_with),
+    PROMISE(large_and_odd_texts_are_kept_whole),
+    PROMISE(fetch_works_within_a_turn_and_without),
+    PROMISE(a_finished_execution_becomes_history),
+    PROMISE(attempts_come_in_the_order_of_their_tokens),
+    PROMISE(a_number_no_database_has_does_no_harm),
+    PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
+    PROMISE(a_question_about_nothing_is_answered_with_nothing),
+    PROMISE(a_key_is_replaced_by_its_id),
+};
+
+const struct suite record_suite = {tests, COUNT_OF(tests)};
