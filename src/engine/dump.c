@@ -1,0 +1,172 @@
+/* dump.c - everything the engine holds, as text.
+ *
+ * One line per thing, sorted by id: its values, then its places as they really are in heaps and
+ * lists, so that a place which does not follow from the values is seen. What only grows (the time,
+ * ids, numbers of polls and grants) is left out: undo does not take it back. */
+#include "base/mem.h"
+#include "engine/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static int by_key(const void *a, const void *b)
+{
+    const struct map_slot *left = a;
+    const struct map_slot *right = b;
+    return left->key < right->key ? -1 : left->key > right->key;
+}
+
+/* Owned by the caller. */
+static struct map_slot *sorted(const struct map *m)
+{
+    struct map_slot *slots = mem_new(m->len * sizeof *slots);
+    size_t len = 0;
+    MAP_EACH(m, slot) slots[len++] = *slot;
+    if (len > 0)
+        qsort(slots, len, sizeof *slots, by_key);
+    return slots;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct strmap_slot *left = a;
+    const struct strmap_slot *right = b;
+    return str_cmp(left->key, right->key);
+}
+
+static struct strmap_slot *sorted_names(const struct strmap *m)
+{
+    struct strmap_slot *slots = mem_new(m->len * sizeof *slots);
+    size_t len = 0;
+    for (size_t i = 0; i < m->cap; i++) {
+        if (m->slots[i].value != NULL)
+            slots[len++] = m->slots[i];
+    }
+    if (len > 0)
+        qsort(slots, len, sizeof *slots, by_name);
+    return slots;
+}
+
+static void dump_key(struct buf *out, const char *what, const struct heap *h,
+                     const struct heap_node *node)
+{
+    if (heap_holds(node)) {
+        const struct heap_item *item = &h->items[node->place - 1];
+        buf_printf(out, " %s=%" PRIu64 "%s", what, item->key,
+                   item->node == node ? "" : " (another's)");
+    }
+}
+
+static void dump_job(struct buf *out, const struct job *job)
+{
+    buf_printf(out,
+               "job %" PRIu64 " name=%.*s version=%" PRIu32 " lane=%.*s/%.*s priority=%" PRId32
+               " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
+               " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s\n",
+               job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->lane->queue),
+               STR_ARG(job->lane->handler), job->priority, job->retry.max_retries, job->created_ms,
+               job->spec_len, job->payload_len, STR_ARG(job_state_name(job->v.state)),
+               job->v.last_exec, job->v.finished_ms, job->exec_count,
+               job->touched == NULL ? "" : " touched");
+}
+
+static void dump_exec(const struct engine *e, struct buf *out, const struct exec *x)
+{
+    const struct exec_values *v = &x->v;
+    buf_printf(out,
+               "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
+               " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%" PRIu32 " told=%d"
+               " due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
+               " granted=%" PRIu64,
+               x->id, x->job->id, x->retry_of, x->slot_ms, x->created_ms, (int)v->state,
+               v->attempts, v->lost, v->stop_told, v->due_ms, v->ready_ms, v->started_ms,
+               v->finished_ms, v->granted);
+    buf_printf(out,
+               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d at:", v->lease.worker_id,
+               v->lease.last_worker_id, v->lease.token, v->lease.ends_ms, v->lease.confirmed);
+    dump_key(out, "timer", &e->timers, &x->timer.node);
+    dump_key(out, "ready", &x->job->lane->heap, &x->ready);
+    buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
+               x->touched == NULL ? "" : " touched");
+}
+
+static void dump_worker(const struct engine *e, struct buf *out, const struct worker *w)
+{
+    const struct worker_values *v = &w->v;
+    struct str queues = w->queues;
+    struct str handlers = w->handlers;
+    buf_printf(out, "worker %" PRIu64 " name=%.*s slots=%" PRIu32 " commands=%d queues=", w->id,
+               STR_ARG(w->name), w->slots, w->runs_commands);
+    while (queues.len > 0)
+        buf_printf(out, "%.*s,", STR_ARG(str_cut(&queues, '\n')));
+    buf_add(out, STR(" handlers="));
+    while (handlers.len > 0)
+        buf_printf(out, "%.*s,", STR_ARG(str_cut(&handlers, '\n')));
+    buf_printf(out,
+               " seq=%" PRIu64 " seen=%" PRId64 " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64
+               " offered=%" PRIu32 " draining=%d gone=%d at:",
+               v->seq, v->seen_ms, v->wake_ms, v->parked == NULL ? 0 : v->parked->poll.seq,
+               v->parked_no, v->offered, v->draining, v->gone);
+    dump_key(out, "timer", &e->timers, &w->timer.node);
+    buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->parked) ? " parked" : "",
+               w->turn.cmd == NULL ? "" : " open", w->touched == NULL ? "" : " touched", w->busy);
+    LIST_EACH(&w->leases, node)
+    buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct exec, on_worker)->id);
+    buf_add_char(out, '\n');
+}
+
+/* Lanes and queues without anything in them are left out: undo does not take those back either. */
+static void dump_lane(struct buf *out, const struct lane *lane)
+{
+    if (lane->heap.len > 0)
+        buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "%s\n", STR_ARG(lane->queue),
+                   STR_ARG(lane->handler), lane->heap.len, list_linked(&lane->busy) ? "" : " lost");
+}
+
+static void dump_numbers(struct buf *out, struct str queue, const char *what,
+                         const int64_t *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (numbers[i] != 0)
+            buf_printf(out, "queue %.*s %s %d: %" PRId64 "\n", STR_ARG(queue), what, i, numbers[i]);
+    }
+}
+
+static void dump_queue(struct buf *out, const struct queue *q)
+{
+    dump_numbers(out, q->name, "jobs", q->jobs, JOB_STATES);
+    dump_numbers(out, q->name, "execs", q->execs, EXEC_STATES);
+    dump_numbers(out, q->name, "jobs change", q->jobs_change, JOB_STATES);
+    dump_numbers(out, q->name, "execs change", q->execs_change, EXEC_STATES);
+}
+
+void engine_dump(const struct engine *e, struct buf *out)
+{
+    struct map_slot *jobs = sorted(&e->jobs);
+    struct map_slot *execs = sorted(&e->execs);
+    struct map_slot *workers = sorted(&e->workers);
+    struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
+    struct strmap_slot *queues = sorted_names(&e->queues);
+    buf_printf(out,
+               "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " timers %" PRIu32 " ready %zu\n",
+               e->turn, e->horizon.due_ms, e->horizon.id, e->timers.len, e->ready.len);
+    for (size_t i = 0; i < e->jobs.len; i++)
+        dump_job(out, jobs[i].value);
+    for (size_t i = 0; i < e->execs.len; i++)
+        dump_exec(e, out, execs[i].value);
+    for (size_t i = 0; i < e->workers.len; i++)
+        dump_worker(e, out, workers[i].value);
+    buf_add(out, STR("parked:"));
+    LIST_EACH(&e->parked, node)
+    buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct worker, parked)->id);
+    buf_add_char(out, '\n');
+    for (size_t i = 0; i < e->ready.lanes.len; i++)
+        dump_lane(out, lanes[i].value);
+    for (size_t i = 0; i < e->queues.len; i++)
+        dump_queue(out, queues[i].value);
+    free(jobs);
+    free(execs);
+    free(workers);
+    free(lanes);
+    free(queues);
+}

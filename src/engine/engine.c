@@ -1,0 +1,244 @@
+/* engine.c - the frame of a turn, and what can only be looked at. */
+#include "engine/engine.h"
+#include "base/mem.h"
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct engine_options engine_defaults = {
+    .lease_ms = 20000,
+    .park_ms = 5000,
+    .horizon_ms = 3600000,
+    .forget_ms = 300000,
+    .live_max = 5000000,
+    .lanes_max = 10000,
+    .keep_bytes_max = 4096,
+    .due_max = 10000,
+    .load_max = 10000,
+};
+
+struct engine *engine_new(const struct engine_options *options)
+{
+    assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
+           options->park_ms >= 0 && options->forget_ms > 0);
+    assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
+    struct engine *e = MEM_NEW(struct engine);
+    e->options = *options;
+    ready_init(&e->ready);
+    list_init(&e->parked);
+    list_init(&e->open);
+    list_init(&e->done);
+    list_init(&e->changed_queues);
+    return e;
+}
+
+void engine_free(struct engine *e)
+{
+    if (e == NULL)
+        return;
+    MAP_EACH(&e->execs, slot) free(slot->value);
+    MAP_EACH(&e->jobs, slot) free(slot->value);
+    MAP_EACH(&e->workers, slot)
+    {
+        struct worker *w = slot->value;
+        free(w->text);
+        free(w);
+    }
+    for (size_t i = 0; i < e->queues.cap; i++)
+        free(e->queues.slots[i].value);
+    map_free(&e->execs);
+    map_free(&e->jobs);
+    map_free(&e->workers);
+    strmap_free(&e->queues);
+    ready_free(&e->ready);
+    heap_free(&e->timers);
+    free(e);
+}
+
+void engine_begin(struct engine *e, int64_t now_ms, struct arena *arena)
+{
+    assert(e->arena == NULL); /* the last turn was committed or undone */
+    if (now_ms > e->now_ms)
+        e->now_ms = now_ms;
+    e->arena = arena;
+    e->due_question = NULL;
+    e->horizon_before = e->horizon;
+    memset(&e->touched, 0, sizeof e->touched);
+    memset(&e->attempts, 0, sizeof e->attempts);
+    memset(&e->released, 0, sizeof e->released);
+    memset(&e->events, 0, sizeof e->events);
+}
+
+/* ---- commands */
+
+void command_done(struct engine *e, struct command *cmd)
+{
+    list_push_back(&e->done, &cmd->node);
+}
+
+enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cmd->reply.rc = err_vset(&cmd->reply.err, rc, format, args);
+    va_end(args);
+    command_done(e, cmd);
+    return rc;
+}
+
+struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    size_t max = cmd->kind == CMD_SUBMIT ? cmd->submit.count : 2;
+    if (cmd->questions == NULL)
+        cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
+    assert(cmd->question_count < max);
+    struct question *q = &cmd->questions[cmd->question_count++];
+    *VEC_PUSH(e->arena, list) = q;
+    return q;
+}
+
+void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
+{
+    if (round == 0) { /* perhaps not the first turn that tries this command */
+        cmd->questions = NULL;
+        cmd->question_count = 0;
+    }
+    switch (cmd->kind) {
+    case CMD_SUBMIT:
+        if (round == 0)
+            ask_submit(e, cmd, list);
+        break;
+    case CMD_CANCEL_JOB:
+    case CMD_CANCEL_EXEC:
+    case CMD_RETRY_EXEC:
+        ask_target(e, cmd, round, list);
+        break;
+    default:
+        break;
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct worker_view *left = a;
+    const struct worker_view *right = b;
+    return left->worker.id < right->worker.id ? -1 : left->worker.id > right->worker.id;
+}
+
+static void decide_workers(struct engine *e, struct command *cmd)
+{
+    struct worker_view *views = ARENA_ARRAY(cmd->arena, struct worker_view, e->workers.len);
+    size_t len = 0;
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (w->v.gone)
+            continue;
+        struct worker_view *view = &views[len++];
+        *view = (struct worker_view){worker_record(w), w->busy, w->v.seen_ms, w->v.parked != NULL};
+        view->worker.name = arena_str(cmd->arena, w->name);
+        view->worker.queues = arena_str(cmd->arena, w->queues);
+        view->worker.handlers = arena_str(cmd->arena, w->handlers);
+    }
+    if (len > 0)
+        qsort(views, len, sizeof *views, by_id);
+    cmd->reply.workers = views;
+    cmd->reply.worker_count = len;
+    command_done(e, cmd);
+}
+
+static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
+                        size_t *len)
+{
+    struct str name = arena_str(cmd->arena, q->name);
+    for (uint32_t i = 1; i < JOB_STATES; i++)
+        counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->jobs[i]};
+    for (uint32_t i = 1; i < EXEC_STATES; i++)
+        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->execs[i]};
+}
+
+static void decide_stats(struct engine *e, struct command *cmd)
+{
+    struct stats_view *stats = &cmd->reply.stats;
+    struct counter *counters =
+        ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + EXEC_STATES));
+    *stats = (struct stats_view){.counters = counters, .in_memory = e->execs.len};
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        if (e->queues.slots[i].value != NULL)
+            count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);
+    }
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (w->v.gone)
+            continue;
+        stats->worker_count++;
+        stats->slots += w->slots;
+        stats->busy += w->busy;
+    }
+    command_done(e, cmd);
+}
+
+void engine_decide(struct engine *e, struct command *cmd)
+{
+    static void (*const deciders[])(struct engine *, struct command *) = {
+        [CMD_SUBMIT] = decide_submit,         [CMD_CANCEL_JOB] = decide_cancel_job,
+        [CMD_CANCEL_EXEC] = decide_cancel_exec, [CMD_RETRY_EXEC] = decide_retry,
+        [CMD_REGISTER] = decide_register,     [CMD_POLL] = decide_poll,
+        [CMD_HANGUP] = decide_hangup,         [CMD_DRAIN] = decide_drain,
+        [CMD_WORKERS] = decide_workers,       [CMD_STATS] = decide_stats,
+    };
+    assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
+    memset(&cmd->reply, 0, sizeof cmd->reply);
+    cmd->reply.at_ms = e->now_ms;
+    deciders[cmd->kind](e, cmd);
+}
+
+/* ---- time */
+
+static void exec_timer(struct engine *e, struct exec *x)
+{
+    if (exec_is_waiting(x->v.state))
+        exec_move(e, x, &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
+    else
+        report_silence(e, x, STR("the lease ended without a word from its worker"));
+}
+
+void engine_tick(struct engine *e)
+{
+    adopt_due(e);
+    for (size_t i = 0; i < e->options.due_max; i++) {
+        const struct heap_item *first = heap_min(&e->timers);
+        if (first == NULL || first->key > (uint64_t)e->now_ms)
+            return;
+        struct timer *timer = CONTAINER_OF(first->node, struct timer, node);
+        if (timer->kind == TIMER_EXEC)
+            exec_timer(e, CONTAINER_OF(timer, struct exec, timer));
+        else
+            worker_timer(e, CONTAINER_OF(timer, struct worker, timer));
+    }
+}
+
+const struct delta *engine_seal(struct engine *e)
+{
+    grant_all(e);
+    polls_close(e);
+    seal_delta(e);
+    return &e->delta;
+}
+
+size_t engine_live_count(const struct engine *e)
+{
+    return e->execs.len;
+}
+
+void engine_unpark(struct engine *e, struct list *ret_parked)
+{
+    for (struct list_node *node; (node = list_first(&e->parked)) != NULL;) {
+        struct worker *w = CONTAINER_OF(node, struct worker, parked);
+        list_push_back(ret_parked, &w->v.parked->node);
+        worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);
+    }
+}

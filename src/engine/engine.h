@@ -1,0 +1,99 @@
+/* engine.h - the part of belfry that decides.
+ *
+ * A deterministic state machine in memory: commands and a time go in, records to keep (a delta)
+ * and answers to give come out. It knows every unfinished execution that is due soon, the ready
+ * queues, the workers and their leases, the timers. It does no I/O, asks no clock, starts no
+ * thread and rolls no dice: the same calls in the same order give the same result, which is what
+ * the simulator lives on.
+ *
+ * A turn is: begin; ask (what memory does not hold) until nobody asks any more; decide each
+ * command; seal, which gives the delta; then commit or undo. Nothing that a turn decided may be
+ * shown to anybody before commit. README.md tells how it is built. */
+#pragma once
+#include "base/buf.h"
+#include "job/command.h"
+
+struct engine;
+
+struct engine_options {
+    int64_t lease_ms;   /* how long a worker may be silent */
+    int64_t park_ms;    /* longest wait of a poll */
+    int64_t horizon_ms; /* executions due later than this stay in the store */
+    int64_t forget_ms;  /* a worker without leases that was silent this long is forgotten */
+    size_t live_max;    /* executions in memory; more submissions are refused as busy */
+    size_t lanes_max;   /* distinct (queue, handler) pairs; a submission that needs one more is
+                         * refused as busy, what the store holds is loaded all the same */
+    size_t keep_bytes_max; /* specs up to this size are kept in memory for the next lease */
+    size_t due_max;     /* timers that one turn handles; the rest comes with the next */
+    size_t load_max;    /* executions that one turn loads from beyond the horizon */
+    /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
+     * engine's business. Text in ret_rules may live in arena. */
+    enum rc (*read_rules)(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
+                          struct err *err);
+};
+
+extern const struct engine_options engine_defaults; /* without read_rules */
+
+struct engine *engine_new(const struct engine_options *options);
+void engine_free(struct engine *e);
+
+/* ---- loading: before the first turn, or after a reload with a new engine */
+
+/* Ids will be larger than id_floor, turns larger than turn_floor. Everything due until the
+ * returned moment must then be loaded. */
+int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor,
+                          uint64_t turn_floor);
+enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
+/* Its job comes first. A lease gets a full term from now. */
+enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);
+/* Before the executions: a lease finds its worker when it is loaded. */
+void engine_load_worker(struct engine *e, const struct worker_rec *worker);
+void engine_load_counter(struct engine *e, const struct counter *counter);
+
+/* ---- a turn */
+
+/* Starts a turn at now_ms (wall clock; a step back is taken as standing still). What the turn
+ * makes lives in arena until the turn is over. */
+void engine_begin(struct engine *e, int64_t now_ms, struct arena *arena);
+
+/* What must be known before the command can be decided: adds to the list (in the turn's arena).
+ * Round 0 asks first; further rounds, with the answers filled in, may ask what follows from them;
+ * a round in which nobody asks ends the asking. */
+struct question_list {
+    struct question **items;
+    size_t len;
+    size_t cap;
+};
+void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+/* The engine's own question: what is due behind the horizon. Once a turn. */
+void engine_ask_due(struct engine *e, struct question_list *list);
+
+/* Lets the time pass: timers that are due, and what engine_ask_due found. Before the commands. */
+void engine_tick(struct engine *e);
+void engine_decide(struct engine *e, struct command *cmd);
+
+/* Gives ready work to waiting workers, parks the rest, and says what must be kept. */
+const struct delta *engine_seal(struct engine *e);
+
+/* The turn is durable: forgets how it was before. Commands that are answered move to ret_done,
+ * what happened to ret_events (both valid until the next begin). */
+void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
+                   size_t *ret_event_count);
+/* The turn did not happen: everything is as it was before begin, and the same commands may be
+ * decided again. Ids that were used are not used again. */
+void engine_undo(struct engine *e);
+
+/* When the engine wants its next turn even without commands: for a timer, or to look beyond the
+ * horizon. A moment that has passed: at once. */
+int64_t engine_next_ms(const struct engine *e);
+
+/* ---- looking */
+
+size_t engine_live_count(const struct engine *e);
+
+/* Everything it holds as text, the same for the same state: values and places, sorted by id. For
+ * tests and for people who look for a bug. */
+void engine_dump(const struct engine *e, struct buf *out);
+
+/* Takes all parked polls out, unanswered, into ret_parked: for shutting down. */
+void engine_unpark(struct engine *e, struct list *ret_parked);

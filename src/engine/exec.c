@@ -1,0 +1,305 @@
+/* exec.c - jobs and executions in memory: making them, placing them, moving them. */
+#include "base/mem.h"
+#include "engine/internal.h"
+#include "job/trail.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_MAX = 2 * TRAIL_REASON_MAX + 128 };
+
+struct queue *queue_of(struct engine *e, struct str name)
+{
+    struct queue *q = strmap_get(&e->queues, name);
+    if (q != NULL)
+        return q;
+    q = mem_new(sizeof *q + name.len + 1);
+    char *text = (char *)(q + 1);
+    if (name.len > 0)
+        memcpy(text, name.ptr, name.len);
+    q->name = str_of(text, name.len);
+    strmap_put(&e->queues, q->name, q);
+    return q;
+}
+
+/* ---- jobs */
+
+struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
+                    size_t lanes_max)
+{
+    struct lane *lane = ready_lane(&e->ready, rules->queue, rules->handler, lanes_max);
+    if (lane == NULL)
+        return NULL;
+    bool keep = rec->spec.len + rec->payload.len <= e->options.keep_bytes_max;
+    size_t len = rec->name.len + (keep ? rec->spec.len + rec->payload.len : 0);
+    struct job *job = mem_new(sizeof *job + len);
+    struct buf text = {.ptr = job->text, .cap = len, .max = len};
+    buf_add(&text, rec->name);
+    job->name_len = (uint32_t)rec->name.len;
+    if (keep) {
+        buf_add(&text, rec->spec);
+        buf_add(&text, rec->payload);
+        job->spec_len = (uint32_t)rec->spec.len;
+        job->payload_len = (uint32_t)rec->payload.len;
+    }
+    job->id = rec->id;
+    job->queue = queue_of(e, rules->queue);
+    job->lane = lane;
+    job->retry = rules->retry;
+    job->priority = rules->priority;
+    job->version = rec->version;
+    job->created_ms = rec->created_ms;
+    job->v = (struct job_values){rec->state, rec->last_exec, rec->finished_ms};
+    map_put(&e->jobs, job->id, job);
+    return job;
+}
+
+void job_free(struct engine *e, struct job *job)
+{
+    assert(job->exec_count == 0);
+    map_remove(&e->jobs, job->id);
+    free(job);
+}
+
+struct str job_name(const struct job *job)
+{
+    return str_of(job->text, job->name_len);
+}
+
+/* ---- trails */
+
+static void add_step(struct engine *e, struct touched *t, struct trail_step step)
+{
+    char line_bytes[STEP_MAX];
+    struct buf line = {.ptr = line_bytes, .cap = sizeof line_bytes, .max = sizeof line_bytes};
+    step.at_ms = e->now_ms;
+    trail_add(&line, &step);
+    size_t len = t->steps.len + line.len;
+    char *both = arena_bytes(e->arena, len);
+    if (t->steps.len > 0)
+        memcpy(both, t->steps.ptr, t->steps.len);
+    memcpy(both + t->steps.len, line.ptr, line.len);
+    t->steps = str_of(both, len);
+    t->durable = true;
+}
+
+void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
+             struct str actor, struct str reason)
+{
+    struct touched *t = touch_job(e, job);
+    job->v.state = state;
+    job->v.finished_ms = state == JOB_ACTIVE ? 0 : e->now_ms;
+    add_step(e, t,
+             (struct trail_step){.event = event,
+                                 .state = job_state_name(state),
+                                 .actor = actor,
+                                 .reason = reason});
+}
+
+static void record(struct engine *e, struct exec *x, enum exec_event event, struct str actor,
+                   struct str reason, uint64_t log_seq)
+{
+    add_step(e, touch_exec(e, x),
+             (struct trail_step){.event = exec_event_name(event),
+                                 .state = exec_state_name(x->v.state),
+                                 .actor = actor,
+                                 .reason = reason});
+    *VEC_PUSH(e->arena, &e->events) = (struct event){
+        .at_ms = e->now_ms,
+        .job_id = x->job->id,
+        .exec_id = x->id,
+        .token = x->v.lease.token,
+        .log_seq = log_seq,
+        .event = event,
+        .state = x->v.state,
+        .queue = x->job->queue->name,
+    };
+}
+
+/* ---- executions */
+
+struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
+{
+    struct exec *x = MEM_NEW(struct exec);
+    x->id = id;
+    x->job = job;
+    x->timer.kind = TIMER_EXEC;
+    job->exec_count++;
+    map_put(&e->execs, id, x);
+    return x;
+}
+
+void exec_free(struct engine *e, struct exec *x)
+{
+    struct job *job = x->job;
+    map_remove(&e->execs, x->id);
+    job->exec_count--;
+    free(x);
+    if (job->exec_count == 0 && job->touched == NULL)
+        job_free(e, job);
+}
+
+/* Undo puts back what had left, last first, so a walk from the front is short. */
+static void lease_place(struct worker *w, struct exec *x)
+{
+    struct list_node *at = &w->leases.head;
+    if (w->busy > 0 && CONTAINER_OF(at->prev, struct exec, on_worker)->v.granted > x->v.granted) {
+        at = at->next;
+        while (CONTAINER_OF(at, struct exec, on_worker)->v.granted < x->v.granted)
+            at = at->next;
+    }
+    list_insert_before(at, &x->on_worker);
+    w->busy++;
+}
+
+void exec_place(struct engine *e, struct exec *x)
+{
+    if (exec_is_waiting(x->v.state)) {
+        heap_push(&e->timers, &x->timer.node, (uint64_t)x->v.due_ms, x->id);
+    } else if (x->v.state == EXEC_QUEUED) {
+        ready_put(&e->ready, x->job->lane, &x->ready, x->job->priority, x->v.ready_ms, x->id);
+    } else if (exec_is_leased(x->v.state)) {
+        heap_push(&e->timers, &x->timer.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
+        if (w != NULL) /* a worker may be forgotten while the store still names it */
+            lease_place(w, x);
+    }
+}
+
+void exec_unplace(struct engine *e, struct exec *x)
+{
+    heap_remove(&e->timers, &x->timer.node);
+    if (heap_holds(&x->ready))
+        ready_remove(&e->ready, x->job->lane, &x->ready);
+    if (list_linked(&x->on_worker)) {
+        struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
+        assert(w != NULL && w->busy > 0);
+        list_remove(&x->on_worker);
+        w->busy--;
+    }
+}
+
+/* Cancelling and renewing a run move nothing but its timer. */
+static bool same_lease(const struct exec_values *a, const struct exec_values *b)
+{
+    return exec_is_leased(a->state) && exec_is_leased(b->state) && a->granted == b->granted;
+}
+
+void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
+{
+    if (same_lease(&x->v, to)) {
+        x->v = *to;
+        heap_set(&e->timers, &x->timer.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        return;
+    }
+    exec_unplace(e, x);
+    x->v = *to;
+    exec_place(e, x);
+}
+
+/* What else changes with a step. The attempt that a lease began counts only when it ended by a
+ * report: a lost or returned one is taken off again, and lost ones are counted apart. */
+static void apply(struct engine *e, struct exec_values *v, const struct move *move)
+{
+    v->due_ms = 0;
+    switch (move->event) {
+    case EV_DUE:
+        v->ready_ms = e->now_ms;
+        return;
+    case EV_LEASE:
+        v->lease = lease_grant(&v->lease, move->worker->id, e->now_ms, e->options.lease_ms);
+        v->granted = ++e->grants;
+        v->started_ms = e->now_ms;
+        v->attempts++;
+        return;
+    case EV_CANCEL:
+        if (v->state == EXEC_STOPPING)
+            return; /* still held */
+        break;
+    case EV_LOST:
+        v->lost++;
+        v->attempts--;
+        break;
+    case EV_RETURN:
+        v->attempts--;
+        break;
+    case EV_RETRY:
+        v->due_ms = move->due_ms;
+        break;
+    default:
+        break;
+    }
+    lease_release(&v->lease);
+    v->stop_told = false;
+}
+
+/* A job that runs once ends with its execution. */
+static void finish(struct engine *e, struct exec *x, const struct move *move)
+{
+    struct job *job = x->job;
+    if (job->v.state == JOB_ACTIVE)
+        job_set(e, job, job_state_after(x->v.state), STR("finish"), move->actor, move->reason);
+    if (job->name_len > 0) /* held until now, so that two of one name never run side by side */
+        *VEC_PUSH(e->arena, &e->released) =
+            (struct claim){.kind = CLAIM_NAME, .key = job_name(job), .holder = job->id};
+}
+
+void exec_move(struct engine *e, struct exec *x, const struct move *move)
+{
+    struct touched *t = touch_exec(e, x);
+    struct exec_values to = x->v;
+    to.state = exec_next(x->v.state, move->event);
+    assert(to.state != EXEC_NONE);
+    apply(e, &to, move);
+    if (exec_is_final(to.state))
+        to.finished_ms = e->now_ms;
+    exec_set(e, x, &to);
+    record(e, x, move->event, move->actor, move->reason, move->log_seq);
+    if (move->event == EV_LEASE)
+        t->error = (struct str){0}; /* of the attempt before */
+    if (exec_is_final(to.state))
+        finish(e, x, move);
+}
+
+void exec_renew(struct engine *e, struct exec *x)
+{
+    touch_exec(e, x);
+    struct exec_values to = x->v;
+    lease_renew(&to.lease, e->now_ms, e->options.lease_ms);
+    exec_set(e, x, &to);
+}
+
+void exec_created(struct engine *e, struct exec *x, struct str actor, struct str reason)
+{
+    exec_place(e, x);
+    record(e, x, EV_CREATE, actor, reason, 0);
+}
+
+/* The record of this attempt; the one that this turn wrote already, when a loss and the report
+ * that was late for it came together. */
+static struct attempt_rec *attempt_record(struct engine *e, struct exec *x)
+{
+    struct touched *t = touch_exec(e, x);
+    if (t->attempt > 0 && e->attempts.items[t->attempt - 1].token == x->v.lease.token)
+        return &e->attempts.items[t->attempt - 1];
+    struct attempt_rec *record = VEC_PUSH(e->arena, &e->attempts);
+    t->attempt = e->attempts.len;
+    return record;
+}
+
+void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
+                      const struct usage *usage, struct str error)
+{
+    *attempt_record(e, x) = (struct attempt_rec){
+        .exec_id = x->id,
+        .token = x->v.lease.token,
+        .number = x->v.attempts,
+        .worker_id = x->v.lease.worker_id,
+        .started_ms = x->v.started_ms,
+        .ended_ms = e->now_ms,
+        .outcome = outcome,
+        .usage = *usage,
+        .error = error,
+    };
+}

@@ -1,0 +1,143 @@
+/* grant.c - work meets workers.
+ *
+ * Two occasions: a worker polls and is offered the best of all lanes it serves; and work becomes
+ * ready and is offered to the workers that are parked, longest waiting first. Between turns no
+ * parked worker has a free slot for anything that is ready, so a turn looks only at what is new
+ * in it: polls that came, and lanes that are fresh. */
+#include "engine/internal.h"
+
+static bool has_line(struct str lines, struct str want)
+{
+    while (lines.len > 0) {
+        if (str_eq(str_cut(&lines, '\n'), want))
+            return true;
+    }
+    return false;
+}
+
+static bool serves(void *arg, const struct lane *lane)
+{
+    const struct worker *w = arg;
+    if (w->queues.len > 0 && !has_line(w->queues, lane->queue))
+        return false;
+    return lane->handler.len == 0 ? w->runs_commands : has_line(w->handlers, lane->handler);
+}
+
+/* The lease as the worker will see it. The texts move into the poll's own arena: the job may end
+ * before the answer is written. An empty spec is fetched from the store by the turn. */
+static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
+{
+    const struct job *job = x->job;
+    struct arena *arena = w->turn.cmd->arena;
+    const char *spec = job->text + job->name_len;
+    *VEC_PUSH(arena, &w->turn.leases) = (struct poll_lease){
+        .exec_id = x->id,
+        .job_id = job->id,
+        .token = x->v.lease.token,
+        .attempt = x->v.attempts,
+        .slot_ms = x->slot_ms,
+        .ttl_ms = e->options.lease_ms,
+        .spec = arena_str(arena, str_of(spec, job->spec_len)),
+        .payload = arena_str(arena, str_of(spec + job->spec_len, job->payload_len)),
+    };
+    w->turn.free--;
+}
+
+void grant_again(struct engine *e, struct worker *w, struct exec *x)
+{
+    exec_renew(e, x); /* the worker will count a full term from the poll it has just sent */
+    add_lease(e, w, x);
+}
+
+static void fill(struct engine *e, struct worker *w)
+{
+    char id[ID_TEXT_MAX];
+    struct str reason = {0};
+    while (w->turn.free > 0) {
+        struct heap_node *node = ready_best(&e->ready, serves, w);
+        if (node == NULL)
+            return;
+        if (reason.len == 0)
+            reason = arena_printf(e->arena, "leased to %s", id_format(id, ID_WORKER, w->id).ptr);
+        struct exec *x = CONTAINER_OF(node, struct exec, ready);
+        exec_move(e, x,
+                  &(struct move){
+                      .event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
+        add_lease(e, w, x);
+    }
+}
+
+static void offer_lane(struct engine *e, struct lane *lane)
+{
+    LIST_EACH(&e->parked, node)
+    {
+        struct worker *w = CONTAINER_OF(node, struct worker, parked);
+        if (lane->heap.len == 0)
+            return;
+        if (w->v.offered == 0 || w->v.draining || !serves(w, lane))
+            continue;
+        worker_open(e, w);
+        fill(e, w);
+    }
+}
+
+void grant_all(struct engine *e)
+{
+    LIST_EACH(&e->open, node) fill(e, CONTAINER_OF(node, struct worker, turn.node));
+    for (struct lane *lane; (lane = ready_next_fresh(&e->ready)) != NULL;)
+        offer_lane(e, lane);
+}
+
+/* ---- answering or parking what was polled */
+
+/* Adds the runs that the worker should stop; true when one of them was not told before. */
+static bool add_stops(struct engine *e, struct worker *w)
+{
+    bool news = false;
+    LIST_EACH(&w->leases, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
+        if (x->v.state != EXEC_STOPPING)
+            continue;
+        *VEC_PUSH(w->turn.cmd->arena, &w->turn.stops) =
+            (struct poll_stop){x->id, x->v.lease.token, STR("the execution was cancelled")};
+        if (!x->v.stop_told) {
+            touch_exec(e, x);
+            x->v.stop_told = news = true;
+        }
+    }
+    return news;
+}
+
+static void answer(struct engine *e, struct worker *w)
+{
+    struct poll_reply *reply = &w->turn.cmd->reply.poll;
+    reply->leases = w->turn.leases.items;
+    reply->lease_count = w->turn.leases.len;
+    reply->stops = w->turn.stops.items;
+    reply->stop_count = w->turn.stops.len;
+    command_done(e, w->turn.cmd);
+}
+
+static void park(struct engine *e, struct worker *w)
+{
+    int64_t wait_ms = w->turn.cmd->poll.wait_ms;
+    if (wait_ms > e->options.park_ms)
+        wait_ms = e->options.park_ms;
+    touch_worker(e, w);
+    w->v.offered = w->turn.free;
+    worker_set_parked(e, w, w->turn.cmd, e->now_ms + wait_ms);
+}
+
+void polls_close(struct engine *e)
+{
+    LIST_EACH(&e->open, node)
+    {
+        struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
+        bool news = add_stops(e, w);
+        if (news || w->turn.answer || w->turn.leases.len > 0)
+            answer(e, w);
+        else
+            park(e, w);
+    }
+}

@@ -1,0 +1,291 @@
+/* internal.h - what the engine's own files share; nobody else includes it.
+ *
+ * Jobs, executions and workers each have *values* (`v`), which a turn changes and undo restores,
+ * and *places* (heaps and lists), which follow from the values: `exec_place` and `worker_place`
+ * put a thing where its values say, `…_unplace` takes it out. So undo needs no log of what was
+ * moved where: it takes the thing out, puts the old values back, and places it again. And the
+ * delta needs no log either: it is the difference between before and after of what was touched.
+ * Lists whose order matters are kept in the order of a number among the values, for the same
+ * reason: what was undone stands exactly where it stood. */
+#pragma once
+#include "base/heap.h"
+#include "base/id.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "engine/ready.h"
+#include "job/lease.h"
+
+/* Names and numbers of one queue. Never freed: there are at most lanes_max. */
+struct queue {
+    struct str name;
+    int64_t jobs[JOB_STATES];   /* as of the last commit */
+    int64_t execs[EXEC_STATES];
+    int64_t jobs_change[JOB_STATES]; /* of this turn; zero between turns */
+    int64_t execs_change[EXEC_STATES];
+    struct list_node changed; /* on engine.changed_queues while this turn has changes */
+};
+
+struct job_values {
+    enum job_state state;
+    uint64_t last_exec;
+    int64_t finished_ms;
+};
+
+struct job {
+    uint64_t id;
+    struct queue *queue;
+    struct lane *lane;
+    struct retry retry;
+    int32_t priority;
+    uint32_t version;
+    int64_t created_ms;
+    uint32_t name_len;
+    uint32_t spec_len; /* 0: fetch it from the store */
+    uint32_t payload_len;
+    uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
+    struct job_values v;
+    struct touched *touched;
+    char text[]; /* name, then spec and payload unless they are too large to keep */
+};
+
+enum timer_kind { TIMER_EXEC, TIMER_WORKER };
+
+struct timer {
+    struct heap_node node;
+    enum timer_kind kind;
+};
+
+struct exec_values {
+    enum exec_state state;
+    uint32_t attempts;
+    uint32_t lost;
+    bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
+    int64_t due_ms;
+    int64_t ready_ms;
+    int64_t started_ms;
+    int64_t finished_ms;
+    uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
+    struct lease lease;
+};
+
+struct exec {
+    uint64_t id;
+    struct job *job;
+    uint64_t retry_of;
+    int64_t slot_ms;
+    int64_t created_ms;
+    struct timer timer;         /* due, or the end of the lease */
+    struct heap_node ready;     /* in its job's lane */
+    struct list_node on_worker; /* on worker.leases */
+    uint64_t listed;            /* the newest poll (engine.polls) that named it */
+    struct exec_values v;
+    struct touched *touched;
+};
+
+struct worker_values {
+    uint64_t seq;            /* of the newest poll */
+    int64_t seen_ms;
+    int64_t wake_ms;         /* end of parking, or time to forget it */
+    struct command *parked;  /* the poll that waits for something to say */
+    uint64_t parked_no;      /* the number of that parking (engine.parkings): orders engine.parked */
+    uint32_t offered;        /* free slots of that poll */
+    bool draining;
+    bool gone;               /* forgotten; freed when the turn is committed */
+};
+
+struct worker {
+    uint64_t id;
+    char *text; /* owned: all of its names */
+    struct str name;
+    struct str queues;   /* newline-separated; empty: all */
+    struct str handlers; /* newline-separated */
+    bool runs_commands;
+    uint32_t slots;
+    uint32_t busy; /* leases on the list */
+    int64_t registered_ms;
+    struct list leases;
+    struct list_node parked; /* on engine.parked */
+    struct timer timer;
+    struct worker_values v;
+    struct touched *touched;
+    /* A poll that this turn answers or parks; on engine.open. */
+    struct {
+        struct list_node node;
+        struct command *cmd;
+        uint32_t free;
+        bool answer; /* there is something to say, even without leases */
+        VEC(struct poll_lease) leases;
+        VEC(struct poll_stop) stops;
+    } turn;
+};
+
+enum thing { THING_JOB, THING_EXEC, THING_WORKER };
+
+/* What a turn has changed, and how it was before. Lives in the turn's arena. */
+struct touched {
+    enum thing thing;
+    bool is_new;  /* was not in memory before this turn: undo frees it */
+    bool stored;  /* the store knew it before this turn */
+    bool durable; /* differs now in what the store keeps */
+    size_t attempt; /* place (1-based) of its newest record in engine.attempts; 0: none */
+    union {
+        struct job *job;
+        struct exec *exec;
+        struct worker *worker;
+    };
+    union {
+        struct job_values job;
+        struct exec_values exec;
+        struct worker_values worker;
+    } before;
+    struct str steps;                    /* trail lines */
+    const struct submission *submission; /* of a new job: the texts to keep */
+    struct str result;                   /* of a finished execution */
+    struct str error;
+};
+
+/* Everything before this place in the order (due_ms, id) is in memory. */
+struct horizon {
+    int64_t due_ms;
+    uint64_t id;
+};
+
+struct engine {
+    struct engine_options options;
+    struct id_gen ids;
+    uint32_t bucket; /* of the newest job; the next one goes to the next */
+    uint64_t turn;   /* of the newest commit */
+    uint64_t polls;  /* polls decided so far; marks what one of them listed */
+    uint64_t grants; /* leases granted so far */
+    uint64_t parkings;
+    struct map jobs;
+    struct map execs;
+    struct map workers;
+    struct strmap queues;
+    struct ready ready;
+    struct heap timers;
+    struct list parked; /* workers, longest waiting first */
+    struct horizon horizon;
+
+    /* the turn */
+    int64_t now_ms;
+    struct arena *arena;
+    struct question *due_question; /* NULL: not asked in this turn */
+    struct horizon horizon_before;
+    struct list open; /* workers with a poll in this turn */
+    struct list done; /* commands that are answered */
+    struct list changed_queues;
+    VEC(struct touched *) touched;
+    VEC(struct attempt_rec) attempts;
+    VEC(struct claim) released;
+    VEC(struct event) events;
+    struct delta delta;
+};
+
+#define SERVER STR("server") /* the actor when nobody asked */
+
+/* ---- touch.c: before-images, undo, and what they imply */
+
+struct touched *touch_job(struct engine *e, struct job *job);
+struct touched *touch_exec(struct engine *e, struct exec *x);
+struct touched *touch_worker(struct engine *e, struct worker *w);
+/* The same for a thing that came into memory in this turn: made, or, when stored, read. */
+struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
+
+/* ---- exec.c: jobs and executions */
+
+struct queue *queue_of(struct engine *e, struct str name);
+/* A job in memory; NULL when its queue and handler would need a lane beyond lanes_max. */
+struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
+                    size_t lanes_max);
+void job_free(struct engine *e, struct job *job);
+struct str job_name(const struct job *job);
+/* Sets the state and leaves the record of it; event is the word for what happened. */
+void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
+             struct str actor, struct str reason);
+
+struct exec *exec_new(struct engine *e, uint64_t id, struct job *job);
+void exec_free(struct engine *e, struct exec *x);
+void exec_place(struct engine *e, struct exec *x);
+void exec_unplace(struct engine *e, struct exec *x);
+/* Gives it these values and the place that follows from them. */
+void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
+
+/* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY. */
+struct move {
+    enum exec_event event;
+    struct str actor;
+    struct str reason;
+    struct worker *worker;
+    int64_t due_ms;
+    uint64_t log_seq;
+};
+void exec_move(struct engine *e, struct exec *x, const struct move *move);
+/* The lease gets a full term from now. */
+void exec_renew(struct engine *e, struct exec *x);
+/* The record of a new execution's first state. */
+void exec_created(struct engine *e, struct exec *x, struct str actor, struct str reason);
+/* Writes down how the current lease ended. Call before the move that ends it. */
+void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
+                      const struct usage *usage, struct str error);
+
+/* ---- load.c: between memory and the store */
+
+/* What is in memory, taken over from a record when it is not there yet. NULL with err set when
+ * the record makes no sense. */
+struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *err);
+struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err *err);
+void adopt_due(struct engine *e);
+bool beyond_horizon(const struct engine *e, const struct exec *x);
+
+/* ---- jobs.c: submit, cancel, retry */
+
+void decide_submit(struct engine *e, struct command *cmd);
+void decide_cancel_job(struct engine *e, struct command *cmd);
+void decide_cancel_exec(struct engine *e, struct command *cmd);
+void decide_retry(struct engine *e, struct command *cmd);
+void ask_submit(struct engine *e, struct command *cmd, struct question_list *list);
+void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+
+/* ---- workers.c: registration, polls, reports */
+
+void decide_register(struct engine *e, struct command *cmd);
+void decide_poll(struct engine *e, struct command *cmd);
+void decide_hangup(struct engine *e, struct command *cmd);
+void decide_drain(struct engine *e, struct command *cmd);
+struct worker *worker_new(struct engine *e, const struct worker_rec *rec);
+void worker_free(struct engine *e, struct worker *w);
+void worker_place(struct engine *e, struct worker *w);
+void worker_unplace(struct engine *e, struct worker *w);
+void worker_timer(struct engine *e, struct worker *w);
+/* The poll that waits from now on (NULL: none does) and when to look after the worker. */
+void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms);
+/* Takes the parked poll back into the turn, so that it can be answered. */
+void worker_open(struct engine *e, struct worker *w);
+struct worker_rec worker_record(const struct worker *w);
+
+/* ---- report.c: what a worker says about its leases */
+
+void report_result(struct engine *e, struct worker *w, const struct poll_result *result,
+                   struct poll_verdict *ret_verdict);
+/* The lease is over without a word. */
+void report_silence(struct engine *e, struct exec *x, struct str reason);
+
+/* ---- grant.c: work meets workers */
+
+void grant_all(struct engine *e);
+/* Sends a lease that got lost on its way once more, good for a full term from now. */
+void grant_again(struct engine *e, struct worker *w, struct exec *x);
+/* Answers the polls of this turn that have something to hear, and parks the others. */
+void polls_close(struct engine *e);
+
+/* ---- seal.c */
+
+void seal_delta(struct engine *e);
+
+/* The command has its answer. */
+void command_done(struct engine *e, struct command *cmd);
+enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list);

@@ -1,0 +1,283 @@
+/* jobs.c - submit, cancel, run again. */
+#include "engine/internal.h"
+
+#include <assert.h>
+
+/* ---- submit */
+
+/* Ids are given before the claims are taken, because a claim names its holder. A job and its
+ * executions share a bucket, so they will always have the same owner. */
+void ask_submit(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    for (size_t i = 0; i < cmd->submit.count; i++) {
+        struct submission *item = &cmd->submit.items[i];
+        e->bucket = (e->bucket + 1) % ID_BUCKETS;
+        item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
+        item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
+        item->rc = RC_OK;
+        item->err = NULL;
+        if (item->name.len == 0)
+            continue;
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_CLAIM;
+        q->claim = (struct claim){CLAIM_NAME, item->name, item->job_id};
+    }
+}
+
+static enum rc refuse(struct command *cmd, struct submission *item, enum rc rc, const char *detail)
+{
+    item->err = ARENA_NEW(cmd->arena, struct err);
+    item->rc = err_set(item->err, rc, "%s", detail);
+    return item->rc;
+}
+
+static enum rc name_taken(struct err *err, struct str name, uint64_t holder)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_JOB, holder);
+    return err_set(err, RC_CONFLICT, "the name '%.*s' is in use by the unfinished job %s",
+                   STR_ARG(name), id);
+}
+
+static int64_t due_ms(const struct submission *item, int64_t now_ms)
+{
+    struct spec when = {.when = item->when, .when_ms = item->when_ms};
+    return spec_due_ms(&when, now_ms);
+}
+
+static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job)
+{
+    struct touched *t = touch_new(e, THING_JOB, job, false);
+    t->submission = item;
+    job_set(e, job, JOB_ACTIVE, STR("create"), cmd->actor, STR(""));
+
+    struct exec *x = exec_new(e, item->exec_id, job);
+    touch_new(e, THING_EXEC, x, false);
+    item->created_ms = x->created_ms = e->now_ms;
+    item->due_ms = x->slot_ms = due_ms(item, e->now_ms);
+    if (item->due_ms > e->now_ms) {
+        x->v.state = EXEC_SCHEDULED;
+        x->v.due_ms = item->due_ms;
+    } else {
+        x->v.state = EXEC_QUEUED;
+        x->v.ready_ms = e->now_ms;
+    }
+    exec_created(e, x, cmd->actor, STR(""));
+}
+
+static enum rc submit_one(struct engine *e, struct command *cmd, struct submission *item)
+{
+    struct job_rec rec = {
+        .id = item->job_id,
+        .version = 1,
+        .name = item->name,
+        .created_ms = e->now_ms,
+        .last_exec = item->exec_id,
+        .spec = item->spec,
+        .payload = item->payload,
+    };
+    if (e->execs.len >= e->options.live_max)
+        return refuse(cmd, item, RC_BUSY, "the server holds as many unfinished jobs as it may");
+    struct job *job = job_new(e, &rec, &item->rules, e->options.lanes_max);
+    if (job == NULL)
+        return refuse(cmd, item, RC_BUSY, "there are as many queues and handlers as there may be");
+    create(e, cmd, item, job);
+    return RC_OK;
+}
+
+/* A claim that was taken in this very transaction, for nothing. */
+static void give_back(struct engine *e, const struct question *q)
+{
+    if (q->answer.holder == q->claim.holder)
+        *VEC_PUSH(e->arena, &e->released) = q->claim;
+}
+
+void decide_submit(struct engine *e, struct command *cmd)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < cmd->submit.count; i++) {
+        struct submission *item = &cmd->submit.items[i];
+        const struct question *q = item->name.len > 0 ? &cmd->questions[asked++] : NULL;
+        if (q != NULL && q->answer.holder != item->job_id) {
+            item->err = ARENA_NEW(cmd->arena, struct err);
+            item->rc = name_taken(item->err, item->name, q->answer.holder);
+        } else if (submit_one(e, cmd, item) != RC_OK && q != NULL) {
+            give_back(e, q);
+        }
+    }
+    command_done(e, cmd);
+}
+
+/* ---- what a command is about, when memory may not hold it */
+
+/* Only what has ended can run again, and only when nothing else of its job is unfinished. */
+static bool may_run_again(const struct answer *a)
+{
+    return a->exec != NULL && exec_is_final(a->exec->state) && a->job_count > 0 &&
+           a->live_count == 0;
+}
+
+/* Whatever is not in memory is asked for. Finished executions never are; running one again claims
+ * the job's name anew. */
+void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
+{
+    bool in_memory = cmd->kind == CMD_CANCEL_JOB ? map_get(&e->jobs, cmd->target.id) != NULL
+                                                 : map_get(&e->execs, cmd->target.id) != NULL;
+    if (round == 0 && !in_memory) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = cmd->kind == CMD_CANCEL_JOB ? ASK_JOB : ASK_EXEC;
+        q->id = cmd->target.id;
+    } else if (round == 1 && cmd->kind == CMD_RETRY_EXEC && cmd->question_count == 1) {
+        const struct answer *a = &cmd->questions[0].answer;
+        if (!may_run_again(a) || a->jobs[0].name.len == 0)
+            return;
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_CLAIM;
+        q->claim = (struct claim){CLAIM_NAME, a->jobs[0].name, a->jobs[0].id};
+    }
+}
+
+/* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
+ * such thing, or it makes no sense, and the command has failed. */
+static struct job *adopt_answer(struct engine *e, struct command *cmd)
+{
+    const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
+    if (a == NULL || a->job_count == 0 || (cmd->kind != CMD_CANCEL_JOB && a->exec == NULL)) {
+        command_fail(e, cmd, RC_NOT_FOUND, "no such %s",
+                     cmd->kind == CMD_CANCEL_JOB ? "job" : "execution");
+        return NULL;
+    }
+    struct job *job = adopt_job(e, &a->jobs[0], &cmd->reply.err);
+    for (size_t i = 0; job != NULL && i < a->live_count; i++) {
+        if (adopt_exec(e, &a->live[i], &cmd->reply.err) == NULL)
+            job = NULL;
+    }
+    if (job == NULL) {
+        cmd->reply.rc = cmd->reply.err.rc;
+        command_done(e, cmd);
+    }
+    return job;
+}
+
+static void reply_job(struct engine *e, struct command *cmd, const struct job *job)
+{
+    cmd->reply.job_id = job->id;
+    cmd->reply.job_state = job->v.state;
+    cmd->reply.at_ms = e->now_ms;
+    command_done(e, cmd);
+}
+
+static void reply_exec(struct engine *e, struct command *cmd, const struct exec *x)
+{
+    cmd->reply.exec_id = x->id;
+    cmd->reply.exec_state = x->v.state;
+    reply_job(e, cmd, x->job);
+}
+
+static struct str why(struct engine *e, const struct command *cmd)
+{
+    if (cmd->target.reason.len > 0)
+        return cmd->target.reason;
+    return arena_printf(e->arena, "cancelled by %.*s", STR_ARG(cmd->actor));
+}
+
+static void cancel(struct engine *e, struct command *cmd, struct exec *x)
+{
+    if (exec_next(x->v.state, EV_CANCEL) == EXEC_NONE)
+        return; /* stopping already */
+    exec_move(e, x,
+              &(struct move){.event = EV_CANCEL, .actor = cmd->actor, .reason = why(e, cmd)});
+    struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
+    if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
+        worker_open(e, w); /* tell it now */
+}
+
+void decide_cancel_job(struct engine *e, struct command *cmd)
+{
+    struct job *job = map_get(&e->jobs, cmd->target.id);
+    if (job == NULL)
+        job = adopt_answer(e, cmd);
+    if (job == NULL)
+        return;
+    if (job->v.state != JOB_ACTIVE && job->v.state != JOB_CANCELLED) {
+        command_fail(e, cmd, RC_CONFLICT, "the job has already ended: it is %.*s",
+                     STR_ARG(job_state_name(job->v.state)));
+        return;
+    }
+    /* A job runs once in this version, so its newest execution is the only unfinished one. */
+    struct exec *x = map_get(&e->execs, job->v.last_exec);
+    if (x != NULL && !exec_is_final(x->v.state))
+        cancel(e, cmd, x);
+    if (job->v.state == JOB_ACTIVE) /* what runs is still stopping */
+        job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, why(e, cmd));
+    reply_job(e, cmd, job);
+}
+
+void decide_cancel_exec(struct engine *e, struct command *cmd)
+{
+    struct exec *x = map_get(&e->execs, cmd->target.id);
+    enum exec_state state = EXEC_NONE;
+    if (x == NULL) {
+        if (adopt_answer(e, cmd) == NULL)
+            return;
+        state = cmd->questions[0].answer.exec->state;
+        x = map_get(&e->execs, cmd->target.id);
+    }
+    if (x != NULL)
+        state = x->v.state;
+    if (x == NULL || exec_is_final(state)) {
+        command_fail(e, cmd, RC_CONFLICT, "the execution has already ended: it is %.*s",
+                     STR_ARG(exec_state_name(state)));
+        return;
+    }
+    cancel(e, cmd, x);
+    reply_exec(e, cmd, x);
+}
+
+/* ---- run again */
+
+/* True when the job's name could be had; gives a conflict otherwise. */
+static bool has_name(struct engine *e, struct command *cmd, const struct job *job)
+{
+    if (job->name_len == 0)
+        return true;
+    assert(cmd->question_count == 2); /* as ask_target did, under the same conditions */
+    const struct question *q = &cmd->questions[1];
+    if (q->answer.holder == job->id)
+        return true;
+    cmd->reply.rc = name_taken(&cmd->reply.err, q->claim.key, q->answer.holder);
+    command_done(e, cmd);
+    return false;
+}
+
+static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
+{
+    struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
+    touch_new(e, THING_EXEC, x, false);
+    x->retry_of = cmd->target.id;
+    x->created_ms = x->slot_ms = e->now_ms;
+    x->v.state = EXEC_QUEUED;
+    x->v.ready_ms = e->now_ms;
+    job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
+    job->v.last_exec = x->id;
+    exec_created(e, x, cmd->actor, STR("run again"));
+    return x;
+}
+
+void decide_retry(struct engine *e, struct command *cmd)
+{
+    const struct exec *known = map_get(&e->execs, cmd->target.id);
+    struct job *job = known != NULL ? known->job : adopt_answer(e, cmd);
+    if (job == NULL) {
+        if (cmd->question_count == 2)
+            give_back(e, &cmd->questions[1]);
+        return;
+    }
+    const struct exec *newest = map_get(&e->execs, job->v.last_exec);
+    if (newest != NULL && exec_is_final(newest->v.state)) /* too late to ask for its name */
+        command_fail(e, cmd, RC_BUSY, "the execution is ending right now; try again");
+    else if (newest != NULL || !may_run_again(&cmd->questions[0].answer))
+        command_fail(e, cmd, RC_CONFLICT, "the job has an unfinished execution; cancel it first");
+    else if (has_name(e, cmd, job))
+        reply_exec(e, cmd, run_again(e, cmd, job));
+}

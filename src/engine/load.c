@@ -1,0 +1,185 @@
+/* load.c - between memory and the store: loading at the start, taking over single records when a
+ * command needs them, and the horizon behind which executions stay in the store. */
+#include "base/when.h"
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+/* What the store holds has a right to its lane: lanes_max is for what is new. */
+static struct job *take_job(struct engine *e, const struct job_rec *rec, struct arena *arena,
+                            struct err *err)
+{
+    struct rules rules;
+    if (e->options.read_rules(rec, arena, &rules, err) != RC_OK)
+        return NULL;
+    if (rules.queue.len > SPEC_NAME_MAX || rules.handler.len > SPEC_NAME_MAX ||
+        rules.priority < 0 || rules.priority > SPEC_PRIORITY_MAX) {
+        err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
+        return NULL;
+    }
+    return job_new(e, rec, &rules, SIZE_MAX);
+}
+
+/* NULL, or what is wrong. */
+static const char *find_fault(const struct exec_rec *rec, const struct job *job)
+{
+    if (job == NULL)
+        return "its job is missing";
+    if (rec->state == EXEC_NONE || exec_is_final(rec->state))
+        return "it is not in an unfinished state";
+    if (exec_is_leased(rec->state) && (rec->attempts == 0 || rec->token == 0))
+        return "it is leased, but never was";
+    if (rec->due_ms < 0 || rec->ready_ms < 0 || rec->ready_ms > WHEN_MAX_MS)
+        return "its times make no sense";
+    return NULL;
+}
+
+static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, struct err *err)
+{
+    struct job *job = map_get(&e->jobs, rec->job_id);
+    const char *fault = find_fault(rec, job);
+    if (fault != NULL) {
+        err_set(err, RC_CORRUPT, "execution %" PRIu64 ": %s", rec->id, fault);
+        return NULL;
+    }
+    struct exec *x = exec_new(e, rec->id, job);
+    x->retry_of = rec->retry_of;
+    x->slot_ms = rec->slot_ms;
+    x->created_ms = rec->created_ms;
+    x->v = (struct exec_values){
+        .state = rec->state,
+        .attempts = rec->attempts,
+        .lost = rec->lost,
+        .due_ms = rec->due_ms,
+        .ready_ms = rec->ready_ms,
+        .started_ms = rec->started_ms,
+        .granted = ++e->grants,
+        .lease = {.worker_id = rec->worker_id, .token = rec->token},
+    };
+    /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
+     * been heard a moment before the server died. */
+    if (exec_is_leased(rec->state))
+        x->v.lease.ends_ms = e->now_ms + e->options.lease_ms;
+    exec_place(e, x);
+    return x;
+}
+
+int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor, uint64_t turn_floor)
+{
+    e->now_ms = now_ms;
+    e->turn = turn_floor;
+    id_raise_floor(&e->ids, id_floor);
+    e->horizon = (struct horizon){now_ms + e->options.horizon_ms, UINT64_MAX};
+    return e->horizon.due_ms;
+}
+
+enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    if (map_get(&e->jobs, job->id) != NULL)
+        return RC_OK;
+    return take_job(e, job, &scratch, err) == NULL ? err->rc : RC_OK;
+}
+
+enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err)
+{
+    if (map_get(&e->execs, exec->id) != NULL)
+        return err_set(err, RC_CORRUPT, "execution %" PRIu64 ": it is there twice", exec->id);
+    if (take_exec(e, exec, err) != NULL)
+        return RC_OK;
+    struct job *job = map_get(&e->jobs, exec->job_id);
+    if (job != NULL && job->exec_count == 0)
+        job_free(e, job);
+    return err->rc;
+}
+
+void engine_load_worker(struct engine *e, const struct worker_rec *rec)
+{
+    worker_place(e, worker_new(e, rec));
+}
+
+void engine_load_counter(struct engine *e, const struct counter *counter)
+{
+    struct queue *q = queue_of(e, counter->queue);
+    if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
+        q->jobs[counter->state] = counter->value;
+    else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
+        q->execs[counter->state] = counter->value;
+}
+
+struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *err)
+{
+    struct job *job = map_get(&e->jobs, rec->id);
+    if (job != NULL)
+        return job;
+    job = take_job(e, rec, e->arena, err);
+    if (job != NULL)
+        touch_new(e, THING_JOB, job, true);
+    return job;
+}
+
+struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err *err)
+{
+    struct exec *x = map_get(&e->execs, rec->id);
+    if (x != NULL)
+        return x;
+    x = take_exec(e, rec, err);
+    if (x != NULL)
+        touch_new(e, THING_EXEC, x, true);
+    return x;
+}
+
+bool beyond_horizon(const struct engine *e, const struct exec *x)
+{
+    if (!exec_is_waiting(x->v.state))
+        return false;
+    return x->v.due_ms != e->horizon.due_ms ? x->v.due_ms > e->horizon.due_ms
+                                            : x->id > e->horizon.id;
+}
+
+/* Half a horizon ahead is soon enough to look, and late enough to look rarely. */
+static int64_t next_look_ms(const struct engine *e)
+{
+    return e->horizon.due_ms - e->options.horizon_ms / 2;
+}
+
+void engine_ask_due(struct engine *e, struct question_list *list)
+{
+    if (e->now_ms < next_look_ms(e))
+        return;
+    e->due_question = ARENA_NEW(e->arena, struct question);
+    *e->due_question = (struct question){
+        .kind = ASK_DUE,
+        .after_ms = e->horizon.due_ms,
+        .after_id = e->horizon.id,
+        .until_ms = e->now_ms + e->options.horizon_ms,
+        .limit = e->options.load_max,
+    };
+    *VEC_PUSH(e->arena, list) = e->due_question;
+}
+
+void adopt_due(struct engine *e)
+{
+    const struct question *q = e->due_question;
+    struct err err; /* a record that makes no sense was reported when it was read; leave it */
+    if (q == NULL)
+        return;
+    for (size_t i = 0; i < q->answer.job_count; i++)
+        adopt_job(e, &q->answer.jobs[i], &err);
+    for (size_t i = 0; i < q->answer.live_count; i++)
+        adopt_exec(e, &q->answer.live[i], &err);
+    if (q->answer.more && q->answer.live_count > 0) {
+        const struct exec_rec *last = &q->answer.live[q->answer.live_count - 1];
+        e->horizon = (struct horizon){last->due_ms, last->id};
+    } else {
+        e->horizon = (struct horizon){q->until_ms, UINT64_MAX};
+    }
+}
+
+int64_t engine_next_ms(const struct engine *e)
+{
+    const struct heap_item *first = heap_min(&e->timers);
+    int64_t look_ms = next_look_ms(e);
+    return first != NULL && (int64_t)first->key < look_ms ? (int64_t)first->key : look_ms;
+}

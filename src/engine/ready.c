@@ -1,0 +1,101 @@
+#include "engine/ready.h"
+#include "base/mem.h"
+#include "job/spec.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIME_BITS = 48 }; /* milliseconds until the year 10889 */
+
+void ready_init(struct ready *r)
+{
+    *r = (struct ready){0};
+    list_init(&r->busy);
+    list_init(&r->fresh);
+}
+
+void ready_free(struct ready *r)
+{
+    for (size_t i = 0; i < r->lanes.cap; i++) {
+        struct lane *lane = r->lanes.slots[i].value;
+        if (lane != NULL) {
+            heap_free(&lane->heap);
+            free(lane);
+        }
+    }
+    strmap_free(&r->lanes);
+}
+
+static struct lane *lane_new(struct str key, size_t queue_len)
+{
+    struct lane *lane = mem_new(sizeof *lane + key.len);
+    char *text = (char *)(lane + 1);
+    memcpy(text, key.ptr, key.len);
+    lane->queue = str_of(text, queue_len);
+    lane->handler = str_of(text + queue_len + 1, key.len - queue_len - 1);
+    return lane;
+}
+
+struct lane *ready_lane(struct ready *r, struct str queue, struct str handler, size_t lanes_max)
+{
+    char key_bytes[2 * SPEC_NAME_MAX + 1];
+    assert(queue.len <= SPEC_NAME_MAX && handler.len <= SPEC_NAME_MAX);
+    if (queue.len > 0)
+        memcpy(key_bytes, queue.ptr, queue.len);
+    key_bytes[queue.len] = '\n'; /* in no name */
+    if (handler.len > 0)
+        memcpy(key_bytes + queue.len + 1, handler.ptr, handler.len);
+    struct str key = str_of(key_bytes, queue.len + 1 + handler.len);
+    struct lane *lane = strmap_get(&r->lanes, key);
+    if (lane != NULL || r->lanes.len >= lanes_max)
+        return lane;
+    lane = lane_new(key, queue.len);
+    strmap_put(&r->lanes, str_of(lane->queue.ptr, key.len), lane);
+    return lane;
+}
+
+void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
+               int64_t ready_ms, uint64_t id)
+{
+    assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
+    uint64_t rank = (uint64_t)(SPEC_PRIORITY_MAX - priority) << TIME_BITS;
+    heap_push(&lane->heap, node, rank | (uint64_t)ready_ms, id);
+    r->len++;
+    if (!list_linked(&lane->busy))
+        list_push_back(&r->busy, &lane->busy);
+    if (!list_linked(&lane->fresh))
+        list_push_back(&r->fresh, &lane->fresh);
+}
+
+void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node)
+{
+    heap_remove(&lane->heap, node);
+    r->len--;
+    if (lane->heap.len == 0) {
+        list_remove(&lane->busy);
+        list_remove(&lane->fresh);
+    }
+}
+
+struct heap_node *ready_best(const struct ready *r, bool (*accept)(void *arg, const struct lane *),
+                             void *arg)
+{
+    const struct heap_item *best = NULL;
+    LIST_EACH(&r->busy, node)
+    {
+        const struct lane *lane = CONTAINER_OF(node, struct lane, busy);
+        const struct heap_item *top = heap_min(&lane->heap);
+        bool better = best == NULL || top->key < best->key ||
+                      (top->key == best->key && top->tie < best->tie);
+        if (better && accept(arg, lane))
+            best = top;
+    }
+    return best == NULL ? NULL : best->node;
+}
+
+struct lane *ready_next_fresh(struct ready *r)
+{
+    struct list_node *node = list_pop_front(&r->fresh);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct lane, fresh);
+}

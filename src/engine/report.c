@@ -1,0 +1,110 @@
+/* report.c - what becomes of an execution when its worker speaks, or stays silent. */
+#include "engine/internal.h"
+
+static struct str actor_of(struct engine *e, const struct worker *w)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_WORKER, w->id);
+    return arena_printf(e->arena, "worker:%s", id);
+}
+
+/* The attempt failed in a way that trying again may mend. */
+static struct move after_failure(struct engine *e, const struct exec *x, enum exec_event last)
+{
+    const struct retry *retry = &x->job->retry;
+    if (x->v.attempts > retry->max_retries)
+        return (struct move){.event = last};
+    return (struct move){
+        .event = EV_RETRY,
+        .due_ms = e->now_ms + retry_delay_ms(retry, x->v.attempts, x->id),
+    };
+}
+
+static struct move move_after(struct engine *e, const struct exec *x, enum outcome outcome)
+{
+    if (x->v.state == EXEC_STOPPING) /* whatever it says now, somebody cancelled it before */
+        return (struct move){.event = EV_STOPPED};
+    switch (outcome) {
+    case OUTCOME_SUCCEEDED:
+        return (struct move){.event = EV_SUCCEED};
+    case OUTCOME_FAILED:
+        return after_failure(e, x, EV_EXHAUST);
+    case OUTCOME_TIMEOUT:
+        return after_failure(e, x, EV_EXPIRE);
+    case OUTCOME_RETURNED:
+        return (struct move){.event = EV_RETURN};
+    case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
+        return (struct move){.event = EV_LOST};
+    default:
+        return (struct move){.event = EV_EXHAUST};
+    }
+}
+
+static struct str reason_of(const struct exec *x, const struct poll_result *result)
+{
+    if (x->v.state == EXEC_STOPPING)
+        return STR("stopped as asked");
+    return result->error;
+}
+
+static bool is_held(const struct exec *x, const struct worker *w, uint64_t token)
+{
+    return exec_is_leased(x->v.state) && lease_check(&x->v.lease, w->id, token, NULL) == RC_OK;
+}
+
+/* A success that comes after its lease had ended, but before anybody else was given the execution.
+ * The attempt was written down as lost; the record with the same token takes its place. */
+static bool is_late_success(const struct exec *x, const struct worker *w,
+                            const struct poll_result *result)
+{
+    return x->v.state == EXEC_QUEUED && result->outcome == OUTCOME_SUCCEEDED &&
+           lease_was(&x->v.lease, w->id, result->token);
+}
+
+static void retake(struct engine *e, struct exec *x, const struct worker *w)
+{
+    touch_exec(e, x);
+    x->v.attempts++;
+    x->v.lease.worker_id = w->id;
+}
+
+void report_result(struct engine *e, struct worker *w, const struct poll_result *result,
+                   struct poll_verdict *ret_verdict)
+{
+    struct exec *x = map_get(&e->execs, result->exec_id);
+    *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
+    if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result)))
+        return;
+    ret_verdict->accepted = true;
+    if (x->v.state == EXEC_QUEUED)
+        retake(e, x, w);
+    struct move move = move_after(e, x, result->outcome);
+    move.actor = actor_of(e, w);
+    move.reason = reason_of(x, result);
+    move.log_seq = result->usage.log_seq;
+    enum outcome outcome = x->v.state == EXEC_STOPPING ? OUTCOME_STOPPED : result->outcome;
+    exec_end_attempt(e, x, outcome, &result->usage, result->error);
+    exec_move(e, x, &move);
+    struct touched *t = touch_exec(e, x);
+    t->error = result->error;
+    if (move.event == EV_SUCCEED)
+        t->result = result->result;
+}
+
+void report_silence(struct engine *e, struct exec *x, struct str reason)
+{
+    static const struct usage nothing_known = {.exit_code = -1};
+    bool started = x->v.lease.confirmed;
+    struct move move = {.event = EV_RETURN, .actor = SERVER, .reason = reason};
+    enum outcome outcome = OUTCOME_RETURNED;
+    if (x->v.state == EXEC_STOPPING) {
+        move.event = EV_STOPPED;
+        outcome = OUTCOME_STOPPED;
+    } else if (started) {
+        move.event = EV_LOST;
+        outcome = OUTCOME_LOST;
+    }
+    exec_end_attempt(e, x, outcome, &nothing_known, reason);
+    exec_move(e, x, &move);
+    touch_exec(e, x)->error = reason;
+}

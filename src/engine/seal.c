@@ -1,0 +1,156 @@
+/* seal.c - what a turn leaves to be kept: the difference between before and after. */
+#include "engine/internal.h"
+
+static void count(struct engine *e, struct queue *q, int64_t *changes, int before, int after)
+{
+    if (before == after)
+        return;
+    changes[before] -= before != 0; /* 0 is "was not there" */
+    changes[after]++;
+    if (!list_linked(&q->changed))
+        list_push_back(&e->changed_queues, &q->changed);
+}
+
+static struct job_change job_changed(struct engine *e, const struct touched *t)
+{
+    const struct job *job = t->job;
+    count(e, job->queue, job->queue->jobs_change, t->stored ? (int)t->before.job.state : 0,
+          (int)job->v.state);
+    struct job_change change = {
+        .kind = t->stored ? CHANGE_UPDATE : CHANGE_INSERT,
+        .job =
+            {
+                .id = job->id,
+                .version = job->version,
+                .state = job->v.state,
+                .name = job_name(job),
+                .queue = job->queue->name,
+                .priority = job->priority,
+                .created_ms = job->created_ms,
+                .finished_ms = job->v.finished_ms,
+                .last_exec = job->v.last_exec,
+            },
+        .step = t->steps,
+    };
+    if (t->submission != NULL) {
+        change.job.owner = t->submission->owner;
+        change.job.tags = t->submission->tags;
+        change.job.spec = t->submission->spec;
+        change.job.payload = t->submission->payload;
+    }
+    return change;
+}
+
+static enum change_kind exec_change_kind(const struct touched *t)
+{
+    bool final = exec_is_final(t->exec->v.state);
+    if (t->stored)
+        return final ? CHANGE_FINISH : CHANGE_UPDATE;
+    return final ? CHANGE_RECORD : CHANGE_INSERT;
+}
+
+static struct exec_change exec_changed(struct engine *e, const struct touched *t)
+{
+    const struct exec *x = t->exec;
+    const struct exec_values *v = &x->v;
+    struct queue *q = x->job->queue;
+    count(e, q, q->execs_change, t->stored ? (int)t->before.exec.state : 0, (int)v->state);
+    return (struct exec_change){
+        .kind = exec_change_kind(t),
+        .exec =
+            {
+                .id = x->id,
+                .job_id = x->job->id,
+                .state = v->state,
+                .queue = q->name,
+                .priority = x->job->priority,
+                .retry_of = x->retry_of,
+                .slot_ms = x->slot_ms,
+                .created_ms = x->created_ms,
+                .due_ms = v->due_ms,
+                .ready_ms = v->ready_ms,
+                .started_ms = v->started_ms,
+                .finished_ms = v->finished_ms,
+                .attempts = v->attempts,
+                .lost = v->lost,
+                .token = v->lease.token,
+                .worker_id = v->lease.worker_id,
+                .result = t->result,
+                .error = t->error,
+            },
+        .step = t->steps,
+    };
+}
+
+static void add_counters(struct engine *e, struct counter *counters, size_t *len)
+{
+    LIST_EACH(&e->changed_queues, node)
+    {
+        const struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        for (uint32_t i = 0; i < JOB_STATES; i++) {
+            if (q->jobs_change[i] != 0)
+                counters[(*len)++] = (struct counter){COUNTER_JOBS, q->name, i, q->jobs_change[i]};
+        }
+        for (uint32_t i = 0; i < EXEC_STATES; i++) {
+            if (q->execs_change[i] != 0)
+                counters[(*len)++] =
+                    (struct counter){COUNTER_EXECS, q->name, i, q->execs_change[i]};
+        }
+    }
+}
+
+static size_t changed_queue_count(const struct engine *e)
+{
+    size_t n = 0;
+    LIST_EACH(&e->changed_queues, node) n++;
+    return n;
+}
+
+/* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
+ * keeps nothing. */
+static void make_room(struct engine *e, struct job_change **ret_jobs,
+                      struct exec_change **ret_execs, struct worker_change **ret_workers)
+{
+    size_t counts[] = {[THING_JOB] = 0, [THING_EXEC] = 0, [THING_WORKER] = 0};
+    for (size_t i = 0; i < e->touched.len; i++)
+        counts[e->touched.items[i]->thing] += e->touched.items[i]->durable;
+    *ret_jobs = ARENA_ARRAY(e->arena, struct job_change, counts[THING_JOB]);
+    *ret_execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]);
+    *ret_workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]);
+}
+
+void seal_delta(struct engine *e)
+{
+    struct job_change *jobs;
+    struct exec_change *execs;
+    struct worker_change *workers;
+    struct delta *d = &e->delta;
+    make_room(e, &jobs, &execs, &workers);
+    *d = (struct delta){
+        .turn = e->turn + 1,
+        .jobs = jobs,
+        .execs = execs,
+        .workers = workers,
+        .attempts = e->attempts.items,
+        .attempt_count = e->attempts.len,
+        .released = e->released.items,
+        .released_count = e->released.len,
+    };
+    for (size_t i = 0; i < e->touched.len; i++) {
+        const struct touched *t = e->touched.items[i];
+        if (!t->durable)
+            continue;
+        if (t->thing == THING_JOB)
+            jobs[d->job_count++] = job_changed(e, t);
+        else if (t->thing == THING_EXEC)
+            execs[d->exec_count++] = exec_changed(e, t);
+        else
+            workers[d->worker_count++] =
+                (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+    }
+    size_t states = JOB_STATES + EXEC_STATES;
+    struct counter *counters =
+        ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);
+    d->counters = counters;
+    add_counters(e, counters, &d->counter_count);
+}

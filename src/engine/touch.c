@@ -1,0 +1,191 @@
+/* touch.c - before-images of one turn, and the two ways it can end.
+ *
+ * The first touch of a thing in a turn keeps its values; undo puts them back. Things made in the
+ * turn are freed by undo; things that ended in it stay in the maps until commit, so that a second
+ * command of the same turn still finds them, and sees that they ended. Executions come first and
+ * jobs last, both ways: an execution is placed on its worker and counted by its job. */
+#include "engine/internal.h"
+
+#include <string.h>
+
+static struct touched *touch(struct engine *e, enum thing thing)
+{
+    struct touched *t = ARENA_NEW(e->arena, struct touched);
+    t->thing = thing;
+    t->stored = true; /* touch_new knows better */
+    *VEC_PUSH(e->arena, &e->touched) = t;
+    return t;
+}
+
+struct touched *touch_job(struct engine *e, struct job *job)
+{
+    if (job->touched == NULL) {
+        job->touched = touch(e, THING_JOB);
+        job->touched->job = job;
+        job->touched->before.job = job->v;
+    }
+    return job->touched;
+}
+
+struct touched *touch_exec(struct engine *e, struct exec *x)
+{
+    if (x->touched == NULL) {
+        x->touched = touch(e, THING_EXEC);
+        x->touched->exec = x;
+        x->touched->before.exec = x->v;
+    }
+    return x->touched;
+}
+
+struct touched *touch_worker(struct engine *e, struct worker *w)
+{
+    if (w->touched == NULL) {
+        w->touched = touch(e, THING_WORKER);
+        w->touched->worker = w;
+        w->touched->before.worker = w->v;
+    }
+    return w->touched;
+}
+
+struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
+{
+    struct touched *t = thing == THING_JOB    ? touch_job(e, ptr)
+                        : thing == THING_EXEC ? touch_exec(e, ptr)
+                                              : touch_worker(e, ptr);
+    t->is_new = true;
+    t->stored = stored;
+    t->durable = !stored;
+    return t;
+}
+
+/* ---- undo */
+
+static void undo_exec(struct engine *e, struct touched *t)
+{
+    struct exec *x = t->exec;
+    x->touched = NULL;
+    if (t->is_new) {
+        exec_unplace(e, x);
+        exec_free(e, x);
+    } else {
+        exec_set(e, x, &t->before.exec);
+    }
+}
+
+static void undo_worker(struct engine *e, struct touched *t)
+{
+    struct worker *w = t->worker;
+    worker_unplace(e, w);
+    w->v = t->before.worker;
+    w->touched = NULL;
+    if (t->is_new)
+        worker_free(e, w);
+    else
+        worker_place(e, w);
+}
+
+static void undo_job(struct engine *e, struct touched *t)
+{
+    t->job->v = t->before.job;
+    t->job->touched = NULL;
+    if (t->job->exec_count == 0)
+        job_free(e, t->job);
+}
+
+static void undo_things(struct engine *e, enum thing thing,
+                        void (*undo)(struct engine *, struct touched *))
+{
+    for (size_t i = e->touched.len; i-- > 0;) {
+        if (e->touched.items[i]->thing == thing)
+            undo(e, e->touched.items[i]);
+    }
+}
+
+static void close_polls(struct engine *e)
+{
+    for (struct list_node *node; (node = list_pop_front(&e->open)) != NULL;) {
+        struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
+        memset(&w->turn, 0, sizeof w->turn);
+    }
+}
+
+void engine_undo(struct engine *e)
+{
+    close_polls(e);
+    while (list_pop_front(&e->done) != NULL) /* their owner has them; they are asked again */
+        continue;
+    for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
+        struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        memset(q->jobs_change, 0, sizeof q->jobs_change);
+        memset(q->execs_change, 0, sizeof q->execs_change);
+    }
+    undo_things(e, THING_EXEC, undo_exec);
+    undo_things(e, THING_WORKER, undo_worker);
+    undo_things(e, THING_JOB, undo_job);
+    while (ready_next_fresh(&e->ready) != NULL) /* what is back was offered when it first came */
+        continue;
+    e->horizon = e->horizon_before;
+    e->arena = NULL;
+}
+
+/* ---- commit */
+
+static void commit_counters(struct engine *e)
+{
+    for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
+        struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        for (int i = 0; i < JOB_STATES; i++)
+            q->jobs[i] += q->jobs_change[i];
+        for (int i = 0; i < EXEC_STATES; i++)
+            q->execs[i] += q->execs_change[i];
+        memset(q->jobs_change, 0, sizeof q->jobs_change);
+        memset(q->execs_change, 0, sizeof q->execs_change);
+    }
+}
+
+static void commit_exec(struct engine *e, struct exec *x)
+{
+    x->touched = NULL;
+    if (exec_is_final(x->v.state) || beyond_horizon(e, x)) {
+        exec_unplace(e, x);
+        exec_free(e, x);
+    }
+}
+
+static void commit_worker(struct engine *e, struct worker *w)
+{
+    w->touched = NULL;
+    if (w->v.gone)
+        worker_free(e, w);
+}
+
+static void commit_job(struct engine *e, struct job *job)
+{
+    job->touched = NULL;
+    if (job->exec_count == 0)
+        job_free(e, job);
+}
+
+void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
+                   size_t *ret_event_count)
+{
+    close_polls(e);
+    if (!delta_is_empty(&e->delta))
+        e->turn = e->delta.turn;
+    commit_counters(e);
+    for (size_t i = 0; i < e->touched.len; i++) {
+        if (e->touched.items[i]->thing == THING_EXEC)
+            commit_exec(e, e->touched.items[i]->exec);
+    }
+    for (size_t i = 0; i < e->touched.len; i++) {
+        struct touched *t = e->touched.items[i];
+        if (t->thing == THING_JOB)
+            commit_job(e, t->job);
+        else if (t->thing == THING_WORKER)
+            commit_worker(e, t->worker);
+    }
+    list_splice_back(ret_done, &e->done);
+    *ret_events = e->events.items;
+    *ret_event_count = e->events.len;
+    e->arena = NULL;
+}

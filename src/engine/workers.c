@@ -1,0 +1,307 @@
+/* workers.c - registration, polls, parking, draining. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- in memory */
+
+struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
+{
+    struct worker *w = MEM_NEW(struct worker);
+    size_t len = rec->name.len + rec->queues.len + rec->handlers.len;
+    w->text = mem_resize(NULL, len);
+    struct buf text = {.ptr = w->text, .cap = len, .max = len};
+    buf_add(&text, rec->name);
+    buf_add(&text, rec->queues);
+    buf_add(&text, rec->handlers);
+    w->id = rec->id;
+    w->name = str_of(w->text, rec->name.len);
+    w->queues = str_of(w->name.ptr + w->name.len, rec->queues.len);
+    w->handlers = str_of(w->queues.ptr + w->queues.len, rec->handlers.len);
+    w->runs_commands = rec->runs_commands;
+    w->slots = rec->slots;
+    w->registered_ms = rec->registered_ms;
+    w->v.draining = rec->draining;
+    w->v.seen_ms = e->now_ms;
+    w->v.wake_ms = e->now_ms + e->options.forget_ms;
+    w->timer.kind = TIMER_WORKER;
+    list_init(&w->leases);
+    map_put(&e->workers, w->id, w);
+    return w;
+}
+
+void worker_free(struct engine *e, struct worker *w)
+{
+    assert(list_empty(&w->leases));
+    map_remove(&e->workers, w->id);
+    free(w->text);
+    free(w);
+}
+
+/* Longest waiting first. As on a worker's leases, what undo puts back belongs near the front. */
+static void parked_place(struct engine *e, struct worker *w)
+{
+    struct list_node *at = &e->parked.head;
+    if (!list_empty(&e->parked) &&
+        CONTAINER_OF(at->prev, struct worker, parked)->v.parked_no > w->v.parked_no) {
+        at = at->next;
+        while (CONTAINER_OF(at, struct worker, parked)->v.parked_no < w->v.parked_no)
+            at = at->next;
+    }
+    list_insert_before(at, &w->parked);
+}
+
+void worker_place(struct engine *e, struct worker *w)
+{
+    if (w->v.parked != NULL)
+        parked_place(e, w);
+    if (!w->v.gone)
+        heap_push(&e->timers, &w->timer.node, (uint64_t)w->v.wake_ms, w->id);
+}
+
+void worker_unplace(struct engine *e, struct worker *w)
+{
+    list_remove(&w->parked);
+    heap_remove(&e->timers, &w->timer.node);
+}
+
+struct worker_rec worker_record(const struct worker *w)
+{
+    return (struct worker_rec){
+        .id = w->id,
+        .name = w->name,
+        .queues = w->queues,
+        .handlers = w->handlers,
+        .runs_commands = w->runs_commands,
+        .draining = w->v.draining,
+        .slots = w->slots,
+        .registered_ms = w->registered_ms,
+    };
+}
+
+/* ---- registration */
+
+static struct str join_lines(struct arena *arena, const struct str *items, size_t count)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += items[i].len + 1;
+    struct buf out = {.ptr = arena_bytes(arena, len), .cap = len, .max = len};
+    for (size_t i = 0; i < count; i++) {
+        buf_add(&out, items[i]);
+        buf_add_char(&out, '\n');
+    }
+    return buf_str(&out);
+}
+
+void decide_register(struct engine *e, struct command *cmd)
+{
+    const struct hello *hello = &cmd->hello;
+    e->bucket = (e->bucket + 1) % ID_BUCKETS;
+    struct worker_rec rec = {
+        .id = id_next(&e->ids, e->now_ms, e->bucket),
+        .name = hello->name,
+        .queues = join_lines(e->arena, hello->queues, hello->queue_count),
+        .handlers = join_lines(e->arena, hello->handlers, hello->handler_count),
+        .runs_commands = hello->runs_commands,
+        .slots = hello->slots,
+        .registered_ms = e->now_ms,
+    };
+    struct worker *w = worker_new(e, &rec);
+    touch_new(e, THING_WORKER, w, false);
+    worker_place(e, w);
+    cmd->reply.worker_id = w->id;
+    command_done(e, cmd);
+}
+
+/* ---- polls */
+
+static int64_t forget_at_ms(const struct engine *e, const struct worker *w)
+{
+    return w->v.seen_ms + e->options.forget_ms;
+}
+
+void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms)
+{
+    worker_unplace(e, w);
+    w->v.parked = cmd;
+    w->v.parked_no = cmd == NULL ? 0 : ++e->parkings;
+    w->v.wake_ms = wake_ms;
+    worker_place(e, w);
+}
+
+/* Answers the poll that waits, if there is one, with nothing: a newer one is there, or nobody is
+ * listening any more. */
+static void answer_parked(struct engine *e, struct worker *w)
+{
+    struct command *parked = w->v.parked;
+    if (parked == NULL)
+        return;
+    touch_worker(e, w);
+    worker_set_parked(e, w, NULL, forget_at_ms(e, w));
+    parked->reply.poll = (struct poll_reply){.drain = w->v.draining};
+    command_done(e, parked);
+}
+
+/* The same for a poll that this turn had already taken up: what it was to be given goes into the
+ * answer of the newer one. */
+static void answer_open(struct engine *e, struct worker *w)
+{
+    if (w->turn.cmd == NULL)
+        return;
+    list_remove(&w->turn.node);
+    command_done(e, w->turn.cmd);
+}
+
+static void open_poll(struct engine *e, struct worker *w, struct command *cmd, uint32_t free)
+{
+    memset(&w->turn, 0, sizeof w->turn);
+    w->turn.cmd = cmd;
+    w->turn.free = w->v.draining ? 0 : free;
+    list_push_back(&e->open, &w->turn.node);
+    cmd->reply.poll = (struct poll_reply){.drain = w->v.draining};
+}
+
+void worker_open(struct engine *e, struct worker *w)
+{
+    struct command *cmd = w->v.parked;
+    touch_worker(e, w);
+    worker_set_parked(e, w, NULL, forget_at_ms(e, w));
+    open_poll(e, w, cmd, w->v.offered);
+}
+
+/* Everything the worker says it holds: ours is renewed, the rest it must stop. */
+static void poll_held(struct engine *e, struct worker *w, const struct poll *poll)
+{
+    for (size_t i = 0; i < poll->held_count; i++) {
+        const struct poll_held *held = &poll->held[i];
+        struct exec *x = map_get(&e->execs, held->exec_id);
+        if (x != NULL && lease_check(&x->v.lease, w->id, held->token, NULL) == RC_OK) {
+            exec_renew(e, x);
+            x->v.lease.confirmed = true;
+            x->listed = e->polls;
+            continue;
+        }
+        w->turn.answer = true;
+        *VEC_PUSH(w->turn.cmd->arena, &w->turn.stops) = (struct poll_stop){
+            held->exec_id, held->token, STR("the lease is not this worker's any more")};
+    }
+}
+
+static void poll_results(struct engine *e, struct worker *w, const struct poll *poll)
+{
+    struct arena *arena = w->turn.cmd->arena;
+    struct poll_verdict *verdicts = ARENA_ARRAY(arena, struct poll_verdict, poll->result_count);
+    for (size_t i = 0; i < poll->result_count; i++)
+        report_result(e, w, &poll->results[i], &verdicts[i]);
+    w->turn.cmd->reply.poll.verdicts = verdicts;
+    w->turn.cmd->reply.poll.verdict_count = poll->result_count;
+    w->turn.answer = w->turn.answer || poll->result_count > 0;
+}
+
+/* Leases that this poll did not name. One that was never confirmed got lost on its way: it is sent
+ * again, or taken back when there is no slot for it. One that had started is gone. */
+static void poll_unlisted(struct engine *e, struct worker *w)
+{
+    LIST_EACH(&w->leases, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
+        if (x->listed == e->polls)
+            continue;
+        if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
+            report_silence(e, x, STR("its worker no longer has it"));
+        else if (w->turn.free > 0)
+            grant_again(e, w, x);
+        else
+            report_silence(e, x, STR("its worker has no room for it"));
+    }
+}
+
+void decide_poll(struct engine *e, struct command *cmd)
+{
+    const struct poll *poll = &cmd->poll;
+    struct worker *w = map_get(&e->workers, poll->worker_id);
+    if (w == NULL || w->v.gone) {
+        command_fail(e, cmd, RC_NOT_FOUND, "no such worker: register again");
+        return;
+    }
+    if (poll->seq < w->v.seq) {
+        command_fail(e, cmd, RC_STALE, "poll %" PRIu64 " is older than %" PRIu64, poll->seq,
+                     w->v.seq);
+        return;
+    }
+    answer_parked(e, w);
+    answer_open(e, w);
+    touch_worker(e, w);
+    w->v.seq = poll->seq;
+    w->v.seen_ms = e->now_ms;
+    worker_set_parked(e, w, NULL, forget_at_ms(e, w));
+    open_poll(e, w, cmd, poll->free);
+    w->turn.answer = poll->wait_ms == 0;
+    e->polls++;
+    poll_held(e, w, poll);
+    poll_results(e, w, poll);
+    poll_unlisted(e, w);
+}
+
+void decide_hangup(struct engine *e, struct command *cmd)
+{
+    struct worker *w = map_get(&e->workers, cmd->target.id);
+    if (w != NULL && w->v.parked != NULL && w->v.parked->poll.seq == cmd->target.seq)
+        answer_parked(e, w);
+    if (w != NULL && w->turn.cmd != NULL && w->turn.cmd->poll.seq == cmd->target.seq) {
+        w->turn.answer = true; /* it came and left within one turn */
+        w->turn.free = 0;
+    }
+    command_done(e, cmd);
+}
+
+void decide_drain(struct engine *e, struct command *cmd)
+{
+    struct worker *w = map_get(&e->workers, cmd->target.id);
+    if (w == NULL || w->v.gone) {
+        command_fail(e, cmd, RC_NOT_FOUND, "no such worker");
+        return;
+    }
+    if (!w->v.draining) {
+        touch_worker(e, w)->durable = true;
+        w->v.draining = true;
+        if (w->v.parked != NULL)
+            worker_open(e, w);
+        if (w->turn.cmd != NULL) { /* tell it now */
+            w->turn.free = 0;
+            w->turn.answer = true;
+            w->turn.cmd->reply.poll.drain = true;
+        }
+    }
+    cmd->reply.worker_id = w->id;
+    command_done(e, cmd);
+}
+
+/* ---- time */
+
+static void forget(struct engine *e, struct worker *w)
+{
+    touch_worker(e, w)->durable = true;
+    worker_unplace(e, w);
+    w->v.gone = true;
+    worker_place(e, w);
+}
+
+void worker_timer(struct engine *e, struct worker *w)
+{
+    if (w->v.parked != NULL) {
+        worker_open(e, w);
+        w->turn.answer = true;
+    } else if (w->busy == 0) {
+        forget(e, w);
+    } else { /* its leases will end first */
+        touch_worker(e, w);
+        worker_set_parked(e, w, NULL, e->now_ms + e->options.forget_ms);
+    }
+}
