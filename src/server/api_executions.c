@@ -1,0 +1,97 @@
+#include "server/api.h"
+#include "wire/record_json.h"
+
+enum { ANSWER_BYTES_MAX = 1024, REASON_BYTES_MAX = 400 };
+
+static void look_execution(struct request *r, struct reader *reader)
+{
+    struct exec_rec exec;
+    struct attempt_rec *attempts;
+    size_t count;
+    r->rc = reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count,
+                              &r->err);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    exec_print(&w, &exec, attempts, count);
+}
+
+void api_execution(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
+        request_to_query(r, look_execution);
+}
+
+/* The body may be absent, or {"reason": "…"}. */
+static bool read_reason(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    if (!request_json(r, true, &doc))
+        return false;
+    for (size_t i = 0; i < doc.count; i++) {
+        const struct json_member *m = &doc.members[i];
+        if (!str_eq(m->key, STR("reason")))
+            field_error(&errors, r->arena, m->key, "unknown field");
+        else if (m->value.kind != JSON_STRING || m->value.string.len > REASON_BYTES_MAX)
+            field_error(&errors, r->arena, m->key, "must be a string of at most %d bytes",
+                        REASON_BYTES_MAX);
+        else
+            r->cmd.target.reason = m->value.string;
+    }
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+/* Begins the object both answers share; false when there is only a problem to tell. */
+static bool begin_answer(struct request *r, struct buf *out, struct json_writer *w)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return false;
+    }
+    *out = request_buf(r, ANSWER_BYTES_MAX);
+    *w = JSON_WRITER(out);
+    json_open(w);
+    json_put_id(w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
+    json_put_id(w, "job_id", ID_JOB, r->cmd.reply.job_id);
+    json_put_str(w, "status", exec_state_name(r->cmd.reply.exec_state));
+    return true;
+}
+
+static void answer_cancelled(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_put_bool(&w, "stopping", r->cmd.reply.exec_state == EXEC_STOPPING);
+    json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_execution_cancel(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_reason(r))
+        request_to_turn(r, CMD_CANCEL_EXEC, answer_cancelled);
+}
+
+static void answer_retried(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
+    json_close(&w);
+    request_answer(r, 201, buf_str(&out));
+}
+
+void api_execution_retry(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
+        request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
+}

@@ -1,0 +1,273 @@
+#include "base/when.h"
+#include "loop/clock.h"
+#include "server/api.h"
+#include "wire/record_json.h"
+#include "wire/spec_json.h"
+
+enum {
+    CREATED_BYTES_MAX = 2048,
+    RESULT_BYTES = 96,           /* of one job in the answer to a batch */
+    BATCH_BYTES_MAX = 64 << 20,
+};
+
+/* ---- create */
+
+static bool check_open(struct request *r)
+{
+    if (!atomic_load(&r->server->draining))
+        return true;
+    request_fail(r, RC_SHUTDOWN, "the server is shutting down");
+    return false;
+}
+
+/* Reads one document. RC_INVALID fills errors, RC_TOO_LARGE err. */
+static enum rc read_job(struct request *r, const struct json *doc, struct spec *ret_spec,
+                        struct submission *ret_item, struct field_errors *errors, struct err *err)
+{
+    TRY(spec_parse(doc, r->arena, ret_spec, errors));
+    uint64_t max = r->server->options->payload_bytes_max;
+    if (ret_spec->payload.len > max)
+        return err_set(err, RC_TOO_LARGE, "the payload has %zu bytes; at most %llu are taken",
+                       ret_spec->payload.len, (unsigned long long)max);
+    *ret_item = (struct submission){
+        .name = ret_spec->name,
+        .owner = r->who->name,
+        .tags = spec_tags_text(ret_spec, r->arena),
+        .spec = spec_text(ret_spec, r->arena),
+        .payload = ret_spec->payload,
+        .rules = spec_rules(ret_spec),
+        .when = ret_spec->when,
+        .when_ms = ret_spec->when_ms,
+    };
+    return RC_OK;
+}
+
+static void print_created(struct json_writer *w, struct request *r, const struct submission *item)
+{
+    const struct spec *spec = r->own;
+    json_open(w);
+    json_put_id(w, "job_id", ID_JOB, item->job_id);
+    json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
+    json_put_str(w, "status", job_state_name(JOB_ACTIVE));
+    json_put_when(w, "created_at", item->created_ms);
+    json_put_when(w, "estimated_start_time", item->due_ms);
+    json_put_str(w, "schedule_text", spec_schedule_text(spec, item->created_ms, r->arena));
+    json_key(w, "next_runs");
+    json_open_array(w);
+    json_when(w, item->due_ms);
+    json_close_array(w);
+    json_close(w);
+}
+
+static void answer_created(struct request *r)
+{
+    const struct submission *item = &r->cmd.submit.items[0];
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    if (item->rc != RC_OK) {
+        request_fail(r, item->rc, item->err->text);
+        return;
+    }
+    struct buf out = request_buf(r, CREATED_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    print_created(&w, r, item);
+    request_answer(r, 201, buf_str(&out));
+}
+
+void api_job_create(struct request *r)
+{
+    struct json doc;
+    struct err err;
+    struct field_errors errors = {0};
+    if (!check_open(r) || !request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    struct spec *spec = ARENA_NEW(r->arena, struct spec);
+    struct submission *item = ARENA_NEW(r->arena, struct submission);
+    enum rc rc = read_job(r, &doc, spec, item, &errors, &err);
+    if (rc == RC_INVALID) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    if (rc != RC_OK) {
+        request_fail(r, rc, err.text);
+        return;
+    }
+    r->own = spec;
+    r->cmd.submit.items = item;
+    r->cmd.submit.count = 1;
+    request_to_turn(r, CMD_SUBMIT, answer_created);
+}
+
+/* ---- batch */
+
+/* What became of each document: an index into the submissions, or a problem. */
+struct batch {
+    size_t count;
+    struct batch_entry {
+        bool taken;
+        enum rc rc; /* when it was not taken */
+        struct err *err;
+        struct field_errors *errors;
+    } *entries;
+};
+
+static void print_problem(struct json_writer *w, struct request *r, enum rc rc,
+                          const struct err *err, const struct field_errors *errors)
+{
+    struct str detail =
+        errors != NULL ? field_errors_text(errors, r->arena) : str_c(err->text);
+    problem_write(w, problem_status(rc), problem_code(rc), detail, (struct str){0}, errors);
+}
+
+static void print_result(struct json_writer *w, struct request *r, const struct batch_entry *entry,
+                         const struct submission *item)
+{
+    if (!entry->taken) {
+        print_problem(w, r, entry->rc, entry->err, entry->errors);
+    } else if (item->rc != RC_OK) {
+        print_problem(w, r, item->rc, item->err, NULL);
+    } else {
+        json_open(w);
+        json_put_id(w, "job_id", ID_JOB, item->job_id);
+        json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
+        json_close(w);
+    }
+}
+
+static void answer_batch(struct request *r)
+{
+    const struct batch *batch = r->own;
+    const struct submission *item = r->cmd.submit.items;
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    r->body = BUF(BATCH_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    (void)buf_reserve(&r->body, batch->count * RESULT_BYTES);
+    json_open(&w);
+    json_key(&w, "results");
+    json_open_array(&w);
+    for (size_t i = 0; i < batch->count; i++) {
+        print_result(&w, r, &batch->entries[i], item);
+        item += batch->entries[i].taken;
+    }
+    json_close_array(&w);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&r->body));
+}
+
+static void read_batch(struct request *r, const struct json *jobs, struct batch *batch)
+{
+    struct field_errors errors;
+    struct spec spec;
+    struct err err;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_entry *entry = &batch->entries[i];
+        errors.count = 0;
+        entry->rc = read_job(r, &jobs->items[i], &spec,
+                             &r->cmd.submit.items[r->cmd.submit.count], &errors, &err);
+        entry->taken = entry->rc == RC_OK;
+        r->cmd.submit.count += entry->taken;
+        if (entry->rc == RC_INVALID) {
+            entry->errors = ARENA_NEW(r->arena, struct field_errors);
+            *entry->errors = errors;
+        } else if (entry->rc != RC_OK) {
+            entry->err = ARENA_NEW(r->arena, struct err);
+            *entry->err = err;
+        }
+    }
+}
+
+/* The array of jobs in a batch, or NULL: answered. */
+static const struct json *batch_jobs(struct request *r, const struct json *doc)
+{
+    struct field_errors errors = {0};
+    const struct json *jobs = json_get(doc, STR("jobs"));
+    for (size_t i = 0; i < doc->count; i++) {
+        if (!str_eq(doc->members[i].key, STR("jobs")))
+            field_error(&errors, r->arena, doc->members[i].key, "unknown field");
+    }
+    if (jobs == NULL || jobs->kind != JSON_ARRAY)
+        field_error(&errors, r->arena, STR("jobs"), "must be an array of jobs");
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return NULL;
+    }
+    uint64_t max = r->server->options->batch_jobs_max;
+    if (jobs->count > max) {
+        request_problem(r, 413, "the batch has %u jobs; at most %llu are taken", jobs->count,
+                        (unsigned long long)max);
+        return NULL;
+    }
+    return jobs;
+}
+
+void api_job_batch(struct request *r)
+{
+    struct json doc;
+    if (!check_open(r) || !request_no_params(r) || !request_json(r, false, &doc))
+        return;
+    const struct json *jobs = batch_jobs(r, &doc);
+    if (jobs == NULL)
+        return;
+    struct batch *batch = ARENA_NEW(r->arena, struct batch);
+    batch->count = jobs->count;
+    batch->entries = ARENA_ARRAY(r->arena, struct batch_entry, jobs->count);
+    r->own = batch;
+    r->cmd.submit.items = ARENA_ARRAY(r->arena, struct submission, jobs->count);
+    r->cmd.submit.count = 0;
+    read_batch(r, jobs, batch);
+    if (r->cmd.submit.count == 0)
+        answer_batch(r);
+    else
+        request_to_turn(r, CMD_SUBMIT, answer_batch);
+}
+
+/* ---- one job */
+
+static void look_job(struct request *r, struct reader *reader)
+{
+    struct job_rec job;
+    struct exec_rec last;
+    struct attempt_rec *attempts;
+    size_t count;
+    struct err ignored;
+    r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    bool has_last = reader->ops->exec(reader, job.last_exec, r->arena, &last, &attempts, &count,
+                                      &ignored) == RC_OK;
+    struct json_writer w = JSON_WRITER(&r->body);
+    job_print(&w, &job, has_last ? &last : NULL);
+}
+
+void api_job(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+        request_to_query(r, look_job);
+}
+
+static void answer_deleted(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, CREATED_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
+    json_put_str(&w, "status", job_state_name(r->cmd.reply.job_state));
+    json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_job_delete(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+        request_to_turn(r, CMD_CANCEL_JOB, answer_deleted);
+}

@@ -1,0 +1,52 @@
+#include "loop/clock.h"
+#include "server/api.h"
+#include "wire/record_json.h"
+
+enum { STATS_BYTES_MAX = 16 << 20 };
+
+extern const char openapi_json[];
+extern const size_t openapi_json_len;
+
+static void answer_stats(struct request *r)
+{
+    int64_t now_ms = clock_wall_ms();
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    r->body = BUF(STATS_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
+    request_answer(r, 200, buf_str(&r->body));
+}
+
+void api_stats(struct request *r)
+{
+    if (request_no_params(r))
+        request_to_turn(r, CMD_STATS, answer_stats);
+}
+
+void api_healthz(struct request *r)
+{
+    request_answer(r, 200, STR("{\"status\":\"ok\"}"));
+}
+
+void api_readyz(struct request *r)
+{
+    if (atomic_load(&r->server->draining))
+        request_problem(r, 503, "the server is shutting down");
+    else if (!atomic_load(&r->server->ready))
+        request_problem(r, 503, "the store does not take commits; see the server's log");
+    else
+        request_answer(r, 200, STR("{\"status\":\"ready\"}"));
+}
+
+void api_version(struct request *r)
+{
+    request_answer(r, 200, STR("{\"version\":\"" BELFRY_VERSION "\"}"));
+}
+
+void api_openapi(struct request *r)
+{
+    request_answer(r, 200, str_of(openapi_json, openapi_json_len));
+}

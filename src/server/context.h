@@ -1,0 +1,25 @@
+/* context.h - what the parts of a running server share.
+ *
+ * Filled at the start, before any thread runs, and constant from then on, except for the two
+ * flags. Threads reach each other through it, by mail only. */
+#pragma once
+#include "server/auth.h"
+#include "server/options.h"
+
+#include <stdatomic.h>
+
+struct decider;
+struct queries;
+struct tail;
+
+struct server {
+    const struct server_options *options;
+    struct store *store;
+    struct auth auth;
+    struct decider *decider; /* runs turns */
+    struct queries *queries; /* reads */
+    struct tail *tail;       /* keeps and follows output, and tells what happens */
+    int64_t started_ms;      /* wall clock */
+    atomic_bool ready;       /* the last turn could commit */
+    atomic_bool draining;    /* going away: take no new work */
+};

@@ -1,0 +1,31 @@
+/* feed.h - what the tail thread sends to those who follow. Part of the tail: `struct tail` is
+ * shared by tail.c and feed.c only. */
+#pragma once
+#include "server/tail.h"
+
+struct tail {
+    struct server *server;
+    struct mailbox *box;
+    struct thread *thread;
+    struct logs *logs;
+    struct reader *reader;
+    struct arena arena;   /* of one read or write */
+    struct list keeping;  /* requests with output to keep */
+    struct list follows;
+    bool lagging;         /* somebody has to be looked at again soon */
+    int64_t trim_ms;      /* boot clock: when to delete old output next */
+    struct event *ring;   /* owned: EVENTS_KEPT of them */
+    uint64_t event_first; /* the oldest number in the ring */
+    uint64_t event_next;  /* the number that the next event gets */
+};
+
+/* Mail: a request that wants to follow. */
+void feed_start(struct parcel *parcel);
+/* There is new output of an execution. */
+void feed_output(struct tail *t, uint64_t exec_id);
+/* Something happened. */
+void feed_event(struct tail *t, const struct event *event);
+/* Sends everyone what they can take. */
+void feed_pump(struct tail *t);
+/* The server goes away: ends all streams. */
+void feed_end_all(struct tail *t);

@@ -1,0 +1,145 @@
+#include "server/local_worker.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 1000, DRAIN_LOOK_MS = 50 };
+
+struct local_worker {
+    uv_timer_t timer;
+    const struct server *server;
+    struct arena arena; /* of the texts */
+    const char *url;
+    const char *lock_path;
+    const char *key_path;
+    pid_t child; /* started by us and not reaped yet; 0: none */
+    bool draining;
+    void (*on_gone)(void *arg);
+    void *arg;
+};
+
+/* The process that holds the lock, 0 when nobody does, -1 when it holds it but has not said who
+ * it is yet. */
+static pid_t lock_holder(const struct local_worker *w)
+{
+    char text[24] = "";
+    int fd = open(w->lock_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    pid_t holder = 0;
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
+        ssize_t len = pread(fd, text, sizeof text - 1, 0);
+        uint64_t pid = 0;
+        bool ok = len > 0 && str_to_u64(str_trim(str_of(text, (size_t)len)), &pid);
+        holder = ok && pid > 0 && pid < INT32_MAX ? (pid_t)pid : -1;
+    }
+    close(fd);
+    return holder;
+}
+
+static void exec_worker(const struct local_worker *w)
+{
+    char slots[24];
+    snprintf(slots, sizeof slots, "%llu", (unsigned long long)w->server->options->slots);
+    const char *argv[] = {"belfry",       "worker",      "--server", w->url,   "--token-file",
+                          w->key_path,    "--slots",     slots,      "--lock", w->lock_path,
+                          NULL};
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    setsid();
+    execv("/proc/self/exe", (char **)(uintptr_t)argv);
+    _exit(127);
+}
+
+static void start(struct local_worker *w)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        exec_worker(w);
+    if (pid < 0) {
+        log_error("cannot start the worker", "error", strerror(errno), NULL);
+        return;
+    }
+    w->child = pid;
+    log_info("started the worker beside this server", NULL);
+}
+
+static void reap(struct local_worker *w)
+{
+    int status;
+    if (w->child == 0 || waitpid(w->child, &status, WNOHANG) != w->child)
+        return;
+    w->child = 0;
+    if (!w->draining)
+        log_warn("the worker beside this server ended; starting another", NULL);
+}
+
+static void look(uv_timer_t *timer)
+{
+    struct local_worker *w = timer->data;
+    reap(w);
+    pid_t holder = lock_holder(w);
+    if (w->draining) {
+        if (holder == 0 && w->child == 0) {
+            uv_timer_stop(timer);
+            w->on_gone(w->arg);
+        }
+    } else if (holder == 0 && w->child == 0) {
+        start(w);
+    }
+}
+
+struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *server,
+                                      const char *url)
+{
+    struct local_worker *w = MEM_NEW(struct local_worker);
+    const char *dir = server->options->data_dir;
+    w->server = server;
+    w->url = arena_zstr(&w->arena, str_c(url));
+    w->lock_path = arena_printf(&w->arena, "%s/worker.lock", dir).ptr;
+    w->key_path = arena_printf(&w->arena, "%s/worker.key", dir).ptr;
+    uv_timer_init(loop, &w->timer);
+    w->timer.data = w;
+    pid_t holder = lock_holder(w);
+    if (holder != 0)
+        log_info("found the worker of the server before", NULL);
+    uv_timer_start(&w->timer, look, 0, LOOK_MS);
+    return w;
+}
+
+void local_worker_drain(struct local_worker *w, void (*on_gone)(void *arg), void *arg)
+{
+    w->draining = true;
+    w->on_gone = on_gone;
+    w->arg = arg;
+    pid_t holder = lock_holder(w);
+    if (holder <= 0)
+        holder = w->child;
+    if (holder > 0)
+        kill(holder, SIGTERM);
+    uv_timer_start(&w->timer, look, 0, DRAIN_LOOK_MS);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct local_worker *w = handle->data;
+    arena_free(&w->arena);
+    free(w);
+}
+
+void local_worker_free(struct local_worker *w)
+{
+    if (w != NULL)
+        uv_close((uv_handle_t *)&w->timer, on_closed);
+}

@@ -1,0 +1,177 @@
+#include "server/options.h"
+#include "base/opts.h"
+#include "loop/file.h"
+#include "server/settings.h"
+
+#include <string.h>
+
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+
+struct server_args {
+    const char *data;
+    const char *store;
+    const char *listen;
+    bool no_worker;
+    const char *slots;
+    const char *durability;
+    bool allow_plaintext_remote;
+    const char *log_level;
+    const char *config;
+    struct opt_list sets;
+    bool help;
+};
+
+/* A flag that is called like a setting (with dashes) sets it; the others are handled below. */
+#define AT(member) offsetof(struct server_args, member)
+static const struct opt table[] = {
+    {"data", 0, OPT_TEXT, "DIR", AT(data), "the data directory (./belfry-data)"},
+    {"store", 0, OPT_TEXT, "sqlite:DIR", AT(store), "where the database is (the data directory)"},
+    {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
+    {"no-worker", 0, OPT_FLAG, NULL, AT(no_worker), "start no worker inside the server"},
+    {"slots", 0, OPT_TEXT, "N", AT(slots), "how many runs at once the worker inside takes (8)"},
+    {"durability", 0, OPT_TEXT, "full|normal", AT(durability),
+     "normal is faster; a power failure may cost the newest answers (full)"},
+    {"allow-plaintext-remote", 0, OPT_FLAG, NULL, AT(allow_plaintext_remote),
+     "listen beyond this machine, keys and output unencrypted"},
+    {"log-level", 0, OPT_TEXT, "LEVEL", AT(log_level), "debug, info, warn or error (info)"},
+    {"config", 0, OPT_TEXT, "FILE", AT(config), "a JSON object with settings (BELFRY_CONFIG)"},
+    {"set", 0, OPT_LIST, "NAME=VALUE", AT(sets), "any setting of the list below; many times"},
+    OPT_HELP(struct server_args, help),
+};
+
+static const struct opts opts = {
+    "server", "[options]",
+    "Runs a server, with a worker inside, until SIGTERM or Ctrl-C: the first one drains,\n"
+    "a second one ends it at once. Settings come from flags, then BELFRY_* variables, then\n"
+    "the config file.",
+    table, COUNT_OF(table)};
+
+/* "no-worker" to "no_worker". */
+static struct str setting_name(const char *flag, struct arena *arena)
+{
+    char *name = arena_zstr(arena, str_c(flag));
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c == '-')
+            *c = '_';
+    }
+    return str_c(name);
+}
+
+/* The value a flag of its own gives to its setting, or NULL when it was not given. */
+static const char *flag_value(const struct opt *opt, const struct server_args *args)
+{
+    const void *at = (const char *)args + opt->offset;
+    if (opt->kind == OPT_FLAG)
+        return *(const bool *)at ? "true" : NULL;
+    return opt->kind == OPT_TEXT ? *(const char *const *)at : NULL;
+}
+
+static enum rc apply_flags(struct server_options *options, const struct server_args *args,
+                           struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        const struct setting *setting = settings_find(setting_name(table[i].name, arena));
+        const char *value = flag_value(&table[i], args);
+        if (setting != NULL && value != NULL)
+            TRY(settings_set(options, setting, str_c(value), arena, err));
+    }
+    for (size_t i = 0; i < args->sets.count; i++) {
+        struct str value = str_c(args->sets.items[i]);
+        struct str name = str_cut(&value, '=');
+        if (value.ptr == NULL)
+            return err_set(err, RC_INVALID, "--set takes NAME=VALUE, not '%s'",
+                           args->sets.items[i]);
+        TRY(settings_from_values(options, &(struct setting_value){name, value}, 1, arena, err));
+    }
+    return RC_OK;
+}
+
+static enum rc apply_config(struct server_options *options, const char *path, struct arena *arena,
+                            struct err *err)
+{
+    struct str text;
+    TRY(file_read(path, CONFIG_BYTES_MAX, arena, &text, err));
+    if (settings_from_config(options, text, arena, err))
+        return err_note(err, "%s", path);
+    return RC_OK;
+}
+
+/* "127.0.0.1:7420" or "[::1]:7420" into its two halves. */
+static enum rc split_listen(struct server_options *o, struct arena *arena, struct err *err)
+{
+    const char *colon = strrchr(o->listen, ':');
+    uint64_t port;
+    struct str host = colon == NULL ? STR("") : str_of(o->listen, (size_t)(colon - o->listen));
+    bool bracketed = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    if (bracketed)
+        host = str_of(host.ptr + 1, host.len - 2);
+    /* More colons without brackets: an IPv6 address, of which nobody knows where it ends. */
+    if (host.len == 0 || (!bracketed && (str_index(host, ':') < host.len || host.ptr[0] == '[')) ||
+        !str_to_u64(str_c(colon + 1), &port) || port > UINT16_MAX)
+        return err_set(err, RC_INVALID, "listen must be HOST:PORT or [IPV6]:PORT, not '%s'",
+                       o->listen);
+    o->listen_host = arena_zstr(arena, host);
+    o->listen_port = (uint16_t)port;
+    return RC_OK;
+}
+
+static enum rc find_store(struct server_options *o, struct err *err)
+{
+    struct str store = str_c(o->store);
+    struct str scheme = str_cut(&store, ':');
+    if (scheme.len == 0) {
+        o->store_dir = o->data_dir;
+        return RC_OK;
+    }
+    if (str_eq(scheme, STR("postgres")) || str_eq(scheme, STR("postgresql")))
+        return err_set(err, RC_UNSUPPORTED, "store %.*s: is not supported by this version yet",
+                       STR_ARG(scheme));
+    if (!str_eq(scheme, STR("sqlite")) || store.len == 0)
+        return err_set(err, RC_INVALID, "store must be sqlite:DIR, not '%s'", o->store);
+    o->store_dir = store.ptr; /* the end of o->store, so it ends in a NUL as well */
+    return RC_OK;
+}
+
+/* A payload travels inside a request, so the request's limit must leave room for it. */
+static enum rc check_limits(const struct server_options *o, struct err *err)
+{
+    if (o->payload_bytes_max < o->request_bytes_max)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "request_bytes_max must be larger than payload_bytes_max");
+}
+
+/* The last step: what follows from the values, and what does not go together. */
+static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
+{
+    TRY(split_listen(options, arena, err));
+    TRY(check_limits(options, err));
+    return find_store(options, err);
+}
+
+enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,
+                             struct server_options *ret_options, bool *ret_help, struct err *err)
+{
+    struct opt_words words;
+    struct server_args args = {.config = env("BELFRY_CONFIG")};
+    TRY(opts_parse(&opts, argc, argv, &args, &words, arena, err));
+    *ret_help = args.help;
+    if (args.help)
+        return RC_OK;
+    if (words.count > 0)
+        return err_set(err, RC_INVALID, "unexpected argument '%s'", words.items[0]);
+
+    *ret_options = (struct server_options){0};
+    settings_defaults(ret_options, arena);
+    if (args.config != NULL && args.config[0] != '\0')
+        TRY(apply_config(ret_options, args.config, arena, err));
+    TRY(settings_from_env(ret_options, env, arena, err));
+    TRY(apply_flags(ret_options, &args, arena, err));
+    return finish(ret_options, arena, err);
+}
+
+void server_options_help(struct buf *out)
+{
+    opts_help(&opts, out);
+    buf_add(out, STR("\nsettings, their defaults, and what they mean:\n"));
+    settings_help(out);
+}

@@ -1,0 +1,68 @@
+/* options.h - everything a server can be told, as plain values.
+ *
+ * `settings.c` has a row for each field but the ones under "worked out": its name, default, range
+ * and help. Texts are borrowed from the arena, the arguments or the environment they came from,
+ * which live as long as the process. Filled once at start and not changed afterwards. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "store/store.h" /* enum durability */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct server_options {
+    /* Where things are. */
+    const char *data_dir; /* keys, logs, and the database unless `store` says otherwise */
+    const char *store;    /* "sqlite:DIR"; "" is the data directory */
+    const char *listen;   /* "HOST:PORT", "[::1]:7420"; port 0 picks a free one */
+
+    /* How it behaves. */
+    bool no_worker;              /* start no worker inside the server */
+    bool allow_plaintext_remote; /* listen beyond this machine although keys travel unencrypted */
+    uint64_t slots;              /* of the worker inside: how many runs at once */
+    unsigned durability;         /* enum durability */
+    unsigned log_level;          /* enum log_level */
+
+    /* Threads. */
+    uint64_t net_threads;   /* 0: as many as cores */
+    uint64_t query_threads; /* read connections */
+
+    /* Limits: reaching one is answered, never ignored. */
+    uint64_t payload_bytes_max; /* of one job's payload: 413 */
+    uint64_t request_bytes_max; /* of one request's body, so of a batch: 413 */
+    uint64_t batch_jobs_max;    /* jobs in one batch: 413 */
+    uint64_t connections_max;   /* of all net threads together: 503 */
+    uint64_t head_bytes_max;    /* request line and headers: 431 */
+    uint64_t mailbox_max;       /* messages waiting for one thread: 503 */
+    uint64_t stream_bytes_max;  /* unsent to one slow stream reader before it is cut off */
+    uint64_t output_bytes_max;  /* kept of one attempt's output */
+    uint64_t head_timeout_ms;   /* from a request's first byte to the end of its head: 408 */
+    uint64_t body_timeout_ms;   /* longest pause within a body: 408 */
+    uint64_t idle_timeout_ms;   /* a connection without requests is closed */
+
+    /* Times. */
+    uint64_t lease_ms;      /* a worker unheard of for this long loses what it ran */
+    uint64_t park_ms;       /* longest a worker's poll waits for work */
+    uint64_t kill_grace_ms; /* between SIGTERM and SIGKILL */
+    uint64_t horizon_ms;    /* work due later than this stays on disk only */
+    uint64_t logs_keep_ms;  /* output of finished executions */
+
+    /* Worked out from the above by server_options_parse. */
+    const char *store_dir;
+    const char *listen_host; /* without brackets */
+    uint16_t listen_port;
+};
+
+/* Looks a variable up; NULL when it is not set. getenv in the real program. */
+typedef const char *settings_env(const char *name);
+
+/* Options from flags, BELFRY_* variables, the config file they may name, and defaults, the former
+ * before the latter; refuses what does not go together. argv[0] is the command. *ret_help: --help
+ * was among the flags and nothing else was looked at. Texts live in the arena or in argv. */
+enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,
+                             struct server_options *ret_options, bool *ret_help, struct err *err);
+
+/* The help page of `belfry server`: flags, then every setting. */
+void server_options_help(struct buf *out);

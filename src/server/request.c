@@ -1,0 +1,212 @@
+#include "server/request.h"
+#include "server/decider.h"
+#include "server/net.h"
+#include "server/queries.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define JSON_TYPE "application/json"
+#define PROBLEM_TYPE "application/problem+json"
+
+enum { BODY_BYTES_MAX = 64 << 20 };
+
+/* ---- sending */
+
+static void arrive(struct parcel *parcel)
+{
+    struct request *r = CONTAINER_OF(parcel, struct request, parcel);
+    r->home(r);
+}
+
+void request_send_home(struct request *r)
+{
+    r->parcel.deliver = arrive;
+    net_send(r->net, &r->parcel);
+}
+
+void request_to_turn(struct request *r, enum command_kind kind, request_step *home)
+{
+    r->cmd.kind = kind;
+    r->cmd.actor = r->who->actor;
+    r->cmd.arena = r->arena;
+    r->home = home;
+    enum rc rc = decider_send(r->server->decider, r);
+    if (rc != RC_OK)
+        request_fail(r, rc, "the server has too much to do; try again in a moment");
+}
+
+static void answer_look(struct request *r)
+{
+    if (r->rc == RC_OK)
+        request_answer(r, r->status, buf_str(&r->body));
+    else
+        request_fail(r, r->rc, r->err.text);
+}
+
+void request_to_query(struct request *r, request_look *look)
+{
+    r->look = look;
+    r->home = answer_look;
+    r->status = 200;
+    r->body = BUF(BODY_BYTES_MAX);
+    enum rc rc = queries_send(r->server->queries, r);
+    if (rc != RC_OK)
+        request_fail(r, rc, "the server has too much to do; try again in a moment");
+}
+
+/* ---- answering */
+
+static void respond(struct request *r, const struct http_answer *answer)
+{
+    struct buf body = r->body; /* the request is gone after the answer, its arena too */
+    http_respond(r->http, answer);
+    buf_free(&body);
+}
+
+void request_answer(struct request *r, int status, struct str json)
+{
+    respond(r, &(struct http_answer){.status = status, .content_type = JSON_TYPE, .body = json});
+}
+
+void request_answer_empty(struct request *r, int status)
+{
+    respond(r, &(struct http_answer){.status = status});
+}
+
+struct buf request_buf(struct request *r, size_t bytes_max)
+{
+    return (struct buf){.ptr = arena_bytes(r->arena, bytes_max), .cap = bytes_max, .max = bytes_max};
+}
+
+static void answer_problem(struct request *r, int status, const char *code, struct str detail,
+                           const struct field_errors *errors)
+{
+    static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
+    static const struct http_header realm = {STR_INIT("WWW-Authenticate"), STR_INIT("Bearer")};
+    buf_free(&r->body);
+    r->body = BUF(BODY_BYTES_MAX);
+    problem_print(&r->body, status, code, detail, str_c(r->request_id), errors);
+    bool retry = status == 503 || status == 429;
+    respond(r, &(struct http_answer){
+                   .status = status,
+                   .content_type = PROBLEM_TYPE,
+                   .body = buf_str(&r->body),
+                   .headers = retry ? &again : &realm,
+                   .header_count = retry || status == 401,
+               });
+}
+
+void request_problem(struct request *r, int status, const char *format, ...)
+{
+    char detail[ERR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    answer_problem(r, status, NULL, str_c(detail), NULL);
+}
+
+void request_fail(struct request *r, enum rc rc, const char *detail)
+{
+    answer_problem(r, problem_status(rc), problem_code(rc), str_c(detail), NULL);
+}
+
+void request_fail_fields(struct request *r, const struct field_errors *errors)
+{
+    answer_problem(r, 400, NULL, field_errors_text(errors, r->arena), errors);
+}
+
+/* ---- reading */
+
+static bool is_json_type(struct str type)
+{
+    struct str name = str_trim(str_cut(&type, ';'));
+    return name.len == 0 || str_eq_nocase(name, STR(JSON_TYPE));
+}
+
+bool request_json(struct request *r, bool optional, struct json *ret_doc)
+{
+    struct err err;
+    if (optional && r->http->body.len == 0) {
+        *ret_doc = (struct json){.kind = JSON_OBJECT};
+        return true;
+    }
+    if (!is_json_type(http_request_header(r->http, STR("Content-Type")))) {
+        request_problem(r, 415, "the body must be " JSON_TYPE);
+        return false;
+    }
+    enum rc rc = json_parse(r->http->body, r->arena, ret_doc, &err);
+    if (rc != RC_OK) {
+        request_problem(r, problem_status(rc), "the body is not %sJSON: %s",
+                        rc == RC_TOO_LARGE ? "acceptable " : "", err.text);
+        return false;
+    }
+    if (ret_doc->kind == JSON_OBJECT)
+        return true;
+    request_problem(r, 400, "the body must be an object, not %s", json_kind_name(ret_doc->kind));
+    return false;
+}
+
+bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id)
+{
+    struct err err;
+    if (id_parse(r->id, prefix, ret_id, &err) == RC_OK)
+        return true;
+    request_problem(r, 404, "%s", err.text);
+    return false;
+}
+
+static const char *const no_names[] = {NULL};
+
+/* The place of a name among those known; -1: it is none of them. */
+static int find_name(struct str name, const char *const *names)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (str_eq(name, str_c(names[i])))
+            return i;
+    }
+    return -1;
+}
+
+/* What is wrong with one parameter, or NULL. *seen has a bit for each that was there before. */
+static const char *check_param(struct request *r, struct str name, struct str value,
+                               const char *const *names, uint64_t *seen)
+{
+    struct str decoded;
+    int place = find_name(name, names);
+    if (place < 0)
+        return "is not a parameter of this call";
+    if (*seen >> place & 1)
+        return "must not be there twice";
+    if (value.len == 0)
+        return "must not be empty";
+    if (!http_decode(r->arena, value, true, &decoded))
+        return "has a % without two hexadecimal digits behind it";
+    *seen |= UINT64_C(1) << place;
+    return NULL;
+}
+
+bool request_params_known(struct request *r, const char *const *names)
+{
+    struct field_errors errors = {0};
+    struct str rest = r->http->query;
+    uint64_t seen = 0;
+    while (rest.len > 0) {
+        struct str value = str_cut(&rest, '&');
+        if (value.len == 0)
+            continue;
+        struct str name = str_cut(&value, '=');
+        const char *wrong = check_param(r, name, value, names, &seen);
+        if (wrong != NULL)
+            field_error(&errors, r->arena, name, "%s", wrong);
+    }
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    return errors.count == 0;
+}
+
+bool request_no_params(struct request *r)
+{
+    return request_params_known(r, no_names);
+}

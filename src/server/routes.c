@@ -1,0 +1,145 @@
+#include "server/routes.h"
+#include "server/api.h"
+
+struct route {
+    enum http_method method;
+    struct str path; /* {} stands for one part, which becomes request.id */
+    unsigned roles;  /* set of enum role; empty: nobody */
+    request_step *handle;
+};
+
+#define PATH(text) STR_INIT(text)
+#define API(text) STR_INIT("/api/v1" text)
+
+/* clang-format off */
+static const struct route routes[] = {
+    {HTTP_METHOD_POST,   API("/workers/{}/poll"),       ROLE_WORKER, api_worker_poll},
+    {HTTP_METHOD_POST,   API("/workers/{}/logs"),       ROLE_WORKER, api_worker_logs},
+    {HTTP_METHOD_POST,   API("/workers"),               ROLE_WORKER, api_worker_register},
+    {HTTP_METHOD_GET,    API("/workers"),               ROLE_ADMIN,  api_workers},
+    {HTTP_METHOD_POST,   API("/workers/{}/drain"),      ROLE_ADMIN,  api_worker_drain},
+    {HTTP_METHOD_POST,   API("/jobs"),                  ROLE_ADMIN,  api_job_create},
+    {HTTP_METHOD_POST,   API("/jobs/batch"),            ROLE_ADMIN,  api_job_batch},
+    {HTTP_METHOD_GET,    API("/jobs"),                  ROLE_ADMIN,  api_jobs},
+    {HTTP_METHOD_GET,    API("/jobs/{}"),               ROLE_ADMIN,  api_job},
+    {HTTP_METHOD_DELETE, API("/jobs/{}"),               ROLE_ADMIN,  api_job_delete},
+    {HTTP_METHOD_GET,    API("/jobs/{}/executions"),    ROLE_ADMIN,  api_job_executions},
+    {HTTP_METHOD_GET,    API("/executions"),            ROLE_ADMIN,  api_executions},
+    {HTTP_METHOD_GET,    API("/executions/{}"),         ROLE_ADMIN,  api_execution},
+    {HTTP_METHOD_POST,   API("/executions/{}/cancel"),  ROLE_ADMIN,  api_execution_cancel},
+    {HTTP_METHOD_POST,   API("/executions/{}/retry"),   ROLE_ADMIN,  api_execution_retry},
+    {HTTP_METHOD_GET,    API("/executions/{}/logs"),    ROLE_ADMIN,  api_execution_logs},
+    {HTTP_METHOD_GET,    API("/events"),                ROLE_ADMIN,  api_events},
+    {HTTP_METHOD_GET,    API("/stats"),                 ROLE_ADMIN,  api_stats},
+    {HTTP_METHOD_GET,    PATH("/healthz"),              ROLE_ANYONE, api_healthz},
+    {HTTP_METHOD_GET,    PATH("/readyz"),               ROLE_ANYONE, api_readyz},
+    {HTTP_METHOD_GET,    PATH("/version"),              ROLE_ANYONE, api_version},
+    {HTTP_METHOD_GET,    PATH("/openapi.json"),         ROLE_ANYONE, api_openapi},
+};
+/* clang-format on */
+
+static const char *const method_names[] = {
+    [HTTP_METHOD_GET] = "GET, HEAD", [HTTP_METHOD_HEAD] = "HEAD",   [HTTP_METHOD_POST] = "POST",
+    [HTTP_METHOD_PUT] = "PUT",       [HTTP_METHOD_PATCH] = "PATCH", [HTTP_METHOD_DELETE] = "DELETE",
+    [HTTP_METHOD_OPTIONS] = "OPTIONS",
+};
+
+/* The first part of a path that starts with '/', cut off. */
+static struct str next_part(struct str *rest)
+{
+    *rest = str_from(*rest, 1);
+    size_t end = str_index(*rest, '/');
+    struct str part = str_of(rest->ptr, end);
+    *rest = str_from(*rest, end);
+    return part;
+}
+
+static bool matches(struct str pattern, struct str path, struct str *ret_id)
+{
+    while (pattern.len > 0 && path.len > 0) {
+        struct str want = next_part(&pattern);
+        struct str part = next_part(&path);
+        if (str_eq(want, STR("{}")) && part.len > 0)
+            *ret_id = part;
+        else if (!str_eq(want, part))
+            return false;
+    }
+    return pattern.len == 0 && path.len == 0;
+}
+
+/* The route, or NULL with *ret_allow listing the methods that the path would take. */
+static const struct route *find(struct request *r, struct buf *ret_allow)
+{
+    enum http_method method =
+        r->http->method == HTTP_METHOD_HEAD ? HTTP_METHOD_GET : r->http->method;
+    for (size_t i = 0; i < COUNT_OF(routes); i++) {
+        if (!matches(routes[i].path, r->http->path, &r->id))
+            continue;
+        if (routes[i].method == method)
+            return &routes[i];
+        if (ret_allow->len > 0)
+            buf_add(ret_allow, STR(", "));
+        buf_add(ret_allow, str_c(method_names[routes[i].method]));
+    }
+    return NULL;
+}
+
+static void refuse_method(struct request *r, struct str allow)
+{
+    struct http_header header = {STR("Allow"), arena_str(r->arena, allow)};
+    CLEANUP(buf_free) struct buf body = BUF(4096);
+    bool options = r->http->method == HTTP_METHOD_OPTIONS;
+    struct http_answer answer = {.status = 204, .headers = &header, .header_count = 1};
+    if (!options) {
+        problem_print(&body, 405, NULL, STR("this path does not take that method"),
+                      str_c(r->request_id), NULL);
+        answer.status = 405;
+        answer.content_type = "application/problem+json";
+        answer.body = buf_str(&body);
+    }
+    http_respond(r->http, &answer);
+}
+
+static bool may_call(struct request *r, const struct route *route)
+{
+    static const struct principal nobody = {.actor = STR_INIT("anyone"), .role = ROLE_ANYONE};
+    r->who = auth_find(&r->server->auth, http_request_header(r->http, STR("Authorization")));
+    if ((route->roles & ROLE_ANYONE) != 0) {
+        if (r->who == NULL)
+            r->who = &nobody;
+        return true;
+    }
+    if (r->who == NULL)
+        request_problem(r, 401, "a valid key is needed: Authorization: Bearer KEY");
+    else if ((route->roles & r->who->role) == 0)
+        request_problem(r, 403, "the key '%.*s' may not call this", STR_ARG(r->who->name));
+    else
+        return true;
+    return false;
+}
+
+/* It promises that a repeated POST does nothing twice. Until that is true it is refused: ignoring it
+ * would break the promise in silence. */
+static bool has_idempotency_key(struct request *r)
+{
+    if (r->http->method != HTTP_METHOD_POST ||
+        http_request_header(r->http, STR("Idempotency-Key")).ptr == NULL)
+        return false;
+    struct field_errors errors = {0};
+    field_error(&errors, r->arena, STR("Idempotency-Key"), "is not supported by this version yet");
+    request_fail_fields(r, &errors);
+    return true;
+}
+
+void routes_serve(struct request *r)
+{
+    char allow_bytes[128];
+    struct buf allow = {.ptr = allow_bytes, .cap = sizeof allow_bytes, .max = sizeof allow_bytes};
+    const struct route *route = find(r, &allow);
+    if (route == NULL && allow.len > 0)
+        refuse_method(r, buf_str(&allow));
+    else if (route == NULL)
+        request_problem(r, 404, "there is nothing at %.*s", (int)(r->http->path.len > 200 ? 200 : r->http->path.len), r->http->path.ptr);
+    else if (may_call(r, route) && !has_idempotency_key(r))
+        route->handle(r);
+}

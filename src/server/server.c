@@ -1,0 +1,211 @@
+/* server.c - starting, watching, and ending a server. The main thread runs a small loop of its
+ * own for signals and for the worker beside the server; everything else has its thread. */
+#include "server/server.h"
+#include "base/log.h"
+#include "loop/clock.h"
+#include "loop/signals.h"
+#include "server/context.h"
+#include "server/decider.h"
+#include "server/local_worker.h"
+#include "server/net.h"
+#include "server/queries.h"
+#include "server/tail.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WATCH_MS = 200, NETS_MAX = 64 };
+
+struct process {
+    struct server server;
+    struct server_options options; /* a copy: net_threads is worked out */
+    uv_loop_t loop;
+    struct signals *signals;
+    struct local_worker *worker;
+    uv_timer_t watch;
+    struct net *nets[NETS_MAX];
+    size_t net_count;
+    int exit_code;
+};
+
+/* ---- before the start */
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    return strcmp(host, "localhost") == 0;
+}
+
+static enum rc check_listen(const struct server_options *options, struct err *err)
+{
+    if (is_loopback(options->listen_host))
+        return RC_OK;
+    if (!options->allow_plaintext_remote)
+        return err_set(err, RC_DENIED,
+                       "refusing to listen on %s: keys would travel unencrypted. Listen on "
+                       "127.0.0.1, or give --allow-plaintext-remote if the network is trusted",
+                       options->listen_host);
+    log_warn("listening beyond this machine without encryption", "address", options->listen, NULL);
+    return RC_OK;
+}
+
+static enum rc make_dir(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return err_set(err, RC_IO, "cannot make the data directory %s: %s", path,
+                       strerror(errno));
+    return RC_OK;
+}
+
+/* ---- starting */
+
+static enum rc start_nets(struct process *p, struct err *err)
+{
+    uint16_t port = p->options.listen_port;
+    for (size_t i = 0; i < p->options.net_threads; i++) {
+        TRY(net_start(&p->server, &port, &p->nets[i], err));
+        p->net_count++;
+    }
+    p->options.listen_port = port;
+    return RC_OK;
+}
+
+static enum rc start(struct process *p, struct err *err)
+{
+    struct server *s = &p->server;
+    TRY(check_listen(&p->options, err));
+    TRY(make_dir(p->options.data_dir, err));
+    TRY(store_sqlite_open(p->options.store_dir, (enum durability)p->options.durability, &s->store,
+                          err));
+    TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
+    TRY(tail_start(s, &s->tail, err));
+    TRY(decider_start(s, &s->decider, err));
+    TRY(queries_start(s, &s->queries, err));
+    atomic_store(&s->ready, true);
+    return start_nets(p, err);
+}
+
+static const char *url_of(const struct process *p, char *ret_text, size_t max)
+{
+    bool v6 = strchr(p->options.listen_host, ':') != NULL;
+    snprintf(ret_text, max, v6 ? "http://[%s]:%u" : "http://%s:%u", p->options.listen_host,
+             (unsigned)p->options.listen_port);
+    return ret_text;
+}
+
+/* ---- ending */
+
+static void leave(void *arg)
+{
+    struct process *p = arg;
+    uv_close((uv_handle_t *)&p->watch, NULL);
+    local_worker_free(p->worker);
+    p->worker = NULL;
+    signals_free(p->signals);
+    uv_stop(&p->loop);
+}
+
+/* While the worker finishes, the server goes on serving it; new jobs are refused. */
+static void drain(struct process *p)
+{
+    log_info("draining: no new jobs; a second signal leaves at once", NULL);
+    if (p->worker != NULL)
+        local_worker_drain(p->worker, leave, p);
+    else
+        leave(p);
+}
+
+static void on_signal(void *arg, int signum)
+{
+    struct process *p = arg;
+    if (signum != SIGTERM && signum != SIGINT)
+        return;
+    if (atomic_exchange(&p->server.draining, true))
+        _exit(0); /* everything that was acknowledged is durable */
+    drain(p);
+}
+
+static void on_watch(uv_timer_t *timer)
+{
+    struct process *p = timer->data;
+    if (!decider_failed(p->server.decider))
+        return;
+    log_error("this server cannot decide any more and ends; start it again", NULL);
+    p->exit_code = EXIT_FAILURE;
+    leave(p);
+}
+
+/* From the outside in: no new connections, then everything under way comes home, then the nets can
+ * go, and only then what they might still have spoken to. */
+static void stop(struct process *p)
+{
+    struct server *s = &p->server;
+    for (size_t i = 0; i < p->net_count; i++)
+        net_drain(p->nets[i]);
+    if (s->decider != NULL)
+        decider_stop(s->decider);
+    if (s->queries != NULL)
+        queries_stop(s->queries);
+    if (s->tail != NULL)
+        tail_stop(s->tail);
+    for (size_t i = 0; i < p->net_count; i++)
+        net_stop(p->nets[i]);
+    if (s->queries != NULL)
+        queries_free(s->queries);
+    if (s->tail != NULL)
+        tail_free(s->tail);
+    if (s->decider != NULL)
+        decider_free(s->decider);
+    auth_close(&s->auth);
+    if (s->store != NULL)
+        s->store->ops->close(s->store);
+}
+
+static void serve(struct process *p)
+{
+    char url[512];
+    url_of(p, url, sizeof url);
+    uv_loop_init(&p->loop);
+    p->signals = signals_new(&p->loop, on_signal, p);
+    if (!p->options.no_worker)
+        p->worker = local_worker_new(&p->loop, &p->server, url);
+    uv_timer_init(&p->loop, &p->watch);
+    p->watch.data = p;
+    uv_timer_start(&p->watch, on_watch, WATCH_MS, WATCH_MS);
+    log_info("ready", "url", url, "data", p->options.data_dir, "version", BELFRY_VERSION, NULL);
+    uv_run(&p->loop, UV_RUN_DEFAULT);
+    uv_run(&p->loop, UV_RUN_DEFAULT); /* what leave() closed */
+    uv_loop_close(&p->loop);
+}
+
+int server_main(const struct server_options *options)
+{
+    struct process p = {.options = *options};
+    struct err err;
+    p.server.options = &p.options;
+    p.server.started_ms = clock_wall_ms();
+    if (p.options.net_threads == 0)
+        p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (p.options.net_threads > NETS_MAX)
+        p.options.net_threads = NETS_MAX;
+    if (start(&p, &err) == RC_OK) {
+        serve(&p);
+    } else {
+        log_error("cannot start", "error", err.text, NULL);
+        p.exit_code = EXIT_FAILURE;
+    }
+    stop(&p);
+    if (p.exit_code == 0)
+        log_info("ended in order", NULL);
+    return p.exit_code;
+}

@@ -1,0 +1,241 @@
+#include "server/settings.h"
+#include "base/opts.h"
+#include "base/when.h"
+#include "job/poll.h"
+#include "wire/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#define AT(field) offsetof(struct server_options, field)
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1024) * KIB)
+#define GIB (UINT64_C(1024) * MIB)
+#define SECOND UINT64_C(1000)
+#define HOUR (UINT64_C(3600) * SECOND)
+#define DAY (UINT64_C(24) * HOUR)
+
+/* clang-format off */
+
+/* A row of each kind. Where the field is called otherwise than the setting, the name comes first. */
+#define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
+#define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
+#define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
+#define NUMBER(field, def, min, max, help) {#field, SETTING_NUMBER, AT(field), def, min, max, NULL, help}
+#define BYTES(field, def, min, max, help) {#field, SETTING_BYTES, AT(field), def, min, max, NULL, help}
+#define TIME(field, def, min, max, help) {#field, SETTING_TIME, AT(field), def, min, max, NULL, help}
+
+const struct setting settings_table[] = {
+    TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
+    TEXT("store", store, "", "sqlite:DIR, where the database is; the data directory when empty"),
+    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0 picks a free one"),
+    SWITCH(no_worker, "start no worker inside the server"),
+    SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
+    NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
+    CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest answers"),
+    CHOICE(log_level, "debug|info|warn|error", "info", "what the server says about itself on stderr"),
+
+    NUMBER(net_threads, "0", 0, 256, "threads for connections; 0: one per core"),
+    NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages"),
+
+    BYTES(payload_bytes_max, "1MiB", 1, 64 * MIB, "largest payload of one job"),
+    BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
+    NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
+    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once"),
+    BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
+    NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
+    BYTES(stream_bytes_max, "4MiB", 64 * KIB, GIB, "most unsent bytes to one reader of a stream"),
+    BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
+    TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
+    TIME(body_timeout_ms, "30s", 100, HOUR, "longest pause within a request's body"),
+    TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
+
+    TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
+    TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
+    TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
+    TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
+    TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output is kept"),
+};
+/* clang-format on */
+
+const size_t settings_count = COUNT_OF(settings_table);
+
+const struct setting *settings_find(struct str name)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        if (str_eq(str_c(settings_table[i].name), name))
+            return &settings_table[i];
+    }
+    return NULL;
+}
+
+static bool parse_bool(struct str text, bool *ret_value)
+{
+    int word = opts_choice("false|true|no|yes|0|1", text);
+    *ret_value = word % 2 != 0;
+    return word >= 0;
+}
+
+static bool parse_bytes(struct str text, uint64_t *ret_bytes)
+{
+    static const struct {
+        struct str suffix;
+        uint64_t factor;
+    } units[] = {{STR_INIT("KiB"), KIB}, {STR_INIT("MiB"), MIB}, {STR_INIT("GiB"), GIB}};
+    uint64_t factor = 1;
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        size_t suffix_len = units[i].suffix.len;
+        if (text.len > suffix_len &&
+            str_eq(str_from(text, text.len - suffix_len), units[i].suffix)) {
+            text.len -= suffix_len;
+            factor = units[i].factor;
+            break;
+        }
+    }
+    return str_to_u64(text, ret_bytes) && !__builtin_mul_overflow(*ret_bytes, factor, ret_bytes);
+}
+
+static bool parse_time(struct str text, uint64_t *ret_ms)
+{
+    int64_t ms;
+    if (str_to_u64(text, ret_ms))
+        return true;
+    if (duration_parse(text, &ms, NULL))
+        return false;
+    *ret_ms = (uint64_t)ms;
+    return true;
+}
+
+/* "from 1s to 1h", in the unit of the setting. */
+static struct str range_text(const struct setting *s, struct arena *arena)
+{
+    char min[WHEN_TEXT_MAX];
+    char max[WHEN_TEXT_MAX];
+    if (s->kind != SETTING_TIME)
+        return arena_printf(arena, "%s from %" PRIu64 " to %" PRIu64,
+                            s->kind == SETTING_BYTES ? "a size in bytes" : "a number", s->min,
+                            s->max);
+    struct str low = duration_format(min, (int64_t)s->min);
+    struct str high = duration_format(max, (int64_t)s->max);
+    return arena_printf(arena, "a time from %.*s to %.*s", STR_ARG(low), STR_ARG(high));
+}
+
+static enum rc refuse(const struct setting *s, struct str value, struct str expected,
+                      struct err *err)
+{
+    return err_set(err, RC_INVALID, "%s must be %.*s, not '%.*s'", s->name, STR_ARG(expected),
+                   STR_ARG(value));
+}
+
+static enum rc set_quantity(const struct setting *s, uint64_t *at, struct str value,
+                            struct arena *arena, struct err *err)
+{
+    uint64_t number;
+    bool ok = s->kind == SETTING_TIME    ? parse_time(value, &number)
+              : s->kind == SETTING_BYTES ? parse_bytes(value, &number)
+                                         : str_to_u64(value, &number);
+    if (!ok || number < s->min || number > s->max)
+        return refuse(s, value, range_text(s, arena), err);
+    *at = number;
+    return RC_OK;
+}
+
+enum rc settings_set(struct server_options *options, const struct setting *setting,
+                     struct str value, struct arena *arena, struct err *err)
+{
+    void *at = (char *)options + setting->offset;
+    switch (setting->kind) {
+    case SETTING_TEXT: *(const char **)at = arena_zstr(arena, value); return RC_OK;
+    case SETTING_BOOL:
+        if (!parse_bool(value, at))
+            return refuse(setting, value, STR("true or false"), err);
+        return RC_OK;
+    case SETTING_CHOICE: {
+        int choice = opts_choice(setting->choices, value);
+        if (choice < 0)
+            return refuse(setting, value, str_c(setting->choices), err);
+        *(unsigned *)at = (unsigned)choice;
+        return RC_OK;
+    }
+    case SETTING_NUMBER:
+    case SETTING_BYTES:
+    case SETTING_TIME: break;
+    }
+    return set_quantity(setting, at, value, arena, err);
+}
+
+void settings_defaults(struct server_options *options, struct arena *arena)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const struct setting *s = &settings_table[i];
+        enum rc rc = settings_set(options, s, str_c(s->fallback), arena, NULL);
+        assert(rc == RC_OK); /* a default out of its own range would be our mistake */
+    }
+}
+
+enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
+                             size_t count, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct setting *s = settings_find(values[i].name);
+        if (s == NULL)
+            return err_set(err, RC_INVALID, "there is no setting called '%.*s'",
+                           STR_ARG(values[i].name));
+        TRY(settings_set(options, s, values[i].value, arena, err));
+    }
+    return RC_OK;
+}
+
+enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
+                             struct err *err)
+{
+    struct json document;
+    TRY(json_parse(json, arena, &document, err));
+    if (document.kind != JSON_OBJECT)
+        return err_set(err, RC_INVALID, "a config file holds an object, not %s",
+                       json_kind_name(document.kind));
+    for (size_t i = 0; i < document.count; i++) {
+        const struct json_member *m = &document.members[i];
+        enum json_kind kind = m->value.kind;
+        if (kind == JSON_ARRAY || kind == JSON_OBJECT || kind == JSON_NULL)
+            return err_set(err, RC_INVALID, "%.*s must not be %s", STR_ARG(m->key),
+                           json_kind_name(kind));
+        struct setting_value value = {m->key, kind == JSON_STRING ? m->value.string : m->value.raw};
+        TRY(settings_from_values(options, &value, 1, arena, err));
+    }
+    return RC_OK;
+}
+
+/* "lease_ms" to "BELFRY_LEASE_MS". */
+static const char *variable_name(const char *setting, struct arena *arena)
+{
+    char *name = arena_zstr(arena, arena_printf(arena, "BELFRY_%s", setting));
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    }
+    return name;
+}
+
+enum rc settings_from_env(struct server_options *options, settings_env *env, struct arena *arena,
+                          struct err *err)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const char *variable = variable_name(settings_table[i].name, arena);
+        const char *value = env(variable);
+        if (value == NULL || value[0] == '\0') /* `BELFRY_SLOTS= belfry server` unsets it */
+            continue;
+        if (settings_set(options, &settings_table[i], str_c(value), arena, err))
+            return err_note(err, "%s", variable);
+    }
+    return RC_OK;
+}
+
+void settings_help(struct buf *out)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const struct setting *s = &settings_table[i];
+        buf_printf(out, "  %-23s %-15s %s\n", s->name, s->fallback, s->help);
+    }
+}

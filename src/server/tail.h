@@ -1,0 +1,57 @@
+/* tail.h - the thread that keeps output and tells what happens.
+ *
+ * It owns the writing side of the logs, the followers of output, and the ring of recent events
+ * with its watchers. Followers pull: each has a place, and is sent the next page when its reader
+ * has taken most of the last one. The database (or the ring) is the buffer, so a reader that never
+ * reads costs a few hundred bytes, whatever is printed meanwhile. */
+#pragma once
+#include "server/request.h"
+
+enum {
+    EVENTS_KEPT = 1 << 16, /* what Last-Event-ID can go back to */
+};
+
+enum follow_kind {
+    FOLLOW_TEXT,   /* output as it was printed, until the end for now */
+    FOLLOW_OUTPUT, /* output as events, until the execution is final */
+    FOLLOW_EVENTS, /* everything that happens, for ever */
+};
+
+/* What a request wants to be sent. Filled by the route, owned by the tail until it is closed. */
+struct follow {
+    enum follow_kind kind;
+    uint64_t exec_id;
+    struct log_place place;  /* send what follows */
+    uint32_t attempt;        /* 0: all */
+    unsigned stream;         /* enum log_stream; 0: all */
+    bool head_only;          /* HEAD: the answer ends where the body would begin */
+    bool from_start;         /* FOLLOW_EVENTS: no Last-Event-ID was given */
+    uint64_t event;          /* FOLLOW_EVENTS: the newest that the reader has */
+
+    /* the tail's own */
+    struct list_node node;
+    struct request *request;
+    atomic_size_t unsent;    /* kept by the net thread */
+    bool final;              /* the execution ended … */
+    enum exec_state state;   /* … like this … */
+    struct log_place last;   /* … and this is its last chunk */
+    int64_t final_ms;        /* since when that is known */
+    bool awake;              /* there may be something to send */
+    bool open;               /* the net thread's: the answer has begun */
+    bool leaving;            /* the net thread's: the reader has gone, the tail was told */
+    struct parcel goodbye;   /* to the tail: forget it */
+    struct parcel closed;    /* from the tail: forgotten */
+};
+
+enum rc tail_start(struct server *server, struct tail **ret_tail, struct err *err);
+/* Keeps r->chunks and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not taken. */
+enum rc tail_keep(struct tail *t, struct request *r);
+/* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
+ * home with r->rc set. */
+enum rc tail_follow(struct tail *t, struct request *r);
+/* From the turn thread, after a commit, in order. */
+void tail_tell(struct tail *t, const struct event *events, size_t count);
+/* Keeps what is still to be kept, ends all streams, and ends the thread. */
+void tail_stop(struct tail *t);
+/* After stop, when nobody can send any more. */
+void tail_free(struct tail *t);

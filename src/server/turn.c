@@ -1,0 +1,190 @@
+#include "server/turn.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "wire/spec_json.h"
+
+#include <assert.h>
+
+enum { ASK_ROUNDS_MAX = 4 }; /* the engine needs two; more would be a bug */
+
+/* ---- loading */
+
+static enum rc read_rules(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
+                          struct err *err)
+{
+    struct spec spec;
+    TRY(spec_read(job->spec, arena, &spec, err));
+    *ret_rules = spec_rules(&spec);
+    return RC_OK;
+}
+
+/* One bad row must not keep a server from starting: it is left out, and somebody is told. */
+static enum rc tolerate(enum rc rc, const char *what, uint64_t id, const struct err *err)
+{
+    char text[ID_TEXT_MAX];
+    if (rc != RC_OK)
+        log_error("a stored record makes no sense and was left out", "what", what, "id",
+                  id_format(text, "", id).ptr, "error", err->text, NULL);
+    return RC_OK;
+}
+
+static enum rc load_job(void *arg, const struct job_rec *job, struct err *err)
+{
+    return tolerate(engine_load_job(arg, job, err), "job", job->id, err);
+}
+
+static enum rc load_exec(void *arg, const struct exec_rec *exec, struct err *err)
+{
+    return tolerate(engine_load_exec(arg, exec, err), "execution", exec->id, err);
+}
+
+static enum rc load_worker(void *arg, const struct worker_rec *worker, struct err *err)
+{
+    (void)err;
+    engine_load_worker(arg, worker);
+    return RC_OK;
+}
+
+static enum rc load_counter(void *arg, const struct counter *counter, struct err *err)
+{
+    (void)err;
+    engine_load_counter(arg, counter);
+    return RC_OK;
+}
+
+enum rc turn_open(struct turn *t, struct store *store, struct str node,
+                  const struct engine_options *options, int64_t now_ms, struct err *err)
+{
+    *t = (struct turn){.store = store};
+    TRY(store->ops->own(store, node, &t->owned, err));
+    struct engine_options with_rules = *options;
+    with_rules.read_rules = read_rules;
+    t->engine = engine_new(&with_rules);
+    int64_t until_ms =
+        engine_load_begin(t->engine, now_ms, t->owned.id_floor, t->owned.turn_floor);
+    struct load_sink sink = {
+        .job = load_job,
+        .exec = load_exec,
+        .worker = load_worker,
+        .counter = load_counter,
+        .arg = t->engine,
+    };
+    return store->ops->load(store, until_ms, &sink, err);
+}
+
+void turn_close(struct turn *t)
+{
+    engine_free(t->engine);
+    arena_free(&t->arena);
+    *t = (struct turn){0};
+}
+
+/* ---- running */
+
+/* Asks in rounds until nobody has a question left. *ret_admitted: a transaction is open. */
+static enum rc ask(struct turn *t, struct command *const *commands, size_t count,
+                   bool *ret_admitted, struct err *err)
+{
+    *ret_admitted = false;
+    for (unsigned round = 0;; round++) {
+        assert(round < ASK_ROUNDS_MAX);
+        struct question_list list = {0};
+        if (round == 0)
+            engine_ask_due(t->engine, &list);
+        for (size_t i = 0; i < count; i++)
+            engine_ask(t->engine, commands[i], round, &list);
+        if (list.len == 0)
+            return RC_OK;
+        TRY(t->store->ops->admit(t->store, &t->owned, list.items, list.len, &t->arena, err));
+        *ret_admitted = true;
+    }
+}
+
+static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
+{
+    enum settled settled;
+    if (t->store->ops->settle(t->store, &t->owned, turn, &settled, err) != RC_OK)
+        return RC_UNKNOWN;
+    return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
+}
+
+static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
+{
+    if (delta_is_empty(delta)) {
+        if (admitted)
+            t->store->ops->abort(t->store);
+        return RC_OK;
+    }
+    t->commits++;
+    enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
+    return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
+}
+
+/* Specs too large for memory are read when their lease goes out. The lease is durable already: if
+ * reading fails, the worker gets it again with its next poll. */
+static void fetch_large(struct turn *t, struct command *cmd)
+{
+    struct err err;
+    if (cmd->kind != CMD_POLL || cmd->reply.rc != RC_OK)
+        return;
+    VEC(struct poll_lease) sent = {0};
+    for (size_t i = 0; i < cmd->reply.poll.lease_count; i++) {
+        struct poll_lease lease = cmd->reply.poll.leases[i];
+        if (lease.spec.len == 0 &&
+            t->store->ops->fetch(t->store, lease.job_id, cmd->arena, &lease.spec, &lease.payload,
+                                 &err) != RC_OK) {
+            log_error("a job's definition could not be read", "error", err.text, NULL);
+            continue;
+        }
+        *VEC_PUSH(cmd->arena, &sent) = lease;
+    }
+    cmd->reply.poll.leases = sent.items;
+    cmd->reply.poll.lease_count = sent.len;
+}
+
+static bool has_large(const struct command *cmd)
+{
+    for (size_t i = 0; cmd->kind == CMD_POLL && i < cmd->reply.poll.lease_count; i++) {
+        if (cmd->reply.poll.leases[i].spec.len == 0)
+            return true;
+    }
+    return false;
+}
+
+static void publish(struct turn *t, struct turn_news *ret_news)
+{
+    list_init(&ret_news->done);
+    engine_commit(t->engine, &ret_news->done, &ret_news->events, &ret_news->event_count);
+    LIST_EACH(&ret_news->done, node)
+    {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        if (has_large(cmd))
+            fetch_large(t, cmd);
+    }
+}
+
+/* Between any two lines the process may die. Before commit returns, the store holds nothing of the
+ * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
+ * again, and a lease that was not delivered is sent again with the worker's next poll. */
+enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, int64_t now_ms,
+                 struct turn_news *ret_news, struct err *err)
+{
+    bool admitted;
+    arena_reset(&t->arena);
+    engine_begin(t->engine, now_ms, &t->arena);
+    enum rc rc = ask(t, commands, count, &admitted, err);
+    if (rc == RC_OK) {
+        engine_tick(t->engine);
+        for (size_t i = 0; i < count; i++)
+            engine_decide(t->engine, commands[i]);
+        rc = keep(t, engine_seal(t->engine), admitted, err);
+    }
+    if (rc != RC_OK) {
+        t->store->ops->abort(t->store);
+        engine_undo(t->engine);
+        return rc;
+    }
+    publish(t, ret_news);
+    return RC_OK;
+}
