@@ -1,0 +1,126 @@
+#include "worker/command.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "job/poll.h"
+#include "loop/file.h"
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    EXIT_USAGE = 2,
+    SLOTS_DEFAULT = 8, /* as the worker inside a server */
+    HELP_BYTES_MAX = 1 << 16,
+};
+
+struct worker_args {
+    const char *server;
+    const char *token_file;
+    int64_t slots;
+    struct opt_list queues;
+    const char *name;
+    const char *lock;
+    unsigned log_level; /* enum log_level */
+    bool help;
+};
+
+#define AT(member) offsetof(struct worker_args, member)
+static const struct opt table[] = {
+    {"server", 0, OPT_TEXT, "URL", AT(server), "the server (BELFRY_URL, http://127.0.0.1:7420)"},
+    {"token-file", 0, OPT_TEXT, "FILE", AT(token_file),
+     "the worker's key (BELFRY_TOKEN, worker.key in the data directory)"},
+    {"slots", 0, OPT_NUMBER, "N", AT(slots), "how many runs at once (8)"},
+    {"queue", 0, OPT_LIST, "Q", AT(queues), "take from this queue only; many times (all)"},
+    {"name", 0, OPT_TEXT, "TEXT", AT(name), "what people call it (host name and process id)"},
+    {"lock", 0, OPT_TEXT, "FILE", AT(lock), "leave quietly when another worker holds this file"},
+    {"log-level", 0, OPT_CHOICE, "debug|info|warn|error", AT(log_level),
+     "what it says about itself on stderr (info)"},
+    {"label", 0, OPT_LATER, "K=V", 0, NULL},
+    OPT_HELP(struct worker_args, help),
+};
+
+static const struct opts opts = {
+    "worker", "[--server URL] [options]",
+    "Asks a server for work and runs it, until SIGTERM or Ctrl-C: the first one lets what\n"
+    "runs finish, a second one ends it at once. Opens no port.",
+    table, COUNT_OF(table)};
+
+static const char *server_url(const struct worker_args *args)
+{
+    const char *variable = getenv("BELFRY_URL");
+    if (args->server != NULL)
+        return args->server;
+    return variable != NULL && variable[0] != '\0' ? variable : "http://127.0.0.1:7420";
+}
+
+static enum rc check(const struct worker_args *args, const struct opt_words *words, const char *url,
+                     struct err *err)
+{
+    if (words->count > 0)
+        return err_set(err, RC_INVALID, "unexpected argument '%s'", words->items[0]);
+    if (args->slots < 1 || args->slots > POLL_SLOTS_MAX)
+        return err_set(err, RC_INVALID, "--slots takes a number from 1 to %d", POLL_SLOTS_MAX);
+    if (str_index(str_c(url), ',') < str_c(url).len)
+        return err_set(err, RC_UNSUPPORTED,
+                       "more than one server is not supported by this version yet");
+    return RC_OK;
+}
+
+static enum rc fill(const struct worker_args *args, const char *url, struct arena *arena,
+                    struct worker_options *ret_options, struct err *err)
+{
+    struct str *queues = ARENA_ARRAY(arena, struct str, args->queues.count);
+    for (size_t i = 0; i < args->queues.count; i++)
+        queues[i] = str_c(args->queues.items[i]);
+    *ret_options = (struct worker_options){
+        .url = str_c(url),
+        .token_file = str_c(args->token_file),
+        .name = str_c(args->name),
+        .slots = (uint32_t)args->slots,
+        .queues = queues,
+        .queue_count = args->queues.count,
+        .lock_path = args->lock,
+        .drain_timeout_ms = WORKER_DRAIN_TIMEOUT_MS,
+    };
+    if (file_read_key(args->token_file, "worker.key", arena, &ret_options->token, err))
+        return err_note(err, "no key (see --token-file)");
+    return RC_OK;
+}
+
+static int print_help(void)
+{
+    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
+    opts_help(&opts, &page);
+    fwrite(page.ptr, 1, page.len, stdout);
+    return EXIT_SUCCESS;
+}
+
+static int refuse(const struct err *err, int exit_code)
+{
+    fprintf(stderr, "belfry worker: %s\n", err->text);
+    if (exit_code == EXIT_USAGE)
+        fputs("try 'belfry help worker'\n", stderr);
+    return exit_code;
+}
+
+int worker_command(int argc, char **argv)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct worker_args args = {.slots = SLOTS_DEFAULT, .log_level = LOG_INFO};
+    struct worker_options options;
+    struct opt_words words;
+    struct err err;
+    if (opts_parse(&opts, argc, argv, &args, &words, &arena, &err))
+        return refuse(&err, EXIT_USAGE);
+    if (args.help)
+        return print_help();
+    const char *url = server_url(&args);
+    if (check(&args, &words, url, &err))
+        return refuse(&err, EXIT_USAGE);
+    if (fill(&args, url, &arena, &options, &err))
+        return refuse(&err, EXIT_FAILURE);
+    log_set_who("worker");
+    log_set_level((enum log_level)args.log_level);
+    return worker_main(&options);
+}

@@ -1,0 +1,59 @@
+/* holdings.h - what a worker holds: leases that run, and results that no server has taken yet.
+ *
+ * The memory of a poller, without its sockets. A lease is here from the reply that brought it until
+ * the verdict on its result; all that time each poll names it, first as running, then with its
+ * result, because a server takes a lease that is not named for lost. A lease counts from when the
+ * poll was sent, on the boot clock, and its process must be dead a margin before the end.
+ *
+ * When the server no longer knows the worker, its leases are void: their processes are killed and
+ * occupy their slots until they are gone, but nobody wants to hear of them any more. */
+#pragma once
+#include "base/list.h"
+#include "base/map.h"
+#include "job/poll.h"
+
+struct holdings {
+    struct map by_exec;  /* every struct held; owned */
+    struct list running; /* includes those that are void */
+    struct list ended;   /* with a result, oldest first */
+    size_t running_count;
+    size_t ended_count;
+    int64_t deadline_ms; /* boot clock: the earliest of all running; INT64_MAX without any */
+    bool deadline_stale; /* its lease has ended; holdings_expire finds the next one */
+};
+
+void holdings_init(struct holdings *h);
+void holdings_free(struct holdings *h);
+
+/* Takes a lease that the reply to a poll sent at sent_ms brought; next_seq is the number of the
+ * first poll that will name it. False when it must not be started: it was sent twice, or an older
+ * attempt of the same execution is still being killed here. Ignoring a lease is always safe: the
+ * next poll does not name it, so it is sent again or taken back. */
+bool holdings_accept(struct holdings *h, const struct poll_lease *lease, uint64_t next_seq,
+                     int64_t sent_ms);
+/* The attempt is over; texts are copied. False when nobody wants to know: a void or unknown lease. */
+bool holdings_end(struct holdings *h, const struct poll_result *result);
+/* True when token's attempt of the execution runs here. */
+bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token);
+
+/* Fills in what poll->seq says about us: everything held, and up to result_max results of at most
+ * result_bytes_max together (at least one). Texts are borrowed from here. */
+void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
+                   size_t result_bytes_max, struct arena *arena);
+/* True when results wait that no poll under way carries. */
+bool holdings_wait(const struct holdings *h);
+void holdings_verdict(struct holdings *h, const struct poll_verdict *verdict);
+/* Poll seq was answered, or failed: the results it carried that got no verdict wait again. */
+void holdings_landed(struct holdings *h, uint64_t seq);
+/* Forgets the results that poll seq carried: the server will never take them. */
+void holdings_drop(struct holdings *h, uint64_t seq);
+
+/* Poll seq, sent at sent_ms, was accepted: all it named are good for their term from then. */
+void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms);
+
+typedef void holdings_visit(void *arg, uint64_t exec_id, uint64_t token);
+
+/* Visits, once each, those whose deadline has passed, and brings deadline_ms up to date. */
+void holdings_expire(struct holdings *h, int64_t now_ms, holdings_visit *visit, void *arg);
+/* The server has forgotten us: visits all that run and makes them void, drops all results. */
+void holdings_void(struct holdings *h, holdings_visit *visit, void *arg);

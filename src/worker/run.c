@@ -1,0 +1,330 @@
+#include "worker/run.h"
+#include "base/mem.h"
+#include "base/when.h"
+#include "loop/clock.h"
+#include "worker/run_order.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    LOG_WAIT_MS = 10000, /* a result is worth more than the last lines of output */
+    LAST_READS_MAX = 17, /* of RUN_READ_BYTES: the most a pipe may hold is 1 MiB */
+};
+
+/* Our end of a pipe that the command writes to. */
+struct tap {
+    struct run *run;
+    uv_poll_t poll;
+    int fd; /* owned; -1: closed */
+    enum log_stream stream;
+};
+
+struct run {
+    struct run_host *host;
+    uint64_t id;
+    struct run_order *order; /* owned; NULL once it was started */
+    struct arena arena;      /* paths, reasons, the result */
+    struct run_files files;  /* dir is NULL before the start */
+    struct output *output;   /* owned */
+    struct tap taps[2];
+    uv_timer_t timer; /* the timeout; then the grace; then the wait for the uplink */
+    size_t handles;   /* that still close; the last one frees */
+    bool paused;      /* taps: too much is unsent */
+    bool ended;
+    struct run_end end;
+    struct usage usage;
+    struct str result;
+    struct buf error;
+};
+
+/* ---- output */
+
+static void close_tap(struct tap *tap)
+{
+    if (tap->fd < 0)
+        return;
+    uv_poll_stop(&tap->poll);
+    close(tap->fd);
+    tap->fd = -1;
+}
+
+/* True when there may be more. */
+static bool read_some(struct tap *tap)
+{
+    struct run *run = tap->run;
+    char *buffer = run->host->buffer;
+    ssize_t len = tap->fd < 0 ? 0 : read(tap->fd, buffer, RUN_READ_BYTES);
+    if (len > 0)
+        output_add(run->output, tap->stream, str_of(buffer, (size_t)len), clock_wall_ms());
+    else if (len == 0 || (errno != EAGAIN && errno != EINTR))
+        close_tap(tap);
+    return len > 0;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events);
+
+static void set_paused(struct run *run, bool paused)
+{
+    run->paused = paused;
+    for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
+        struct tap *tap = &run->taps[i];
+        if (tap->fd >= 0 && paused)
+            uv_poll_stop(&tap->poll);
+        else if (tap->fd >= 0)
+            uv_poll_start(&tap->poll, UV_READABLE, on_readable);
+    }
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct tap *tap = poll->data;
+    struct run *run = tap->run;
+    (void)status; /* an error shows when we read */
+    (void)events;
+    read_some(tap);
+    uplink_offer(run->host->uplink, run->output, false);
+    if (!output_is_full(run->output) &&
+        run->output->unsent_bytes > uplink_share(run->host->running))
+        set_paused(run, true);
+}
+
+static void finish(struct run *run);
+
+static void on_sent(void *arg)
+{
+    struct run *run = arg;
+    size_t unsent = run->output->unsent_bytes;
+    if (run->ended && unsent == 0)
+        finish(run);
+    else if (!run->ended && run->paused && unsent <= uplink_share(run->host->running) / 2)
+        set_paused(run, false);
+}
+
+/* Whoever else holds the pipes (a stray that lives on) is not waited for: what is in them now is
+ * what the command has printed. */
+static void read_rest(struct run *run)
+{
+    for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
+        for (int reads = 0; reads < LAST_READS_MAX && read_some(&run->taps[i]); reads++) {
+        }
+        close_tap(&run->taps[i]);
+    }
+}
+
+/* ---- the end */
+
+static void on_log_wait(uv_timer_t *timer)
+{
+    finish(timer->data);
+}
+
+/* Tells the owner, who frees us. */
+static void finish(struct run *run)
+{
+    uv_timer_stop(&run->timer);
+    run->output->on_sent = NULL;
+    struct poll_result result = {
+        .exec_id = run->output->exec_id,
+        .token = run->output->token,
+        .usage = run->usage,
+        .result = run->result,
+    };
+    run->error = BUF(POLL_ERROR_BYTES_MAX);
+    result.outcome = run_end_judge(&run->end, &run->error);
+    result.error = buf_str(&run->error);
+    run->host->on_done(run->host->arg, run, &result);
+}
+
+static void take_result(struct run *run, int64_t now_ms)
+{
+    struct err err;
+    if (run->files.dir != NULL && run_files_result(&run->files, &run->arena, &run->result, &err))
+        output_note(run->output, now_ms, "the result was dropped: %s", err.text);
+}
+
+static void end(struct run *run)
+{
+    int64_t now_ms = clock_wall_ms();
+    run->ended = true;
+    read_rest(run);
+    take_result(run, now_ms);
+    output_finish(run->output, now_ms);
+    run_end_usage(&run->end, &run->usage);
+    run->usage.output_bytes = (int64_t)run->output->total_bytes;
+    run->usage.dropped_bytes = (int64_t)run->output->dropped_bytes;
+    run->usage.log_seq = run->output->seq;
+    uplink_offer(run->host->uplink, run->output, true);
+    if (run->output->unsent_bytes == 0)
+        finish(run);
+    else
+        uv_timer_start(&run->timer, on_log_wait, LOG_WAIT_MS, 0);
+}
+
+void run_on_event(struct run *run, const struct spawn_event *event)
+{
+    if (run->ended)
+        return;
+    if (event->kind == SPAWN_FAILED) { /* the end follows */
+        run->end.step = event->step;
+        run->end.error = event->error;
+        return;
+    }
+    run->end.wait_status = event->wait_status;
+    run->usage.cpu_ms = event->cpu_ms;
+    run->usage.peak_memory_bytes = event->peak_memory_bytes;
+    end(run);
+}
+
+/* ---- ending it */
+
+static void kill_now(struct run *run)
+{
+    uv_timer_stop(&run->timer);
+    output_note(run->output, clock_wall_ms(), "sent SIGKILL");
+    spawner_signal(run->host->spawner, run->id, SIGKILL);
+}
+
+static void on_grace_over(uv_timer_t *timer)
+{
+    kill_now(timer->data);
+}
+
+static void terminate(struct run *run, const char *why)
+{
+    char grace[WHEN_TEXT_MAX];
+    duration_format(grace, run->host->kill_grace_ms);
+    output_note(run->output, clock_wall_ms(), "%s: sent SIGTERM, SIGKILL follows in %s", why,
+                grace);
+    spawner_signal(run->host->spawner, run->id, SIGTERM);
+    uv_timer_start(&run->timer, on_grace_over, (uint64_t)run->host->kill_grace_ms, 0);
+}
+
+void run_cut(struct run *run, enum run_cut cut, struct str reason)
+{
+    if (run->ended)
+        return;
+    bool first = run->end.cut == RUN_CUT_NONE;
+    if (first) {
+        run->end.cut = cut;
+        run->end.reason = arena_str(&run->arena, reason);
+    }
+    if (cut == RUN_CUT_BROKEN || run->order != NULL)
+        end(run);
+    else if (cut == RUN_CUT_LOST)
+        kill_now(run);
+    else if (first)
+        terminate(run, cut == RUN_CUT_TIMEOUT ? "the timeout has passed" : run->end.reason.ptr);
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+    run_cut(timer->data, RUN_CUT_TIMEOUT, STR(""));
+}
+
+/* ---- the beginning */
+
+static void open_taps(struct run *run, const int fds[2])
+{
+    static const enum log_stream streams[] = {LOG_STDOUT, LOG_STDERR};
+    for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
+        struct tap *tap = &run->taps[i];
+        tap->fd = fds[i];
+        tap->stream = streams[i];
+        int failed = uv_poll_init(run->host->loop, &tap->poll, tap->fd);
+        assert(failed == 0); /* a pipe can always be polled */
+        (void)failed;
+        tap->poll.data = tap;
+        tap->run = run;
+        run->handles++;
+    }
+    set_paused(run, false);
+}
+
+void run_start(struct run *run)
+{
+    struct run_order *order = run->order;
+    struct err err;
+    int taps[2];
+    run->order = NULL;
+    if (run_order_launch(order, run->host, run->id, &run->files, &run->arena, taps, &err)) {
+        run->end.unready = arena_str(&run->arena, str_c(err.text));
+        end(run);
+    } else {
+        run->end.started = true;
+        open_taps(run, taps);
+        if (run->end.timeout_ms > 0)
+            uv_timer_start(&run->timer, on_timeout, (uint64_t)run->end.timeout_ms, 0);
+    }
+    run_order_free(order);
+}
+
+enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
+                struct run **ret_run, struct err *err)
+{
+    struct run_order *order;
+    TRY(run_order_new(lease, &order, err));
+    struct run *run = MEM_NEW(struct run);
+    run->host = host;
+    run->id = id;
+    run->order = order;
+    run->taps[0].fd = run->taps[1].fd = -1;
+    run->end.timeout_ms = order->spec.timeout_ms;
+    run->end.program = arena_str(&run->arena, order->spec.argv[0]);
+    run->end.working_dir = arena_str(&run->arena, order->spec.working_dir);
+    run->output = output_new(lease->exec_id, lease->token, lease->attempt, host->output_bytes_max);
+    run->output->on_sent = on_sent;
+    run->output->arg = run;
+    uv_timer_init(host->loop, &run->timer); /* cannot fail */
+    run->timer.data = run;
+    run->handles = 1;
+    host->running++;
+    *ret_run = run;
+    return RC_OK;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct run *run = handle->data;
+    if (--run->handles > 0)
+        return;
+    arena_free(&run->arena);
+    free(run);
+}
+
+void run_free(struct run *run)
+{
+    run->host->running--;
+    for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
+        struct tap *tap = &run->taps[i];
+        close_tap(tap);
+        if (tap->run == NULL) /* never opened */
+            continue;
+        tap->poll.data = run;
+        uv_close((uv_handle_t *)&tap->poll, on_closed);
+    }
+    uv_close((uv_handle_t *)&run->timer, on_closed);
+    uplink_leave(run->host->uplink, run->output);
+    if (run->files.dir != NULL)
+        run_files_remove(&run->files, run->host->loop);
+    run_order_free(run->order);
+    buf_free(&run->error);
+}
+
+uint64_t run_id(const struct run *run)
+{
+    return run->id;
+}
+
+uint64_t run_exec_id(const struct run *run)
+{
+    return run->output->exec_id;
+}
+
+uint64_t run_token(const struct run *run)
+{
+    return run->output->token;
+}

@@ -1,0 +1,53 @@
+/* run.h - one attempt at a command, from its lease to its result.
+ *
+ * Prepares files and environment, has the spawner start the command, reads what it prints, ends it
+ * when it must end (TERM, and KILL after a grace), and says how it ended. The result is held back
+ * until the server has the output, for a while at least, so that a reader who sees the end of an
+ * execution finds its last line there. */
+#pragma once
+#include "job/poll.h"
+#include "worker/run_end.h"
+#include "worker/spawner.h"
+#include "worker/uplink.h"
+
+struct run;
+
+enum { RUN_READ_BYTES = 64 << 10 }; /* what a pipe holds */
+
+/* What all attempts of a worker share; outlives them. */
+struct run_host {
+    uv_loop_t *loop;
+    struct spawner *spawner;
+    struct uplink *uplink;
+    const char *tmp_dir;
+    char *const *env; /* what commands inherit */
+    int64_t kill_grace_ms;
+    size_t output_bytes_max;
+    size_t running; /* attempts that exist; kept by run.c */
+    /* The attempt is over; the owner reports the result, whose texts live until run_free, and
+     * calls that. */
+    void (*on_done)(void *arg, struct run *run, const struct poll_result *result);
+    void *arg;
+    char buffer[RUN_READ_BYTES]; /* of whoever reads right now */
+};
+
+/* An attempt that waits for its start; `id` is what the spawner will call it. The lease is copied.
+ * RC_INVALID when its spec makes no sense here. */
+enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
+                struct run **ret_run, struct err *err);
+/* Starts it. Waits for the spawner when that has no room. May call on_done. */
+void run_start(struct run *run);
+/* Output that was not sent yet is left to the uplink. The command must have ended, unless the whole
+ * worker does. The loop must run once more. */
+void run_free(struct run *run);
+
+/* The spawner said something about this one. May call on_done. */
+void run_on_event(struct run *run, const struct spawn_event *event);
+/* Ends the command: by TERM and a grace, or at once when there is no time (RUN_CUT_LOST). The
+ * first reason counts, but a later one may hurry. RUN_CUT_BROKEN: nobody will tell us that it
+ * ended, so it counts as ended now. May call on_done. */
+void run_cut(struct run *run, enum run_cut cut, struct str reason);
+
+uint64_t run_id(const struct run *run);
+uint64_t run_exec_id(const struct run *run);
+uint64_t run_token(const struct run *run);

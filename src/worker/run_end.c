@@ -1,0 +1,104 @@
+#include "worker/run_end.h"
+#include "base/when.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+    EXIT_RETRY = 75,     /* EX_TEMPFAIL of sysexits.h */
+    EXIT_PERMANENT = 78, /* EX_CONFIG */
+};
+
+/* The system's words, as they stand in the middle of a sentence. */
+static void add_errno(struct buf *out, int error)
+{
+    const char *text = strerror(error);
+    buf_printf(out, ": %c%s", tolower((unsigned char)text[0]), text + 1);
+}
+
+/* True when the same may work a moment later, or on another machine. */
+static bool is_passing(int error)
+{
+    static const int passing[] = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EIO, ETXTBSY, EINTR};
+    for (size_t i = 0; i < COUNT_OF(passing); i++) {
+        if (error == passing[i])
+            return true;
+    }
+    return false;
+}
+
+static enum outcome judge_unstarted(const struct run_end *end, struct buf *error)
+{
+    bool own_fault = end->step == SPAWN_STEP_CHDIR || end->step == SPAWN_STEP_EXEC;
+    if (end->step == SPAWN_STEP_CHDIR)
+        buf_printf(error, "cannot enter '%.*s'", STR_ARG(end->working_dir));
+    else if (end->step == SPAWN_STEP_EXEC)
+        buf_printf(error, "cannot run '%.*s'", STR_ARG(end->program));
+    else
+        buf_printf(error, "cannot start a process");
+    add_errno(error, end->error);
+    return own_fault && !is_passing(end->error) ? OUTCOME_PERMANENT : OUTCOME_FAILED;
+}
+
+static enum outcome judge_cut(const struct run_end *end, struct buf *error)
+{
+    char text[WHEN_TEXT_MAX];
+    switch (end->cut) {
+    case RUN_CUT_TIMEOUT:
+        duration_format(text, end->timeout_ms);
+        buf_printf(error, "timed out after %s", text);
+        return OUTCOME_TIMEOUT;
+    case RUN_CUT_STOPPED: buf_add(error, end->reason); return OUTCOME_STOPPED;
+    case RUN_CUT_RETURNED:
+        buf_printf(error, "ended because its worker is leaving");
+        return OUTCOME_RETURNED;
+    case RUN_CUT_LOST:
+        buf_printf(error, "killed because its lease could not be renewed in time");
+        return OUTCOME_RETURNED;
+    case RUN_CUT_BROKEN: buf_printf(error, "the spawner died"); return OUTCOME_FAILED;
+    case RUN_CUT_NONE: break;
+    }
+    return OUTCOME_NONE;
+}
+
+static enum outcome judge_exit(int code, struct buf *error)
+{
+    if (code == 0)
+        return OUTCOME_SUCCEEDED;
+    buf_printf(error, "exit code %d", code);
+    if (code == EXIT_RETRY)
+        buf_printf(error, " (asks for a retry)");
+    if (code == EXIT_PERMANENT)
+        buf_printf(error, " (permanent)");
+    return code == EXIT_PERMANENT ? OUTCOME_PERMANENT : OUTCOME_FAILED;
+}
+
+enum outcome run_end_judge(const struct run_end *end, struct buf *error)
+{
+    if (end->cut != RUN_CUT_NONE)
+        return judge_cut(end, error);
+    if (end->unready.len > 0) {
+        buf_printf(error, "cannot prepare the attempt: %.*s", STR_ARG(end->unready));
+        return OUTCOME_FAILED;
+    }
+    if (end->step != 0)
+        return judge_unstarted(end, error);
+    if (WIFEXITED(end->wait_status))
+        return judge_exit(WEXITSTATUS(end->wait_status), error);
+
+    int signum = WTERMSIG(end->wait_status);
+    const char *name = sigabbrev_np(signum);
+    buf_printf(error, "killed by signal %d", signum);
+    if (name != NULL) /* real-time signals have none */
+        buf_printf(error, " (SIG%s)", name);
+    return OUTCOME_FAILED;
+}
+
+void run_end_usage(const struct run_end *end, struct usage *usage)
+{
+    bool ran = end->started && end->step == 0 && end->cut != RUN_CUT_BROKEN;
+    usage->exit_code = ran && WIFEXITED(end->wait_status) ? WEXITSTATUS(end->wait_status) : -1;
+    usage->signal = ran && WIFSIGNALED(end->wait_status) ? WTERMSIG(end->wait_status) : 0;
+}

@@ -1,0 +1,22 @@
+/* run_env.h - the environment of a command.
+ *
+ * Three layers, each overriding the one before: what the worker was started with (PATH, HOME, TZ
+ * ...), without anything of ours, so that no key leaks into a job; the job's own `env`; and what
+ * belfry tells every command about itself. */
+#pragma once
+#include "base/arena.h"
+#include "job/poll.h"
+#include "job/spec.h"
+
+/* What belfry tells. */
+struct run_facts {
+    const struct poll_lease *lease;
+    const char *payload_path;
+    const char *result_path;
+    int64_t deadline_ms; /* wall clock; 0: none */
+};
+
+/* NUL-terminated "KEY=value" entries, a NULL behind the last; in the arena, or `inherited`'s own.
+ * That is usually environ. */
+char **run_env(char *const *inherited, const struct spec *spec, const struct run_facts *facts,
+               struct arena *arena);

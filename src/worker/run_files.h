@@ -1,0 +1,24 @@
+/* run_files.h - the files of one attempt: a directory, the payload in it, the result to come. */
+#pragma once
+#include "base/arena.h"
+#include "job/poll.h"
+
+#include <uv.h>
+
+/* Paths live in the arena they were made with. */
+struct run_files {
+    const char *dir;
+    const char *payload; /* exists also without a payload, then empty: a command can just read it */
+    const char *result;  /* for the command to write */
+};
+
+/* Makes the directory (mode 0700) below tmp_dir, writes the payload and opens it for reading; the
+ * descriptor is the caller's. What was made before it failed is for run_files_remove. */
+enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct arena *arena,
+                       struct run_files *ret_files, int *ret_payload_fd, struct err *err);
+/* What the command wrote as its result, checked, in the arena; empty when it wrote none. The error
+ * continues "the result was dropped: ". */
+enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,
+                         struct err *err);
+/* Removes all; what a command left behind beside the result in the background. */
+void run_files_remove(const struct run_files *files, uv_loop_t *loop);

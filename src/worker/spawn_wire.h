@@ -1,0 +1,85 @@
+/* spawn_wire.h - what a worker and its spawner say to each other.
+ *
+ * They share a socket pair that keeps messages apart (SOCK_SEQPACKET). The worker asks for a
+ * command to be run, for one to be signalled, or says how long it may be trusted to be awake; each
+ * request is one small message. What a command needs is of any size, so it travels as a memory
+ * file (the plan) beside the message, together with the three descriptors the command will see as
+ * 0, 1 and 2.
+ *
+ * Every SPAWN_RUN is answered by exactly one SPAWN_ENDED, whatever happens; when the command could
+ * not be started, a SPAWN_FAILED with the reason comes before it. There is no message for success:
+ * nobody waits for it, and a signal may be sent as soon as the request is on its way. Both ends are
+ * one binary on one machine, so structs travel as they are. */
+#pragma once
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The entry that every command carries in its environment, and no other command of this worker
+ * carries with the same value: by it the spawner recognises whose child a stray process is. */
+#define SPAWN_MARK "BELFRY_EXECUTION_ID="
+
+enum { SPAWN_MARK_MAX = 64 };
+
+enum spawn_verb {
+    SPAWN_RUN = 1,
+    SPAWN_SIGNAL,   /* to the command's whole process group */
+    SPAWN_DEADLINE, /* kill every command at deadline_ms, unless told otherwise before */
+};
+
+struct spawn_request {
+    uint64_t id; /* the worker's own number for the command */
+    enum spawn_verb verb;
+    int signal;
+    int64_t deadline_ms;       /* boot clock; 0: none */
+    char mark[SPAWN_MARK_MAX]; /* the command's SPAWN_MARK entry, NUL-terminated */
+};
+
+/* Descriptors that come with SPAWN_RUN, in this order. */
+enum spawn_fd { SPAWN_FD_STDIN, SPAWN_FD_STDOUT, SPAWN_FD_STDERR, SPAWN_FD_PLAN, SPAWN_FDS };
+
+enum spawn_kind {
+    SPAWN_FAILED = 1, /* step and error say what could not be done */
+    SPAWN_ENDED,      /* the leader was reaped and its group killed */
+};
+
+enum spawn_step {
+    SPAWN_STEP_FORK = 1,
+    SPAWN_STEP_SETUP,
+    SPAWN_STEP_CHDIR,
+    SPAWN_STEP_EXEC,
+};
+
+struct spawn_event {
+    uint64_t id;
+    enum spawn_kind kind;
+    enum spawn_step step; /* SPAWN_FAILED */
+    int error;            /* SPAWN_FAILED: an errno */
+    int wait_status;      /* SPAWN_ENDED: as of wait(2) */
+    int64_t cpu_ms;       /* user and system, of the leader and all it waited for */
+    int64_t peak_memory_bytes;
+};
+
+/* What to execute. Lists end with NULL. */
+struct spawn_plan {
+    const char *working_dir; /* NULL: where the worker was started */
+    char *const *argv;
+    char *const *env;
+};
+
+/* Writes a plan into a new memory file. */
+enum rc spawn_plan_write(const struct spawn_plan *plan, int *ret_fd, struct err *err);
+/* Reads it back into memory that is never freed: the reader is about to become the command.
+ * Returns 0, or an errno. */
+int spawn_plan_read(int fd, struct spawn_plan *ret_plan);
+
+/* One message, with fd_count descriptors, or none. `flags` as of send(2). Returns 0, or an errno;
+ * EAGAIN only with MSG_DONTWAIT. */
+int spawn_send(int sock, const void *message, size_t bytes, const int *fds, size_t fd_count,
+               int flags);
+/* Takes one message of exactly `bytes`, without waiting, and up to SPAWN_FDS descriptors, which are
+ * the caller's then (close-on-exec; absent ones are -1). ret_fds may be NULL when none are expected.
+ * Returns 0, EAGAIN, or EPIPE when the other side is gone. */
+int spawn_receive(int sock, void *ret_message, size_t bytes, int ret_fds[SPAWN_FDS]);

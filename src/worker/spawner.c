@@ -1,0 +1,195 @@
+#include "worker/spawner.h"
+#include "base/mem.h"
+#include "worker/spawner_loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Room for some forty requests: descriptors under way count against the limit of open files, which
+ * is 1024 for most users, and there are SPAWN_FDS in each. */
+enum { QUEUE_BYTES = 16 << 10 };
+
+struct spawner {
+    int sock; /* owned; -1 when the process is gone */
+    pid_t pid;
+    bool listening;
+    int64_t deadline_ms; /* the last one sent */
+    uv_poll_t poll;
+    struct spawner_events events;
+};
+
+/* Forks with every signal blocked, and the child stays so: none may hit it half born. */
+static pid_t fork_deaf(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid != 0)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+enum rc spawner_new(const char *tmp_dir, int keep_fd, struct spawner **ret_spawner, struct err *err)
+{
+    static const int queue_bytes = QUEUE_BYTES;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return err_set(err, RC_IO, "socketpair: %s", strerror(errno));
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &queue_bytes, sizeof(queue_bytes));
+    pid_t pid = fork_deaf();
+    if (pid < 0) {
+        err_set(err, RC_IO, "fork the spawner: %s", strerror(errno));
+        close(pair[0]);
+        close(pair[1]);
+        return err->rc;
+    }
+    if (pid == 0)
+        spawner_loop(pair[1], keep_fd, tmp_dir);
+    close(pair[1]);
+
+    struct spawner *s = MEM_NEW(struct spawner);
+    s->sock = pair[0];
+    s->pid = pid;
+    *ret_spawner = s;
+    return RC_OK;
+}
+
+/* Stays allocated: the owner learns of it by on_gone and frees. */
+static void lose(struct spawner *s)
+{
+    uv_poll_stop(&s->poll);
+    close(s->sock);
+    s->sock = -1;
+    s->events.on_gone(s->events.arg);
+}
+
+static void receive_all(struct spawner *s)
+{
+    while (s->sock >= 0 && !uv_is_closing((uv_handle_t *)&s->poll)) {
+        struct spawn_event event;
+        int error = spawn_receive(s->sock, &event, sizeof(event), NULL);
+        if (error == EAGAIN)
+            return;
+        if (error != 0)
+            lose(s);
+        else
+            s->events.on_event(s->events.arg, &event);
+    }
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    struct spawner *s = poll->data;
+    (void)status; /* an error shows when we read */
+    if ((events & UV_WRITABLE) != 0) {
+        uv_poll_start(poll, UV_READABLE, on_ready);
+        s->events.on_room(s->events.arg);
+    }
+    receive_all(s);
+}
+
+void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_events *events)
+{
+    assert(!s->listening);
+    s->events = *events;
+    s->listening = true;
+    int failed = uv_poll_init(loop, &s->poll, s->sock);
+    assert(failed == 0); /* a socket can always be polled */
+    (void)failed;
+    s->poll.data = s;
+    uv_poll_start(&s->poll, UV_READABLE, on_ready);
+}
+
+static void close_and_free(struct spawner *s)
+{
+    if (s->sock >= 0)
+        close(s->sock);
+    free(s);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    close_and_free(handle->data);
+}
+
+void spawner_free(struct spawner *s)
+{
+    if (s == NULL)
+        return;
+    if (s->listening)
+        uv_close((uv_handle_t *)&s->poll, on_closed);
+    else
+        close_and_free(s);
+}
+
+pid_t spawner_pid(const struct spawner *s)
+{
+    return s->pid;
+}
+
+/* May wait while the socket is full, which is short: the spawner never waits for us. (libuv has
+ * made the socket one that does not wait by itself.) */
+static int ask(struct spawner *s, const struct spawn_request *request, const int *fds, size_t count)
+{
+    if (s->sock < 0)
+        return EPIPE;
+    for (;;) {
+        int error = spawn_send(s->sock, request, sizeof(*request), fds, count, 0);
+        if (error != EAGAIN)
+            return error;
+        poll(&(struct pollfd){.fd = s->sock, .events = POLLOUT}, 1, -1);
+    }
+}
+
+bool spawner_has_room(struct spawner *s)
+{
+    struct pollfd ready = {.fd = s->sock, .events = POLLOUT};
+    if (s->sock < 0 || poll(&ready, 1, 0) > 0)
+        return true; /* also when it is gone: asking tells */
+    uv_poll_start(&s->poll, UV_READABLE | UV_WRITABLE, on_ready);
+    return false;
+}
+
+enum rc spawner_run(struct spawner *s, uint64_t id, const struct spawn_plan *plan, const char *mark,
+                    const int stdio[3], struct err *err)
+{
+    struct spawn_request request = {.id = id, .verb = SPAWN_RUN};
+    int fds[SPAWN_FDS] = {stdio[0], stdio[1], stdio[2], -1};
+
+    assert(strncmp(mark, SPAWN_MARK, strlen(SPAWN_MARK)) == 0);
+    assert(strlen(mark) < sizeof(request.mark));
+    snprintf(request.mark, sizeof(request.mark), "%s", mark);
+    TRY(spawn_plan_write(plan, &fds[SPAWN_FD_PLAN], err));
+    int error = ask(s, &request, fds, SPAWN_FDS);
+    close(fds[SPAWN_FD_PLAN]);
+    if (error == EPIPE || error == ECONNRESET)
+        return err_set(err, RC_SHUTDOWN, "the spawner is gone");
+    if (error != 0)
+        return err_set(err, RC_IO, "ask the spawner: %s", strerror(error));
+    return RC_OK;
+}
+
+/* A spawner that is gone reports itself through on_gone. */
+void spawner_signal(struct spawner *s, uint64_t id, int signum)
+{
+    struct spawn_request request = {.id = id, .verb = SPAWN_SIGNAL, .signal = signum};
+    (void)ask(s, &request, NULL, 0);
+}
+
+void spawner_set_deadline(struct spawner *s, int64_t deadline_ms)
+{
+    if (deadline_ms == s->deadline_ms)
+        return;
+    s->deadline_ms = deadline_ms;
+    struct spawn_request request = {.verb = SPAWN_DEADLINE, .deadline_ms = deadline_ms};
+    (void)ask(s, &request, NULL, 0);
+}

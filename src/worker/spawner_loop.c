@@ -1,0 +1,299 @@
+#include "worker/spawner_loop.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "worker/spawn_exec.h"
+#include "worker/stray.h"
+#include "worker/tmpdir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    OUTBOX_BYTES_MAX = 16 << 20, /* 200,000 events: more than a worker has commands */
+    KILL_TIMEOUT_MS = 5000,      /* what survives SIGKILL so long is stuck in the kernel */
+};
+
+struct command {
+    uint64_t id;
+    pid_t pid;
+    char mark[SPAWN_MARK_MAX];
+};
+
+struct nest {
+    pid_t pid; /* our own */
+    int sock;
+    int signals;
+    int timer;
+    struct map by_id;  /* commands that run; owned */
+    struct map by_pid; /* the same */
+    struct buf outbox; /* whole events that the socket had no room for */
+    bool closed;       /* the worker is gone */
+};
+
+/* ---- telling */
+
+static void flush(struct nest *n)
+{
+    size_t sent = 0;
+    for (; sent < n->outbox.len; sent += sizeof(struct spawn_event)) {
+        int error = spawn_send(n->sock, n->outbox.ptr + sent, sizeof(struct spawn_event), NULL, 0,
+                               MSG_DONTWAIT);
+        if (error != 0) {
+            n->closed |= error != EAGAIN;
+            break;
+        }
+    }
+    buf_drop_front(&n->outbox, sent);
+}
+
+/* Never waits: a worker that is stopped must not keep us from killing in time. */
+static void tell(struct nest *n, const struct spawn_event *event)
+{
+    buf_add(&n->outbox, str_of((const char *)event, sizeof(*event)));
+    flush(n);
+}
+
+/* ---- commands */
+
+static void signal_command(const struct command *c, int signum)
+{
+    /* The group exists once the child has called setsid; before, the child is alone. */
+    if (kill(-c->pid, signum) != 0 && errno == ESRCH)
+        kill(c->pid, signum);
+}
+
+static void signal_all(struct nest *n, int signum)
+{
+    MAP_EACH(&n->by_id, slot)
+    {
+        signal_command(slot->value, signum);
+    }
+}
+
+static void tell_unstarted(struct nest *n, uint64_t id, enum spawn_step step, int error)
+{
+    tell(n, &(struct spawn_event){.id = id, .kind = SPAWN_FAILED, .step = step, .error = error});
+    tell(n, &(struct spawn_event){.id = id, .kind = SPAWN_ENDED});
+}
+
+static void run_command(struct nest *n, const struct spawn_request *request,
+                        const int fds[SPAWN_FDS])
+{
+    if (fds[SPAWN_FDS - 1] < 0) { /* the kernel delivers as many as we have room for */
+        tell_unstarted(n, request->id, SPAWN_STEP_SETUP, EMFILE);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0)
+        spawn_exec(request->id, fds, n->sock, n->pid);
+    if (pid < 0) {
+        tell_unstarted(n, request->id, SPAWN_STEP_FORK, errno);
+        return;
+    }
+    struct command *c = MEM_NEW(struct command);
+    c->id = request->id;
+    c->pid = pid;
+    memcpy(c->mark, request->mark, sizeof(c->mark));
+    map_put(&n->by_id, c->id, c);
+    map_put(&n->by_pid, (uint64_t)pid, c);
+}
+
+static int64_t timeval_ms(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+static void end_command(struct nest *n, struct command *take_command, int wait_status,
+                        const struct rusage *usage)
+{
+    map_remove(&n->by_id, take_command->id);
+    map_remove(&n->by_pid, (uint64_t)take_command->pid);
+    tell(n, &(struct spawn_event){
+                .id = take_command->id,
+                .kind = SPAWN_ENDED,
+                .wait_status = wait_status,
+                .cpu_ms = timeval_ms(usage->ru_utime) + timeval_ms(usage->ru_stime),
+                .peak_memory_bytes = (int64_t)usage->ru_maxrss * 1024,
+            });
+    free(take_command);
+}
+
+/* ---- what commands leave behind */
+
+static bool mark_is_live(struct nest *n, const char *mark)
+{
+    MAP_EACH(&n->by_id, slot)
+    {
+        const struct command *c = slot->value;
+        if (strcmp(c->mark, mark) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A child that is no leader was adopted. It dies when its mark says that it belongs to a command
+ * that has ended; without a mark nobody can tell, and it lives until the worker goes. */
+static void kill_if_stray(void *arg, pid_t child)
+{
+    struct nest *n = arg;
+    char mark[SPAWN_MARK_MAX];
+    if (map_get(&n->by_pid, (uint64_t)child) != NULL)
+        return;
+    if (stray_env(child, SPAWN_MARK, mark, sizeof(mark)) && !mark_is_live(n, mark))
+        kill(child, SIGKILL);
+}
+
+/* Reaps everybody who has ended, then looks for strays: with every death more may have been left
+ * to us, so this is repeated for as long as something of theirs still ends. */
+static void reap(struct nest *n)
+{
+    siginfo_t info;
+    for (;;) {
+        info.si_pid = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+            break;
+        /* While the leader is a zombie its number cannot be taken by another group. */
+        struct command *c = map_get(&n->by_pid, (uint64_t)info.si_pid);
+        if (c != NULL)
+            kill(-c->pid, SIGKILL);
+        struct rusage usage;
+        int wait_status;
+        if (wait4(info.si_pid, &wait_status, 0, &usage) == info.si_pid && c != NULL)
+            end_command(n, c, wait_status, &usage);
+    }
+    stray_each(kill_if_stray, n);
+}
+
+/* ---- listening */
+
+static void set_timer(struct nest *n, int64_t deadline_ms)
+{
+    struct itimerspec when = {
+        .it_value = {.tv_sec = deadline_ms / 1000, .tv_nsec = deadline_ms % 1000 * 1000000}};
+    timerfd_settime(n->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void handle(struct nest *n, const struct spawn_request *request, const int fds[SPAWN_FDS])
+{
+    struct command *c = map_get(&n->by_id, request->id);
+    switch (request->verb) {
+    case SPAWN_RUN: run_command(n, request, fds); break;
+    case SPAWN_SIGNAL:
+        if (c != NULL)
+            signal_command(c, request->signal);
+        break;
+    case SPAWN_DEADLINE: set_timer(n, request->deadline_ms); break;
+    }
+}
+
+/* One request at a time, so that a flood of them does not keep ended commands waiting. */
+static void serve(struct nest *n)
+{
+    struct spawn_request request;
+    int fds[SPAWN_FDS];
+    int error = spawn_receive(n->sock, &request, sizeof(request), fds);
+    if (error != 0) {
+        n->closed |= error != EAGAIN;
+        return;
+    }
+    handle(n, &request, fds);
+    for (size_t i = 0; i < SPAWN_FDS; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+}
+
+static void forget_signals(struct nest *n)
+{
+    struct signalfd_siginfo info;
+    while (read(n->signals, &info, sizeof(info)) > 0) {
+    }
+}
+
+static void run(struct nest *n)
+{
+    while (!n->closed) {
+        struct pollfd fds[] = {
+            {.fd = n->sock, .events = n->outbox.len > 0 ? POLLIN | POLLOUT : POLLIN},
+            {.fd = n->signals, .events = POLLIN},
+            {.fd = n->timer, .events = POLLIN},
+        };
+        uint64_t expirations;
+        if (poll(fds, COUNT_OF(fds), -1) < 0)
+            continue; /* EINTR; nothing else can happen */
+        if (fds[2].revents != 0 && read(n->timer, &expirations, sizeof(expirations)) > 0)
+            signal_all(n, SIGKILL);
+        if (fds[1].revents != 0) {
+            forget_signals(n);
+            reap(n);
+        }
+        if ((fds[0].revents & POLLOUT) != 0)
+            flush(n);
+        if ((fds[0].revents & ~POLLOUT) != 0)
+            serve(n);
+    }
+}
+
+/* ---- beginning and end */
+
+/* Out of the worker's session, so that ^C in a terminal is the worker's business, and rid of every
+ * descriptor that was not meant for us. */
+static void detach(int *sock, int *keep_fd)
+{
+    setsid();
+    prctl(PR_SET_NAME, "belfry-spawner");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+    /* Two rounds, because the wanted descriptors may sit on each other's places. */
+    *sock = fcntl(*sock, F_DUPFD_CLOEXEC, 10);
+    *keep_fd = *keep_fd < 0 ? -1 : fcntl(*keep_fd, F_DUPFD_CLOEXEC, 10);
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null_fd, STDIN_FILENO);
+    dup2(null_fd, STDOUT_FILENO);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* started without one: keep its place taken */
+        dup2(null_fd, STDERR_FILENO);
+    int next = STDERR_FILENO + 1;
+    *sock = dup3(*sock, next++, O_CLOEXEC);
+    if (*keep_fd >= 0)
+        *keep_fd = dup3(*keep_fd, next++, O_CLOEXEC);
+    close_range((unsigned)next, ~0U, 0);
+}
+
+_Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir)
+{
+    struct nest nest = {.pid = getpid(), .outbox = BUF(OUTBOX_BYTES_MAX)};
+    struct err err;
+    sigset_t child_signal;
+
+    detach(&sock, &keep_fd);
+    log_set_who("spawner");
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    nest.sock = sock;
+    nest.signals = signalfd(-1, &child_signal, SFD_CLOEXEC | SFD_NONBLOCK);
+    nest.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (sock < 0 || nest.signals < 0 || nest.timer < 0) {
+        log_error("the spawner cannot start", "error", strerror(errno), NULL);
+        _exit(1);
+    }
+    run(&nest);
+    signal_all(&nest, SIGKILL);
+    stray_kill_all(KILL_TIMEOUT_MS);
+    if (tmpdir_remove(tmp_dir, &err) != RC_OK)
+        log_warn("the temporary directory stays", "error", err.text, NULL);
+    _exit(0);
+}

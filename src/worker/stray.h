@@ -1,0 +1,22 @@
+/* stray.h - the children of this process, as the kernel sees them.
+ *
+ * A subreaper inherits every descendant whose parent has died, whatever session or group it moved
+ * to. That makes "kill all that is left" a matter of asking for one's own children until there are
+ * none. Only for a process with one thread, since children belong to threads in /proc. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Calls visit for every child, zombies included. One that appears or vanishes meanwhile may be
+ * missed, so whoever wants all of them repeats. */
+void stray_each(void (*visit)(void *arg, pid_t child), void *arg);
+
+/* Finds the entry that starts with `prefix` ("KEY=") in the environment pid was started with, and
+ * copies it, cut to `size` with its NUL. False when there is none or when it cannot be read. */
+bool stray_env(pid_t pid, const char *prefix, char *ret_entry, size_t size);
+
+/* Kills and reaps children, and what they leave to us, until there are none. Gives up on those that
+ * cannot be killed (another user's, or stuck in the kernel) after timeout_ms. */
+void stray_kill_all(int timeout_ms);

@@ -1,0 +1,13 @@
+/* tmpdir.h - temporary directories, and how to be rid of them.
+ *
+ * A worker has one directory, only its own user can look into it, and each attempt one below. The
+ * spawner removes the worker's when the worker is gone, so a crash leaves nothing behind. */
+#pragma once
+#include "base/err.h"
+
+/* Makes root/belfry-worker-XXXXXX, mode 0700; *ret_path is the caller's to free. */
+enum rc tmpdir_make(const char *root, char **ret_path, struct err *err);
+
+/* Removes a directory and all below it, without following links. Commands may have put anything
+ * there: directories nested deeper than a stack or without permissions do not stop it. */
+enum rc tmpdir_remove(const char *path, struct err *err);

@@ -1,0 +1,32 @@
+/* uplink.h - brings the output of all attempts to the server.
+ *
+ * One connection of its own, one upload at a time, each filled with a piece of every attempt in
+ * turn, so that one that prints without end does not hold up the others. What fails is sent again,
+ * which is harmless: pieces are numbered. */
+#pragma once
+#include "worker/output.h"
+
+#include <uv.h>
+
+struct uplink;
+
+/* Nothing is sent before uplink_welcome. */
+enum rc uplink_new(uv_loop_t *loop, struct str url, struct str token, struct uplink **ret_uplink,
+                   struct err *err);
+/* Drops what was not sent; the loop must run once more. NULL is fine. */
+void uplink_free(struct uplink *u);
+
+/* Sends under this id from now on. What was not sent under another one is dropped: the server has
+ * forgotten the attempts with the worker. */
+void uplink_welcome(struct uplink *u, uint64_t worker_id);
+
+/* The output has pieces ready. They are sent within a moment, together with others; at once when
+ * it is urgent. */
+void uplink_offer(struct uplink *u, struct output *output, bool urgent);
+/* Nothing will follow and nobody waits: the output is freed when it was sent. */
+void uplink_leave(struct uplink *u, struct output *take_output);
+
+/* How many unsent bytes an attempt may have before it should stop reading, while this many run. */
+size_t uplink_share(size_t running);
+/* True when nothing is left to send, also of attempts that have left. */
+bool uplink_is_idle(const struct uplink *u);

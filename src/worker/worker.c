@@ -1,0 +1,392 @@
+#include "worker/worker.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "loop/signals.h"
+#include "worker/pidlock.h"
+#include "worker/poller.h"
+#include "worker/run.h"
+#include "worker/stray.h"
+#include "worker/tmpdir.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    LEAVE_TICK_MS = 100,
+    LEAVE_PATIENCE_MS = 10000, /* to tell a server that does not answer what has ended */
+    SPAWNER_SPARE_MS = 500,    /* the spawner's kill comes after ours, and before the lease's end */
+    STRAY_TIMEOUT_MS = 5000,
+};
+
+struct worker {
+    const struct worker_options *options;
+    uv_loop_t loop;
+    struct signals *signals;
+    struct poller *poller;
+    struct run_host host;
+    struct map runs;       /* by the spawner's number */
+    struct map by_exec;    /* the same by execution; there is one attempt of each at most */
+    uint64_t last_run;     /* attempts are numbered in the order they came */
+    uint64_t last_started; /* and started in that order */
+    uv_timer_t leave_timer;
+    bool leaving;
+    bool drained;          /* the poller has told all */
+    int64_t end_all_us;    /* when leaving: what still runs then is ended; INT64_MAX: never */
+    int64_t idle_since_us; /* when leaving: nothing runs since then; 0: something does */
+    int exit_code;
+};
+
+/* ---- attempts */
+
+static void on_run_done(void *arg, struct run *run, const struct poll_result *result)
+{
+    struct worker *w = arg;
+    poller_done(w->poller, result);
+    map_remove(&w->runs, run_id(run));
+    map_remove(&w->by_exec, run_exec_id(run));
+    run_free(run);
+}
+
+/* Starts what waits, oldest first, as long as the spawner keeps up. Attempts that were cut while
+ * they waited are gone from the map. */
+static void start_some(struct worker *w)
+{
+    while (w->last_started < w->last_run && spawner_has_room(w->host.spawner)) {
+        struct run *run = map_get(&w->runs, ++w->last_started);
+        if (run != NULL)
+            run_start(run);
+    }
+}
+
+static void on_lease(void *arg, const struct poll_lease *lease)
+{
+    struct worker *w = arg;
+    struct run *run;
+    struct err err;
+    if (run_new(&w->host, w->last_run + 1, lease, &run, &err)) {
+        poller_done(w->poller, &(struct poll_result){
+                                   .exec_id = lease->exec_id,
+                                   .token = lease->token,
+                                   .outcome = OUTCOME_PERMANENT,
+                                   .usage = {.exit_code = -1},
+                                   .error = str_c(err.text),
+                               });
+        return;
+    }
+    w->last_run++;
+    map_put(&w->runs, run_id(run), run);
+    map_put(&w->by_exec, run_exec_id(run), run);
+    start_some(w);
+}
+
+static void cut_one(struct worker *w, uint64_t exec_id, uint64_t token, enum run_cut cut,
+                    struct str reason)
+{
+    struct run *run = map_get(&w->by_exec, exec_id);
+    if (run != NULL && run_token(run) == token)
+        run_cut(run, cut, reason);
+}
+
+static void on_stop(void *arg, uint64_t exec_id, uint64_t token, struct str reason)
+{
+    cut_one(arg, exec_id, token, RUN_CUT_STOPPED, reason);
+}
+
+static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
+{
+    cut_one(arg, exec_id, token, RUN_CUT_LOST, STR("the lease is lost"));
+}
+
+static void on_deadline(void *arg, int64_t deadline_ms)
+{
+    struct worker *w = arg;
+    spawner_set_deadline(w->host.spawner,
+                         deadline_ms == INT64_MAX ? 0 : deadline_ms + SPAWNER_SPARE_MS);
+}
+
+static void on_welcome(void *arg, const struct welcome *welcome)
+{
+    struct worker *w = arg;
+    w->host.kill_grace_ms = welcome->kill_grace_ms;
+    w->host.output_bytes_max = (size_t)welcome->output_bytes_max;
+    uplink_welcome(w->host.uplink, welcome->worker_id);
+}
+
+/* Ends whatever runs. A run that ends at once leaves the map, which must not change while it is
+ * walked: hence the copy. */
+static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct run **runs = ARENA_ARRAY(&arena, struct run *, w->runs.len);
+    size_t count = 0;
+    MAP_EACH(&w->runs, slot)
+    {
+        runs[count++] = slot->value;
+    }
+    for (size_t i = 0; i < count; i++)
+        run_cut(runs[i], cut, reason);
+}
+
+/* ---- leaving */
+
+static bool may_leave(struct worker *w, int64_t now_us)
+{
+    bool told = w->drained && uplink_is_idle(w->host.uplink);
+    bool hopeless = poller_pending(w->poller) == 0 && !poller_is_connected(w->poller);
+    if (poller_running(w->poller) > 0 || w->runs.len > 0)
+        return false;
+    if (w->idle_since_us == 0)
+        w->idle_since_us = now_us;
+    return told || hopeless || now_us - w->idle_since_us > LEAVE_PATIENCE_MS * INT64_C(1000);
+}
+
+static void on_leave_tick(uv_timer_t *timer)
+{
+    struct worker *w = timer->data;
+    int64_t now_us = clock_mono_us();
+    if (now_us >= w->end_all_us)
+        cut_all(w, RUN_CUT_RETURNED, STR("the worker is leaving"));
+    if (may_leave(w, now_us))
+        uv_stop(&w->loop);
+}
+
+static void leave(struct worker *w, int64_t end_all_us, const char *why)
+{
+    char running[24];
+    if (!w->leaving) {
+        snprintf(running, sizeof(running), "%zu", w->runs.len);
+        log_info("draining", "why", why, "running", running, NULL);
+        w->leaving = true;
+        poller_drain(w->poller);
+        uv_timer_start(&w->leave_timer, on_leave_tick, 0, LEAVE_TICK_MS);
+    }
+    if (end_all_us < w->end_all_us)
+        w->end_all_us = end_all_us;
+}
+
+static void on_drain(void *arg)
+{
+    leave(arg, INT64_MAX, "the server asks");
+}
+
+static void on_drained(void *arg)
+{
+    struct worker *w = arg;
+    w->drained = true;
+}
+
+static void on_signal(void *arg, int signum)
+{
+    struct worker *w = arg;
+    if (signum != SIGTERM && signum != SIGINT)
+        return;
+    /* A drain that the server asked for has no time limit; this gives it one. */
+    bool again = w->end_all_us != INT64_MAX;
+    if (again) {
+        log_warn("leaving at once", NULL);
+        w->exit_code = EXIT_FAILURE;
+        uv_stop(&w->loop);
+        return;
+    }
+    leave(w, clock_mono_us() + w->options->drain_timeout_ms * 1000, strsignal(signum));
+}
+
+/* ---- the spawner */
+
+static void on_spawn_event(void *arg, const struct spawn_event *event)
+{
+    struct worker *w = arg;
+    struct run *run = map_get(&w->runs, event->id);
+    if (run != NULL)
+        run_on_event(run, event);
+}
+
+static void on_spawner_room(void *arg)
+{
+    start_some(arg);
+}
+
+/* Nobody can start, signal or reap commands any more. What it left was given to us, who are a
+ * subreaper too; it is killed, reported, and whoever supervises us starts a new worker. */
+static void on_spawner_gone(void *arg)
+{
+    struct worker *w = arg;
+    log_error("the spawner died", NULL);
+    w->exit_code = EXIT_FAILURE;
+    stray_kill_all(STRAY_TIMEOUT_MS);
+    leave(w, clock_mono_us(), "the spawner died");
+    cut_all(w, RUN_CUT_BROKEN, STR(""));
+}
+
+/* ---- beginning and end */
+
+static const char *tmp_root(const struct worker_options *options)
+{
+    const char *variable = getenv("TMPDIR");
+    if (options->tmp_root != NULL)
+        return options->tmp_root;
+    return variable != NULL && variable[0] != '\0' ? variable : "/tmp";
+}
+
+/* Each command takes two descriptors here. The spawner was forked before, so commands still get
+ * the limit we were started with. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct str default_name(struct arena *arena)
+{
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    return arena_printf(arena, "%s/%d", host, (int)getpid());
+}
+
+static enum rc start_talking(struct worker *w, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct worker_options *options = w->options;
+    struct poller_options poller = {
+        .url = options->url,
+        .token = options->token,
+        .token_file = options->token_file,
+        .hello =
+            {
+                .name = options->name.len > 0 ? options->name : default_name(&arena),
+                .queues = options->queues,
+                .queue_count = options->queue_count,
+                .runs_commands = true,
+                .slots = options->slots,
+            },
+        .events =
+            {
+                .on_welcome = on_welcome,
+                .on_lease = on_lease,
+                .on_stop = on_stop,
+                .on_lost = on_lost,
+                .on_deadline = on_deadline,
+                .on_drain = on_drain,
+                .on_drained = on_drained,
+                .arg = w,
+            },
+    };
+    TRY(uplink_new(&w->loop, options->url, options->token, &w->host.uplink, err));
+    return poller_new(&w->loop, &poller, &w->poller, err);
+}
+
+static enum rc work(struct worker *w, struct err *err)
+{
+    w->signals = signals_new(&w->loop, on_signal, w);
+    uv_timer_init(&w->loop, &w->leave_timer); /* cannot fail */
+    w->leave_timer.data = w;
+    spawner_listen(w->host.spawner, &w->loop,
+                   &(struct spawner_events){
+                       .on_event = on_spawn_event,
+                       .on_room = on_spawner_room,
+                       .on_gone = on_spawner_gone,
+                       .arg = w,
+                   });
+    TRY(start_talking(w, err));
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    return RC_OK;
+}
+
+/* Closes all that is open; the spawner kills what still runs when it sees its socket closed. */
+static void tear_down(struct worker *w)
+{
+    MAP_EACH(&w->runs, slot)
+    {
+        run_free(slot->value);
+    }
+    map_free(&w->runs);
+    map_free(&w->by_exec);
+    poller_free(w->poller);
+    uplink_free(w->host.uplink);
+    signals_free(w->signals);
+    uv_close((uv_handle_t *)&w->leave_timer, NULL);
+    spawner_free(w->host.spawner);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    int failed = uv_loop_close(&w->loop);
+    assert(failed == 0);
+    (void)failed;
+}
+
+static int run_worker(const struct worker_options *options, struct spawner *take_spawner,
+                      const char *tmp_dir)
+{
+    struct err err;
+    struct worker *w = MEM_NEW(struct worker);
+    w->options = options;
+    w->end_all_us = INT64_MAX;
+    w->host = (struct run_host){
+        .loop = &w->loop,
+        .spawner = take_spawner,
+        .tmp_dir = tmp_dir,
+        .env = environ,
+        .on_done = on_run_done,
+        .arg = w,
+    };
+    int failed = uv_loop_init(&w->loop);
+    assert(failed == 0); /* no descriptors at the start: nothing can work */
+    (void)failed;
+    if (work(w, &err)) {
+        log_error("the worker cannot start", "error", err.text, NULL);
+        w->exit_code = EXIT_FAILURE;
+    }
+    int exit_code = w->exit_code;
+    tear_down(w);
+    free(w);
+    return exit_code;
+}
+
+/* What must be there before the first fork: the lock, which the spawner shares, and the directory,
+ * which it removes. */
+static enum rc found(const struct worker_options *options, int *ret_lock_fd, char **ret_tmp_dir,
+                     struct spawner **ret_spawner, struct err *err)
+{
+    if (options->lock_path != NULL)
+        TRY(pidlock_take(options->lock_path, ret_lock_fd, err));
+    TRY(tmpdir_make(tmp_root(options), ret_tmp_dir, err));
+    return spawner_new(*ret_tmp_dir, *ret_lock_fd, ret_spawner, err);
+}
+
+int worker_main(const struct worker_options *options)
+{
+    int lock_fd = -1;
+    char *tmp_dir = NULL;
+    struct spawner *spawner;
+    struct err err;
+    enum rc rc = found(options, &lock_fd, &tmp_dir, &spawner, &err);
+    if (rc != RC_OK) {
+        bool elsewhere = rc == RC_CONFLICT;
+        log_write(elsewhere ? LOG_INFO : LOG_ERROR, "no worker is started", "why", err.text, NULL);
+        free(tmp_dir);
+        return elsewhere ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    pid_t spawner_process = spawner_pid(spawner);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
+    raise_descriptors();
+    int exit_code = run_worker(options, spawner, tmp_dir);
+    /* When we are gone, so is everything we have started. */
+    while (waitpid(spawner_process, NULL, 0) < 0 && errno == EINTR) {
+    }
+    free(tmp_dir);
+    if (lock_fd >= 0)
+        close(lock_fd);
+    return exit_code;
+}
