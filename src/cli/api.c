@@ -1,0 +1,195 @@
+#include "cli/api.h"
+#include "wire/client.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define API_PREFIX "/api/v1"
+
+enum {
+    CALL_TIMEOUT_MS = 30000,
+    PAGE_ITEMS_MAX = 1000, /* what the server gives at most */
+    QUERY_BYTES_MAX = 1 << 16,
+    DETAILS_BYTES_MAX = 1 << 16,
+};
+
+struct str api_text(const struct json *object, struct str key)
+{
+    const struct json *value = json_get(object, key);
+    return value != NULL && value->kind == JSON_STRING ? value->string : STR("");
+}
+
+static enum rc status_rc(int status)
+{
+    switch (status) {
+    case 400: return RC_INVALID;
+    case 401:
+    case 403: return RC_DENIED;
+    case 404: return RC_NOT_FOUND;
+    case 409: return RC_CONFLICT;
+    case 413: return RC_TOO_LARGE;
+    case 429:
+    case 503: return RC_BUSY;
+    case 507: return RC_FULL;
+    default: return RC_IO;
+    }
+}
+
+/* A line for each field the server complains about, unless its sentence says the same already. */
+static void add_details(struct cli *cli, const struct json *problem, struct str detail)
+{
+    const struct json *errors = json_get(problem, STR("errors"));
+    if (errors == NULL || errors->kind != JSON_ARRAY)
+        return;
+    CLEANUP(buf_free) struct buf lines = BUF(DETAILS_BYTES_MAX);
+    for (size_t i = 0; i < errors->count; i++) {
+        struct str field = api_text(&errors->items[i], STR("field"));
+        struct str message = api_text(&errors->items[i], STR("message"));
+        if (errors->count == 1 && memmem(detail.ptr, detail.len, message.ptr, message.len) != NULL)
+            continue;
+        buf_printf(&lines, "  %.*s: %.*s\n", STR_ARG(field), STR_ARG(message));
+    }
+    cli->details = arena_str(&cli->arena, buf_str(&lines));
+}
+
+enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err)
+{
+    struct str detail = api_text(problem, STR("detail"));
+    cli->refused = true;
+    add_details(cli, problem, detail);
+    if (status == 401 && cli->token.len == 0)
+        return err_set(err, RC_DENIED,
+                       "no key: give --token-file or BELFRY_TOKEN, or set BELFRY_DATA to the "
+                       "server's data directory");
+    if (detail.len == 0)
+        return err_set(err, status_rc(status), "%.*s answered %d", STR_ARG(cli->url), status);
+    return err_set(err, status_rc(status), "%.*s", STR_ARG(detail));
+}
+
+/* Sends and sorts the answers: everything but a 2xx is an error. */
+static enum rc send_call(struct cli *cli, const struct http_call *call,
+                         struct http_response *ret_response, struct err *err)
+{
+    struct json problem = {0};
+    enum rc rc = http_client_call(cli->url, cli->token, call, &cli->arena, ret_response, err);
+    if (rc == RC_UNREACHABLE)
+        return err_set(err, rc, "cannot reach %.*s: is `belfry server` running?",
+                       STR_ARG(cli->url));
+    TRY(rc);
+    if (ret_response->status / 100 == 2)
+        return RC_OK;
+    if (json_parse(ret_response->body, &cli->arena, &problem, NULL))
+        problem = (struct json){0}; /* a proxy's page, say */
+    return api_problem(cli, ret_response->status, &problem, err);
+}
+
+enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,
+                 struct json *ret_json, struct err *err)
+{
+    struct http_response response;
+    struct http_call call = {
+        .method = method,
+        .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(path)),
+        .content_type = body.len > 0 ? "application/json" : NULL,
+        .body = body,
+        .accept = STR("application/json"),
+        .timeout_ms = CALL_TIMEOUT_MS,
+    };
+    TRY(send_call(cli, &call, &response, err));
+    if (json_parse(response.body, &cli->arena, ret_json, err))
+        return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
+    return RC_OK;
+}
+
+enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err)
+{
+    return api_call(cli, "GET", path, STR(""), ret_json, err);
+}
+
+enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err)
+{
+    struct http_response response;
+    struct http_call call = {
+        .method = "GET",
+        .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(stream->path)),
+        .accept = stream->accept,
+        .last_event_id = stream->last_event_id,
+        .on_data = stream->on_data,
+        .arg = stream->arg,
+    };
+    return send_call(cli, &call, &response, err);
+}
+
+static bool is_unreserved(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void api_add_param(struct buf *query, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    buf_printf(query, "%s%s=", query->len > 0 ? "&" : "", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        if (is_unreserved(*c))
+            buf_add_char(query, *c);
+        else
+            buf_printf(query, "%%%02X", (unsigned char)*c);
+    }
+}
+
+static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t left,
+                        struct str cursor, struct json *ret_page, struct err *err)
+{
+    CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
+    if (list->whole)
+        return api_get(cli, str_c(list->path), ret_page, err);
+    buf_add(&query, list->query);
+    uint64_t limit = left == 0 || left > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : left;
+    api_add_param(&query, "limit", arena_printf(&cli->arena, "%" PRIu64, limit).ptr);
+    if (cursor.len > 0)
+        api_add_param(&query, "cursor", arena_zstr(&cli->arena, cursor));
+    struct str path = arena_printf(&cli->arena, "%s?%.*s", list->path, STR_ARG(buf_str(&query)));
+    return api_get(cli, path, ret_page, err);
+}
+
+/* A page may be short, or even empty, without being the last one: only the cursor tells. */
+enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
+                 struct err *err)
+{
+    uint64_t given = 0;
+    struct str cursor = STR("");
+    do {
+        struct json page;
+        TRY(get_page(cli, list, list->limit == 0 ? 0 : list->limit - given, cursor, &page, err));
+        const struct json *items = json_get(&page, str_c(list->key));
+        size_t count = items != NULL && items->kind == JSON_ARRAY ? items->count : 0;
+        for (size_t i = 0; i < count && (list->limit == 0 || given < list->limit); i++, given++)
+            sink(arg, &items->items[i]);
+        cursor = api_text(&page, STR("next_cursor"));
+    } while (cursor.len > 0 && (list->limit == 0 || given < list->limit));
+    return RC_OK;
+}
+
+static void keep_execution_id(void *arg, const struct json *item)
+{
+    struct str *id = arg;
+    *id = api_text(item, STR("execution_id"));
+}
+
+enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,
+                         struct err *err)
+{
+    struct str id = target->is_execution ? target->id : STR("");
+    if (!target->is_execution) {
+        struct str query = arena_printf(&cli->arena, "job=%.*s", STR_ARG(target->id));
+        struct api_list newest = {
+            .path = "/executions", .key = "executions", .query = query, .limit = 1};
+        TRY(api_list(cli, &newest, keep_execution_id, &id, err));
+    }
+    if (id.len == 0)
+        return err_set(err, RC_NOT_FOUND, "%.*s has no executions", STR_ARG(target->id));
+    *ret_id = id;
+    return RC_OK;
+}

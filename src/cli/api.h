@@ -1,0 +1,51 @@
+/* api.h - calls to the server's API, for the command line.
+ *
+ * Blocking, one after the other. A problem that the server answers comes back as an error like any
+ * other: its detail is the sentence, the fields it complains about go to `cli->details`, and the
+ * status decides the code and with it the exit code. */
+#pragma once
+#include "cli/cli.h"
+#include "wire/json.h"
+
+/* path is what follows /api/v1. An empty body is none. *ret_json is the answer, and its `raw` the
+ * text of it; both live in the run's arena. */
+enum rc api_call(struct cli *cli, const char *method, struct str path, struct str body,
+                 struct json *ret_json, struct err *err);
+enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct err *err);
+
+/* GETs something long and hands it over in pieces. RC_UNREACHABLE also when it breaks off. */
+struct api_stream {
+    struct str path;
+    struct str accept;
+    struct str last_event_id;
+    void (*on_data)(void *arg, struct str piece);
+    void *arg;
+};
+enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err);
+
+/* A list, page by page until `limit` items were handed over (0: all) or the end. */
+struct api_list {
+    const char *path; /* "/jobs" */
+    const char *key;  /* the member of the answer that holds the items: "jobs" */
+    struct str query; /* "status=failed&queue=mail", encoded; may be empty */
+    uint64_t limit;
+    bool whole; /* the server gives all of it in one piece, and takes no parameters */
+};
+/* The item lives in the run's arena. */
+typedef void api_sink(void *arg, const struct json *item);
+enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
+                 struct err *err);
+
+/* Adds "name=value" to a query, percent-encoded; a NULL value adds nothing. */
+void api_add_param(struct buf *query, const char *name, const char *value);
+
+/* The id of the target's execution: itself, or the newest one of the job. */
+enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,
+                         struct err *err);
+
+/* The text of a member, or an empty one when it is missing or no text. */
+struct str api_text(const struct json *object, struct str key);
+
+/* Turns a problem document (or a part of a batch's answer) into an error, with the fields it names
+ * in cli->details. */
+enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err);

@@ -1,0 +1,63 @@
+#include "cli/api.h"
+#include "cli/commands.h"
+
+enum { BODY_BYTES_MAX = 1 << 16 };
+
+struct cancel_args {
+    struct cli_common common;
+    const char *reason;
+};
+
+#define AT(member) offsetof(struct cancel_args, member)
+static const struct opt table[] = {
+    {"reason", 0, OPT_TEXT, "TEXT", AT(reason), "kept with the execution"},
+    CLI_COMMON_OPTS,
+};
+
+static const struct opts opts = {
+    "cancel", "ID [options]",
+    "Cancels a job and what runs of it, or one execution. A command that runs is told to stop\n"
+    "(SIGTERM, after a grace time SIGKILL); `belfry show ID` says when it is gone.",
+    table, COUNT_OF(table)};
+
+static struct str reason_body(const char *reason, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf body = BUF(BODY_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&body);
+    if (reason == NULL)
+        return STR("");
+    json_open(&w);
+    json_put_str(&w, "reason", str_c(reason));
+    json_close(&w);
+    return arena_str(arena, buf_str(&body));
+}
+
+static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
+{
+    const struct cancel_args *args = arg;
+    struct cli_target target;
+    struct json answer;
+    TRY(cli_target(cli, &target, err));
+    if (target.is_execution) {
+        struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));
+        struct str body = reason_body(args->reason, &cli->arena);
+        TRY(api_call(cli, "POST", path, body, &answer, err));
+    } else {
+        if (args->reason != NULL)
+            return err_set(err, RC_INVALID, "--reason is for executions; a job takes none");
+        struct str path = arena_printf(&cli->arena, "/jobs/%.*s", STR_ARG(target.id));
+        TRY(api_call(cli, "DELETE", path, STR(""), &answer, err));
+    }
+    if (cli->format == CLI_JSON)
+        cli_print_line(answer.raw);
+    else
+        cli_print_line(arena_printf(&cli->arena, "%.*s %.*s", STR_ARG(target.id),
+                                    STR_ARG(api_text(&answer, STR("status")))));
+    return RC_OK;
+}
+
+int cancel_command(int argc, char **argv)
+{
+    struct cancel_args args = {0};
+    return cli_main(&opts, argc, argv, &args.common, cancel);
+}

@@ -1,0 +1,138 @@
+#include "cli/cli.h"
+#include "base/id.h"
+#include "loop/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define URL_DEFAULT "http://127.0.0.1:7420"
+
+enum { HELP_BYTES_MAX = 1 << 16 };
+
+void cli_print(struct str text)
+{
+    if (text.len > 0)
+        fwrite(text.ptr, 1, text.len, stdout);
+}
+
+void cli_print_line(struct str text)
+{
+    cli_print(text);
+    putchar('\n');
+}
+
+static int exit_code(const struct cli *cli, enum rc rc)
+{
+    switch (rc) {
+    case RC_OK: return cli->exit_code;
+    case RC_INVALID:
+    case RC_UNSUPPORTED: return CLI_USAGE;
+    case RC_NOT_FOUND: return CLI_NOT_FOUND;
+    case RC_DENIED: return CLI_DENIED;
+    case RC_UNREACHABLE:
+    case RC_TIMEOUT: return CLI_UNREACHABLE;
+    default: return CLI_FAILED;
+    }
+}
+
+/* Says why, and returns the exit code that goes with it. */
+static int fail(const struct cli *cli, const struct opts *opts, const struct err *err)
+{
+    int code = exit_code(cli, err->rc);
+    fprintf(stderr, "belfry %s: %s\n%.*s", opts->command, err->text, STR_ARG(cli->details));
+    if (code == CLI_USAGE && !cli->refused)
+        fprintf(stderr, "try 'belfry help %s'\n", opts->command);
+    return code;
+}
+
+static void print_help(const struct opts *opts)
+{
+    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
+    opts_help(opts, &page);
+    cli_print(buf_str(&page));
+}
+
+static void find_url(struct cli *cli, const char *flag)
+{
+    const char *url = flag != NULL ? flag : getenv("BELFRY_URL");
+    cli->url = url != NULL && url[0] != '\0' ? str_c(url) : STR(URL_DEFAULT);
+    while (cli->url.len > 0 && cli->url.ptr[cli->url.len - 1] == '/')
+        cli->url.len--;
+}
+
+/* A key that was asked for must be there. The usual one may be missing: then the server decides,
+ * and a server that cannot be reached is the better message. */
+static enum rc find_token(struct cli *cli, const char *flag, struct err *err)
+{
+    enum rc rc = file_read_key(flag, "admin.key", &cli->arena, &cli->token, err);
+    if (rc == RC_NOT_FOUND)
+        return flag == NULL ? RC_OK : (err->rc = RC_IO);
+    return rc;
+}
+
+static enum rc start(struct cli *cli, const struct cli_common *args, struct err *err)
+{
+    cli->format = (enum cli_format)args->format;
+    find_url(cli, args->url);
+    return find_token(cli, args->token_file, err);
+}
+
+/* Output that could not be written must not look like success. */
+static enum rc finish(struct err *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return RC_OK;
+    return err_set(err, RC_IO, "cannot write: %s", strerror(errno));
+}
+
+static void cli_end(struct cli *cli)
+{
+    arena_free(&cli->arena);
+}
+
+int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run)
+{
+    CLEANUP(cli_end) struct cli cli = {0};
+    struct err err = {0};
+    enum rc rc = opts_parse(opts, argc, argv, args, &cli.words, &cli.arena, &err);
+    if (rc == RC_OK && args->help) {
+        print_help(opts);
+        rc = finish(&err);
+    } else if (rc == RC_OK) {
+        rc = start(&cli, args, &err);
+        if (rc == RC_OK)
+            rc = run(&cli, args, &err);
+        if (rc == RC_OK)
+            rc = finish(&err);
+    }
+    return rc == RC_OK ? cli.exit_code : fail(&cli, opts, &err);
+}
+
+enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struct str *ret_text,
+                      struct err *err)
+{
+    enum rc rc = file_read(path, max_bytes, &cli->arena, ret_text, err);
+    return rc == RC_NOT_FOUND ? (err->rc = RC_IO) : rc;
+}
+
+enum rc cli_no_words(const struct cli *cli, struct err *err)
+{
+    if (cli->words.count == 0)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "unexpected argument '%s'", cli->words.items[0]);
+}
+
+enum rc cli_target(const struct cli *cli, struct cli_target *ret_target, struct err *err)
+{
+    uint64_t ignored;
+    if (cli->words.count != 1)
+        return err_set(err, RC_INVALID, "needs one id, of a job or an execution");
+    ret_target->id = str_c(cli->words.items[0]);
+    ret_target->is_execution = str_starts(ret_target->id, STR(ID_EXEC));
+    const char *prefix = ret_target->is_execution ? ID_EXEC : ID_JOB;
+    if (id_parse(ret_target->id, prefix, &ignored, NULL))
+        return err_set(err, RC_NOT_FOUND, "there is no job or execution '%s'", cli->words.items[0]);
+    return RC_OK;
+}

@@ -1,0 +1,85 @@
+/* cli.h - what every subcommand shares: arguments, the way to the server, errors, exit codes.
+ *
+ * A subcommand is a table of options and a function. `cli_main` reads the options, finds the server
+ * and the key, calls the function, and turns what it returns into a message on stderr and an exit
+ * code; the function itself only calls the API and prints answers to stdout.
+ *
+ *     int cancel_command(int argc, char **argv)
+ *     {
+ *         struct cancel_args args = {0};
+ *         return cli_main(&opts, argc, argv, &args.common, cancel);
+ *     }
+ */
+#pragma once
+#include "base/arena.h"
+#include "base/opts.h"
+
+/* Part of the interface: scripts rely on them. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_NOT_FOUND = 3,
+    CLI_DENIED = 4,
+    CLI_UNREACHABLE = 5,
+};
+
+/* Options of every subcommand; the first member of each one's own struct. */
+struct cli_common {
+    const char *url;
+    const char *token_file;
+    unsigned format; /* enum cli_format */
+    bool help;
+};
+
+enum cli_format { CLI_TABLE, CLI_JSON };
+
+/* clang-format off */
+#define CLI_COMMON_AT(member) offsetof(struct cli_common, member)
+#define CLI_PRINT_OPTS                                                                              \
+    {"output", 'o', OPT_CHOICE, "table|json", CLI_COMMON_AT(format), "how to print (table)"},       \
+    OPT_HELP(struct cli_common, help)
+#define CLI_COMMON_OPTS                                                                             \
+    {"url", 0, OPT_TEXT, "URL", CLI_COMMON_AT(url),                                                 \
+     "the server (BELFRY_URL, http://127.0.0.1:7420)"},                                             \
+    {"token-file", 0, OPT_TEXT, "FILE", CLI_COMMON_AT(token_file),                                  \
+     "the key (BELFRY_TOKEN, admin.key in the data directory)"},                                    \
+    CLI_PRINT_OPTS
+/* clang-format on */
+
+/* One run of a subcommand. */
+struct cli {
+    struct arena arena; /* lives as long as the run; nothing is given back before */
+    struct str url;
+    struct str token; /* empty when there is none: the server says what it thinks of that */
+    enum cli_format format;
+    struct opt_words words; /* what was no option */
+    int exit_code;          /* when all goes well; CLI_OK unless the subcommand says otherwise */
+    bool refused;           /* the server said no; a hint about options would mislead */
+    struct str details;     /* lines for below the error's sentence, each ended by \n */
+};
+
+/* args is what was handed to cli_main. */
+typedef enum rc cli_run(struct cli *cli, const void *args, struct err *err);
+
+/* args holds the defaults; it is the struct cli_common at the start of the subcommand's own struct. */
+int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run);
+
+/* What the only word on the command line names. */
+struct cli_target {
+    struct str id;
+    bool is_execution; /* else a job */
+};
+
+/* RC_INVALID unless there is exactly one word, RC_NOT_FOUND when it cannot be anything's id. */
+enum rc cli_target(const struct cli *cli, struct cli_target *ret_target, struct err *err);
+/* RC_INVALID when there are words although the subcommand takes none. */
+enum rc cli_no_words(const struct cli *cli, struct err *err);
+
+/* As file_read. A missing file is RC_IO: "not found" is about what the server has. */
+enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struct str *ret_text,
+                      struct err *err);
+
+/* To stdout. */
+void cli_print(struct str text);
+void cli_print_line(struct str text);

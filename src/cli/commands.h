@@ -1,0 +1,30 @@
+/* commands.h - the subcommands that talk to a server, and help.
+ *
+ * Each takes its arguments (argv[0] is its name) and returns the exit code; see cli.h for what the
+ * codes mean. main.c puts them into one table with the daemons, from which `help` is made. */
+#pragma once
+#include <stddef.h>
+
+int submit_command(int argc, char **argv);
+int jobs_command(int argc, char **argv);
+int executions_command(int argc, char **argv);
+int workers_command(int argc, char **argv);
+int show_command(int argc, char **argv);
+int logs_command(int argc, char **argv);
+int cancel_command(int argc, char **argv);
+int retry_command(int argc, char **argv);
+int version_command(int argc, char **argv);
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+/* NULL when there is none of that name. */
+const struct command *command_find(const struct command *commands, size_t count, const char *name);
+
+/* `belfry help [COMMAND]`. */
+int help_command(const struct command *commands, size_t count, int argc, char **argv);
+/* For a name that is no command: says so, and whether it is promised. Returns the exit code. */
+int help_unknown(const char *name);

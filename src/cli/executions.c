@@ -1,0 +1,37 @@
+#include "cli/commands.h"
+#include "cli/list.h"
+
+static const struct opt table[] = {
+    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status),
+     "scheduled, queued, running, retrying, completed, failed, timeout or cancelled"},
+    {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
+    {"job", 0, OPT_TEXT, "ID", LIST_AT(job), "of this job"},
+    LIST_LIMIT_OPTS,
+    CLI_COMMON_OPTS,
+};
+
+static const struct view_field fields[] = {
+    {{.title = "EXECUTION"}, VIEW_TEXT, "execution_id"},
+    {{.title = "STATUS"}, VIEW_STATUS, "status"},
+    {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
+    {{.title = "STARTED", .optional = true}, VIEW_WHEN, "started_at"},
+    {{.title = "JOB", .optional = true}, VIEW_TEXT, "job_id"},
+    {{.title = "TRIES", .right = true, .optional = true}, VIEW_TEXT, "attempt_count"},
+    {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
+    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
+};
+
+static const struct listing listing = {
+    .opts = {"executions", "[options]", "Lists runs of jobs, the newest first.", table,
+             COUNT_OF(table)},
+    .path = "/executions",
+    .key = "executions",
+    .nothing = "no executions",
+    .fields = fields,
+    .field_count = COUNT_OF(fields),
+};
+
+int executions_command(int argc, char **argv)
+{
+    return list_main(&listing, argc, argv);
+}

@@ -1,0 +1,185 @@
+#include "cli/follow.h"
+#include "cli/api.h"
+#include "cli/patience.h"
+#include "wire/sse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    EVENT_BYTES_MAX = 32 << 20, /* an attempt's whole output twice over */
+    EVENT_ID_MAX = 64,
+    QUERY_BYTES_MAX = 1 << 12,
+    SIGNAL_EXIT = 128, /* as shells count */
+};
+
+struct follower {
+    enum follow_print print;
+    struct sse_reader reader;
+    struct arena arena; /* of one event */
+    struct buf last_id; /* of the newest event that was printed */
+    struct patience patience;
+    bool ended;     /* the execution is final */
+    struct err err; /* the first thing wrong with the stream itself */
+};
+
+static void follower_end(struct follower *f)
+{
+    sse_reader_free(&f->reader);
+    arena_free(&f->arena);
+    buf_free(&f->last_id);
+}
+
+static void print_text(const struct json *chunk)
+{
+    struct str text = api_text(chunk, STR("text"));
+    bool is_stdout = str_eq(api_text(chunk, STR("stream")), STR("stdout"));
+    FILE *to = is_stdout ? stdout : stderr;
+    if (text.len > 0)
+        fwrite(text.ptr, 1, text.len, to);
+    fflush(to); /* somebody is watching */
+}
+
+static void on_event(void *arg, const struct sse_event *event)
+{
+    struct follower *f = arg;
+    struct json data;
+    f->patience.failures = 0;
+    buf_clear(&f->last_id);
+    buf_add(&f->last_id, event->id);
+    if (str_eq(event->event, STR("end")))
+        f->ended = true;
+    if (!str_eq(event->event, STR("log")) || f->print == FOLLOW_QUIET)
+        return;
+    if (f->print == FOLLOW_JSON) {
+        cli_print_line(event->data);
+        fflush(stdout);
+        return;
+    }
+    arena_reset(&f->arena);
+    if (json_parse(event->data, &f->arena, &data, &f->err) == RC_OK)
+        print_text(&data);
+}
+
+static void on_data(void *arg, struct str piece)
+{
+    struct follower *f = arg;
+    if (f->err.rc == RC_OK)
+        sse_feed(&f->reader, piece, on_event, f, &f->err);
+}
+
+/* One connection's worth. A stream that ends without saying so was cut off. */
+static enum rc follow_once(struct cli *cli, struct follower *f, struct str path, struct err *err)
+{
+    struct api_stream stream = {
+        .path = path,
+        .accept = STR(SSE_TYPE),
+        .last_event_id = buf_str(&f->last_id),
+        .on_data = on_data,
+        .arg = f,
+    };
+    f->reader = sse_reader(EVENT_BYTES_MAX);
+    enum rc rc = api_stream(cli, &stream, err);
+    sse_reader_free(&f->reader);
+    if (f->err.rc != RC_OK)
+        return err_set(err, RC_CORRUPT, "cannot follow the output: %s", f->err.text);
+    if (rc == RC_OK && !f->ended)
+        return err_set(err, RC_UNREACHABLE, "%.*s broke off", STR_ARG(cli->url));
+    return f->ended ? RC_OK : rc;
+}
+
+static struct str follow_path(const struct follow *follow, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
+    api_add_param(&query, "follow", "true");
+    api_add_param(&query, "stream", follow->stream);
+    if (follow->attempt > 0)
+        api_add_param(&query, "attempt", arena_printf(arena, "%" PRId64, follow->attempt).ptr);
+    return arena_printf(arena, "/executions/%.*s/logs?%.*s", STR_ARG(follow->execution_id),
+                        STR_ARG(buf_str(&query)));
+}
+
+enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *err)
+{
+    CLEANUP(follower_end)
+    struct follower f = {
+        .print = follow->print,
+        .last_id = BUF(EVENT_ID_MAX),
+    };
+    struct str path = follow_path(follow, &cli->arena);
+    enum rc rc;
+    do
+        rc = follow_once(cli, &f, path, err);
+    while (rc != RC_OK && patience_wait(&f.patience, rc));
+    return rc;
+}
+
+/* ---- how it ended */
+
+static const struct json *last_attempt(const struct json *execution)
+{
+    const struct json *attempts = json_get(execution, STR("attempts"));
+    if (attempts == NULL || attempts->kind != JSON_ARRAY || attempts->count == 0)
+        return NULL;
+    return &attempts->items[attempts->count - 1];
+}
+
+static bool get_int(const struct json *object, struct str key, int64_t *ret_value)
+{
+    const struct json *value = json_get(object, key);
+    if (value == NULL || value->kind != JSON_INT)
+        return false;
+    *ret_value = value->integer;
+    return true;
+}
+
+static int exit_code_of(const struct json *execution)
+{
+    struct str status = api_text(execution, STR("status"));
+    const struct json *attempt = last_attempt(execution);
+    int64_t code;
+    if (str_eq(status, STR("completed")))
+        return CLI_OK;
+    if (!str_eq(status, STR("failed")))
+        return CLI_FAILED;
+    if (get_int(attempt, STR("exit_code"), &code) && code > 0 && code <= 255)
+        return (int)code;
+    if (get_int(attempt, STR("signal"), &code) && code > 0 && code < SIGNAL_EXIT)
+        return SIGNAL_EXIT + (int)code;
+    return CLI_FAILED;
+}
+
+/* On stderr: stdout is the command's own. */
+static void say_why(const struct json *execution)
+{
+    struct str error = api_text(execution, STR("error"));
+    struct str status = api_text(execution, STR("status"));
+    if (str_eq(status, STR("completed")))
+        return;
+    fprintf(stderr, "belfry: %.*s %.*s%s%.*s\n", STR_ARG(api_text(execution, STR("execution_id"))),
+            STR_ARG(status), error.len > 0 ? ": " : "", STR_ARG(error));
+}
+
+enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err)
+{
+    bool as_json = cli->format == CLI_JSON;
+    struct follow follow = {
+        .execution_id = execution_id,
+        .print = as_json ? FOLLOW_QUIET : FOLLOW_TEXT,
+    };
+    TRY(follow_output(cli, &follow, err));
+
+    struct str path = arena_printf(&cli->arena, "/executions/%.*s", STR_ARG(execution_id));
+    struct patience patience = {0};
+    struct json execution;
+    enum rc rc;
+    do
+        rc = api_get(cli, path, &execution, err);
+    while (rc != RC_OK && patience_wait(&patience, rc));
+    TRY(rc);
+    if (as_json)
+        cli_print_line(execution.raw);
+    say_why(&execution);
+    cli->exit_code = exit_code_of(&execution);
+    return RC_OK;
+}

@@ -1,0 +1,28 @@
+/* follow.h - the output of an execution, as it happens, until it is over.
+ *
+ * Reads the server's event stream. When the connection breaks (a restart of the server, a reader
+ * that was too slow) it connects again and goes on behind the last event it saw, so nothing is
+ * printed twice and nothing is missed. */
+#pragma once
+#include "cli/cli.h"
+
+enum follow_print {
+    FOLLOW_TEXT,  /* stdout to stdout; stderr and the worker's notes to stderr */
+    FOLLOW_JSON,  /* every event's data as a line on stdout */
+    FOLLOW_QUIET, /* only wait */
+};
+
+struct follow {
+    struct str execution_id;
+    const char *stream; /* NULL: all */
+    int64_t attempt;    /* 0: all */
+    enum follow_print print;
+};
+
+/* Returns when the execution is final and its last byte was printed. */
+enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *err);
+
+/* What `--wait` does: streams the output and makes the command's exit code that of this program
+ * (128 and the number for a signal; 1 when it was cancelled, ran out of time, or has none). With
+ * -o json it prints the finished execution instead. */
+enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err);

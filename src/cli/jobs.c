@@ -1,0 +1,35 @@
+#include "cli/commands.h"
+#include "cli/list.h"
+
+static const struct opt table[] = {
+    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "active, completed, failed or cancelled"},
+    {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
+    {"owner", 0, OPT_TEXT, "WHO", LIST_AT(owner), "submitted with this key"},
+    {"name", 0, OPT_TEXT, "NAME", LIST_AT(name), "called this"},
+    {"tag", 0, OPT_TEXT, "K=V", LIST_AT(tag), "with this tag"},
+    LIST_LIMIT_OPTS,
+    CLI_COMMON_OPTS,
+};
+
+static const struct view_field fields[] = {
+    {{.title = "JOB"}, VIEW_TEXT, "job_id"},
+    {{.title = "STATUS"}, VIEW_STATUS, "status"},
+    {{.title = "NAME", .flexible = true}, VIEW_TEXT, "name"},
+    {{.title = "CREATED", .optional = true}, VIEW_WHEN, "created_at"},
+    {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
+    {{.title = "COMMAND", .flexible = true, .optional = true}, VIEW_WORK, ""},
+};
+
+static const struct listing listing = {
+    .opts = {"jobs", "[options]", "Lists jobs, the newest first.", table, COUNT_OF(table)},
+    .path = "/jobs",
+    .key = "jobs",
+    .nothing = "no jobs",
+    .fields = fields,
+    .field_count = COUNT_OF(fields),
+};
+
+int jobs_command(int argc, char **argv)
+{
+    return list_main(&listing, argc, argv);
+}

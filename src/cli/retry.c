@@ -1,0 +1,43 @@
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/follow.h"
+
+struct retry_args {
+    struct cli_common common;
+    bool wait;
+};
+
+#define AT(member) offsetof(struct retry_args, member)
+static const struct opt table[] = {
+    {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
+    CLI_COMMON_OPTS,
+};
+
+static const struct opts opts = {
+    "retry", "ID [options]",
+    "Runs a finished execution, or the newest one of a job, once more. Prints the id of the new\n"
+    "execution.",
+    table, COUNT_OF(table)};
+
+static enum rc retry(struct cli *cli, const void *arg, struct err *err)
+{
+    const struct retry_args *args = arg;
+    struct cli_target target;
+    struct json answer;
+    struct str id;
+    TRY(cli_target(cli, &target, err));
+    TRY(api_execution_of(cli, &target, &id, err));
+    struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));
+    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
+    struct str execution_id = api_text(&answer, STR("execution_id"));
+    if (args->wait)
+        return follow_to_exit(cli, execution_id, err);
+    cli_print_line(cli->format == CLI_JSON ? answer.raw : execution_id);
+    return RC_OK;
+}
+
+int retry_command(int argc, char **argv)
+{
+    struct retry_args args = {0};
+    return cli_main(&opts, argc, argv, &args.common, retry);
+}

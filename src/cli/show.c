@@ -1,0 +1,145 @@
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/view.h"
+
+static const struct opt table[] = {CLI_COMMON_OPTS};
+
+static const struct opts opts = {"show", "ID [options]",
+                                 "Shows everything about a job or an execution.", table,
+                                 COUNT_OF(table)};
+
+#define LINE(label, kind, key)                                                                     \
+    {                                                                                              \
+        {.title = label}, kind, key                                                                \
+    }
+
+static const struct view_field job_lines[] = {
+    LINE("job", VIEW_TEXT, "job_id"),
+    LINE("name", VIEW_TEXT, "name"),
+    LINE("description", VIEW_TEXT, "description"),
+    LINE("status", VIEW_STATUS, "status"),
+    LINE("runs", VIEW_WORK, ""),
+    LINE("working dir", VIEW_TEXT, "working_dir"),
+    LINE("environment", VIEW_PAIRS, "env"),
+    LINE("payload", VIEW_JSON, "payload"),
+    LINE("queue", VIEW_TEXT, "queue"),
+    LINE("priority", VIEW_TEXT, "priority"),
+    LINE("tags", VIEW_PAIRS, "tags"),
+    LINE("timeout", VIEW_TEXT, "timeout"),
+    LINE("retries", VIEW_TEXT, "retry.max_retries"),
+    LINE("owner", VIEW_TEXT, "owner"),
+    LINE("created", VIEW_WHEN, "created_at"),
+    LINE("next run", VIEW_WHEN, "next_run_at"),
+    LINE("finished", VIEW_WHEN, "finished_at"),
+};
+
+static const struct view_field execution_lines[] = {
+    LINE("execution", VIEW_TEXT, "execution_id"),
+    LINE("job", VIEW_TEXT, "job_id"),
+    LINE("retry of", VIEW_TEXT, "retry_of"),
+    LINE("status", VIEW_STATUS, "status"),
+    LINE("queue", VIEW_TEXT, "queue"),
+    LINE("priority", VIEW_TEXT, "priority"),
+    LINE("worker", VIEW_TEXT, "worker_id"),
+    LINE("created", VIEW_WHEN, "created_at"),
+    LINE("due", VIEW_WHEN, "due_at"),
+    LINE("started", VIEW_WHEN, "started_at"),
+    LINE("finished", VIEW_WHEN, "finished_at"),
+    LINE("took", VIEW_DURATION, "duration_ms"),
+    LINE("error", VIEW_TEXT, "error"),
+    LINE("result", VIEW_JSON, "result"),
+};
+
+static const struct view_field execution_columns[] = {
+    {{.title = "EXECUTION"}, VIEW_TEXT, "execution_id"},
+    {{.title = "STATUS"}, VIEW_STATUS, "status"},
+    {{.title = "STARTED", .optional = true}, VIEW_WHEN, "started_at"},
+    {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
+    {{.title = "TRIES", .right = true, .optional = true}, VIEW_TEXT, "attempt_count"},
+    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
+};
+
+static const struct view_field attempt_columns[] = {
+    {{.title = "ATTEMPT", .right = true}, VIEW_TEXT, "attempt"},
+    {{.title = "OUTCOME"}, VIEW_TEXT, "outcome"},
+    {{.title = "EXIT", .right = true}, VIEW_TEXT, "exit_code"},
+    {{.title = "SIGNAL", .right = true}, VIEW_TEXT, "signal"},
+    {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
+    {{.title = "CPU", .right = true, .optional = true}, VIEW_DURATION, "cpu_ms"},
+    {{.title = "MEMORY", .right = true, .optional = true}, VIEW_BYTES, "peak_memory_bytes"},
+    {{.title = "OUTPUT", .right = true, .optional = true}, VIEW_BYTES, "output_bytes"},
+    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
+};
+
+static const struct view_field transition_columns[] = {
+    {{.title = "AT"}, VIEW_WHEN, "at"},
+    {{.title = "EVENT"}, VIEW_TEXT, "event"},
+    {{.title = "STATUS"}, VIEW_STATUS, "status"},
+    {{.title = "BY", .flexible = true}, VIEW_TEXT, "actor"},
+    {{.title = "REASON", .flexible = true, .optional = true}, VIEW_TEXT, "reason"},
+};
+
+/* Nothing at all when there is nothing in it. */
+static void print_section(struct cli *cli, const char *title, const struct json *items,
+                          const struct view_field *columns, size_t count)
+{
+    CLEANUP(view_free) struct view view;
+    view_start(&view, columns, count, &cli->arena);
+    if (items == NULL || items->kind != JSON_ARRAY || items->count == 0)
+        return;
+    for (size_t i = 0; i < items->count; i++)
+        view_add_row(&view, &items->items[i]);
+    cli_print_line(STR(""));
+    cli_print_line(str_c(title));
+    view_print(&view, "");
+}
+
+static void print_transitions(struct cli *cli, const struct json *thing)
+{
+    print_section(cli, "what happened", json_get(thing, STR("transitions")), transition_columns,
+                  COUNT_OF(transition_columns));
+}
+
+static enum rc show_job(struct cli *cli, const struct json *job, struct str id, struct err *err)
+{
+    struct json executions;
+    struct str path = arena_printf(&cli->arena, "/jobs/%.*s/executions", STR_ARG(id));
+    TRY(api_get(cli, path, &executions, err));
+    view_print_page(job_lines, COUNT_OF(job_lines), job, &cli->arena);
+    print_section(cli, "executions", json_get(&executions, STR("executions")), execution_columns,
+                  COUNT_OF(execution_columns));
+    print_transitions(cli, job);
+    return RC_OK;
+}
+
+static enum rc show_execution(struct cli *cli, const struct json *execution)
+{
+    view_print_page(execution_lines, COUNT_OF(execution_lines), execution, &cli->arena);
+    print_section(cli, "attempts", json_get(execution, STR("attempts")), attempt_columns,
+                  COUNT_OF(attempt_columns));
+    print_transitions(cli, execution);
+    return RC_OK;
+}
+
+static enum rc show(struct cli *cli, const void *args, struct err *err)
+{
+    (void)args;
+    struct cli_target target;
+    struct json thing;
+    TRY(cli_target(cli, &target, err));
+    struct str path = arena_printf(&cli->arena, "/%s/%.*s",
+                                   target.is_execution ? "executions" : "jobs", STR_ARG(target.id));
+    TRY(api_get(cli, path, &thing, err));
+    if (cli->format == CLI_JSON) {
+        cli_print_line(thing.raw);
+        return RC_OK;
+    }
+    return target.is_execution ? show_execution(cli, &thing)
+                               : show_job(cli, &thing, target.id, err);
+}
+
+int show_command(int argc, char **argv)
+{
+    struct cli_common args = {0};
+    return cli_main(&opts, argc, argv, &args, show);
+}

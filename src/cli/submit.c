@@ -1,0 +1,63 @@
+#include "cli/submit.h"
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/follow.h"
+
+#define AT(member) offsetof(struct submit_args, member)
+static const struct opt table[] = {
+    {"name", 0, OPT_TEXT, "TEXT", AT(name), "what people call it"},
+    {"queue", 0, OPT_TEXT, "Q", AT(queue), "where it waits (default)"},
+    {"priority", 0, OPT_NUMBER, "N", AT(priority), "0 to 1000, higher first (500)"},
+    {"at", 0, OPT_TEXT, "TIME", AT(at), "run then: 2026-11-16T08:00:00Z"},
+    {"in", 0, OPT_TEXT, "DURATION", AT(in), "run after this: 90s, 15m, 1h30m, 2d"},
+    {"retries", 0, OPT_NUMBER, "N", AT(retries), "how often to try again when it fails (0)"},
+    {"timeout", 0, OPT_TEXT, "DURATION", AT(timeout), "end an attempt after this (none)"},
+    {"env", 0, OPT_LIST, "K=V", AT(env), "a variable of the command; many times"},
+    {"tag", 0, OPT_LIST, "K=V", AT(tags), "a tag to find it by; many times"},
+    {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "data for the command, on its stdin"},
+    {"handler", 0, OPT_TEXT, "NAME", AT(handler), "for workers that know this, not a command"},
+    {"working-dir", 0, OPT_TEXT, "DIR", AT(working_dir), "where the command runs"},
+    {"file", 'f', OPT_TEXT, "FILE|-", AT(file), "a job document, or one on each line"},
+    {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
+    {"cron", 0, OPT_LATER, "EXPR", 0, NULL},
+    {"every", 0, OPT_LATER, "DURATION", 0, NULL},
+    {"tz", 0, OPT_LATER, "ZONE", 0, NULL},
+    {"after", 0, OPT_LATER, "JOB", 0, NULL},
+    {"idempotency-key", 0, OPT_LATER, "K", 0, NULL},
+    {"team", 0, OPT_LATER, "T", 0, NULL},
+    CLI_COMMON_OPTS,
+};
+
+static const struct opts opts = {
+    "submit", "[options] -- COMMAND [ARG...]   or   belfry submit -f FILE|-",
+    "Submits a job and prints its id. The command is run as it is, without a shell. With -f the\n"
+    "job is a JSON document as the API takes it; a file with one document on each line (NDJSON)\n"
+    "submits many, and prints an id per line.",
+    table, COUNT_OF(table)};
+
+enum rc submit_one(struct cli *cli, const struct submit_args *args, struct str document,
+                   struct err *err)
+{
+    struct json answer;
+    TRY(api_call(cli, "POST", STR("/jobs"), document, &answer, err));
+    if (args->wait)
+        return follow_to_exit(cli, api_text(&answer, STR("execution_id")), err);
+    cli_print_line(cli->format == CLI_JSON ? answer.raw : api_text(&answer, STR("job_id")));
+    return RC_OK;
+}
+
+static enum rc submit(struct cli *cli, const void *arg, struct err *err)
+{
+    const struct submit_args *args = arg;
+    struct str document;
+    if (args->file != NULL)
+        return submit_file(cli, args, err);
+    TRY(submit_document(cli, args, &document, err));
+    return submit_one(cli, args, document, err);
+}
+
+int submit_command(int argc, char **argv)
+{
+    struct submit_args args = {.priority = -1};
+    return cli_main(&opts, argc, argv, &args.common, submit);
+}

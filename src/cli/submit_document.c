@@ -1,0 +1,119 @@
+#include "cli/submit.h"
+
+enum {
+    DOCUMENT_BYTES_MAX = 1 << 27, /* above the largest limit a server may have */
+    PAYLOAD_BYTES_MAX = 1 << 26,
+};
+
+static enum rc check_work(const struct cli *cli, const struct submit_args *args, struct err *err)
+{
+    const struct opt_words *words = &cli->words;
+    if (words->dashes_at > 0)
+        return err_set(err, RC_INVALID, "unexpected argument '%s': the command goes behind --",
+                       words->items[0]);
+    if (args->handler != NULL && words->count > 0)
+        return err_set(err, RC_INVALID, "either a command or --handler, not both");
+    if (args->handler == NULL && words->count == 0)
+        return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
+    if (args->at != NULL && args->in != NULL)
+        return err_set(err, RC_INVALID, "either --at or --in, not both");
+    return RC_OK;
+}
+
+static void put_text(struct json_writer *w, const char *key, const char *value)
+{
+    if (value != NULL)
+        json_put_str(w, key, str_c(value));
+}
+
+static void put_work(struct json_writer *w, const struct cli *cli, const struct submit_args *args)
+{
+    put_text(w, "handler", args->handler);
+    if (args->handler != NULL)
+        return;
+    json_key(w, "command");
+    json_open_array(w);
+    for (size_t i = 0; i < cli->words.count; i++)
+        json_str(w, str_c(cli->words.items[i]));
+    json_close_array(w);
+}
+
+static void put_schedule(struct json_writer *w, const struct submit_args *args)
+{
+    if (args->at == NULL && args->in == NULL)
+        return;
+    json_key(w, "schedule");
+    json_open(w);
+    put_text(w, "at", args->at);
+    put_text(w, "delay", args->in);
+    json_close(w);
+}
+
+/* K=V options as an object; the same K twice would make a document that no server reads. */
+static enum rc put_pairs(struct json_writer *w, const char *key, const char *option,
+                         const struct opt_list *pairs, struct err *err)
+{
+    if (pairs->count == 0)
+        return RC_OK;
+    json_key(w, key);
+    json_open(w);
+    for (size_t i = 0; i < pairs->count; i++) {
+        struct str value = str_c(pairs->items[i]);
+        struct str name = str_cut(&value, '=');
+        if (value.ptr == NULL || name.len == 0)
+            return err_set(err, RC_INVALID, "--%s takes K=V, not '%s'", option, pairs->items[i]);
+        for (size_t j = 0; j < i; j++) {
+            struct str earlier = str_c(pairs->items[j]);
+            if (str_eq(str_cut(&earlier, '='), name))
+                return err_set(err, RC_INVALID, "--%s %.*s is there twice", option, STR_ARG(name));
+        }
+        json_key_str(w, name);
+        json_str(w, value);
+    }
+    json_close(w);
+    return RC_OK;
+}
+
+static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *payload,
+                           struct err *err)
+{
+    struct str text = str_c(payload);
+    struct json value;
+    if (payload == NULL)
+        return RC_OK;
+    if (payload[0] == '@')
+        TRY(cli_read_file(cli, payload + 1, PAYLOAD_BYTES_MAX, &text, err));
+    if (json_parse(text, &cli->arena, &value, err))
+        return err_note(err, "--payload is not JSON");
+    json_put_raw(w, "payload", value.raw);
+    return RC_OK;
+}
+
+enum rc submit_document(struct cli *cli, const struct submit_args *args, struct str *ret_document,
+                        struct err *err)
+{
+    CLEANUP(buf_free) struct buf document = BUF(DOCUMENT_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&document);
+    TRY(check_work(cli, args, err));
+    json_open(&w);
+    put_text(&w, "name", args->name);
+    put_work(&w, cli, args);
+    TRY(put_payload(&w, cli, args->payload, err));
+    TRY(put_pairs(&w, "env", "env", &args->env, err));
+    put_text(&w, "working_dir", args->working_dir);
+    put_schedule(&w, args);
+    if (args->priority >= 0)
+        json_put_int(&w, "priority", args->priority);
+    put_text(&w, "queue", args->queue);
+    put_text(&w, "timeout", args->timeout);
+    json_key(&w, "retry");
+    json_open(&w);
+    json_put_int(&w, "max_retries", args->retries);
+    json_close(&w);
+    TRY(put_pairs(&w, "tags", "tag", &args->tags, err));
+    json_close(&w);
+    if (document.overflow)
+        return err_set(err, RC_TOO_LARGE, "the job is too large");
+    *ret_document = arena_str(&cli->arena, buf_str(&document));
+    return RC_OK;
+}

@@ -1,0 +1,41 @@
+/* main.c - picks a command and hands over. */
+#include "bench/command.h"
+#include "cli/commands.h"
+#include "server/command.h"
+#include "worker/command.h"
+
+#include <string.h>
+
+static int help(int argc, char **argv);
+
+static const struct command commands[] = {
+    {"server", server_command, "run a server, with a worker inside"},
+    {"worker", worker_command, "run work that a server gives out"},
+    {"submit", submit_command, "submit a job"},
+    {"jobs", jobs_command, "list jobs"},
+    {"executions", executions_command, "list runs of jobs"},
+    {"workers", workers_command, "list workers"},
+    {"show", show_command, "show all about a job or an execution"},
+    {"logs", logs_command, "print what a command printed"},
+    {"cancel", cancel_command, "cancel a job or an execution"},
+    {"retry", retry_command, "run a finished execution once more"},
+    {"bench", bench_command, "measure what this machine can do"},
+    {"version", version_command, "print the version"},
+    {"help", help, "explain a command"},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static int help(int argc, char **argv)
+{
+    return help_command(commands, COMMAND_COUNT, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(1, argv);
+    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    const struct command *command = command_find(commands, COMMAND_COUNT, name);
+    return command == NULL ? help_unknown(name) : command->run(argc - 1, argv + 1);
+}
