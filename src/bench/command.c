@@ -1,0 +1,191 @@
+#include "bench/command.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "bench/machine.h"
+#include "bench/measure.h"
+#include "bench/role.h"
+#include "job/poll.h"
+#include "loop/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    EXIT_USAGE = 2,
+    HELP_BYTES_MAX = 1 << 16,
+    CLIENTS_MAX = 1000,
+    BATCH_MAX = 10000, /* what the API takes in one request */
+};
+
+enum role { ROLE_NONE, ROLE_WORKER };
+
+struct bench_args {
+    int64_t jobs;
+    int64_t seconds;
+    int64_t clients;
+    int64_t batch;
+    int64_t slots;
+    unsigned durability;
+    const char *tmp;
+    unsigned format; /* enum report_format */
+    bool help;
+    /* Of the processes that we start ourselves. */
+    unsigned role; /* enum role */
+    const char *server;
+    const char *token_file;
+};
+
+static const char *const durabilities[] = {"full", "normal"};
+
+#define AT(member) offsetof(struct bench_args, member)
+static const struct opt table[] = {
+    {"jobs", 0, OPT_NUMBER, "N", AT(jobs),
+     "stop after so many jobs (life 200000, submit 100000, latency 1000)"},
+    {"seconds", 0, OPT_NUMBER, "N", AT(seconds),
+     "stop sending after so long (life 60, submit 10, latency 30)"},
+    {"clients", 0, OPT_NUMBER, "N", AT(clients), "connections of submit (64)"},
+    {"batch", 0, OPT_NUMBER, "N", AT(batch), "jobs per request of life (500)"},
+    {"slots", 0, OPT_NUMBER, "N", AT(slots), "jobs the worker takes at once (2000)"},
+    {"durability", 0, OPT_CHOICE, "full|normal", AT(durability), "of the server (full)"},
+    {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
+    {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
+    {"role", 0, OPT_CHOICE, "none|worker", AT(role), NULL},
+    {"server", 0, OPT_TEXT, "URL", AT(server), NULL},
+    {"token-file", 0, OPT_TEXT, "FILE", AT(token_file), NULL},
+    OPT_HELP(struct bench_args, help),
+};
+
+static const struct opts opts = {
+    "bench", "[life] [submit] [latency] [options]",
+    "Measures belfry on this machine: starts a server and a worker of its own, on a database\n"
+    "of its own that is removed afterwards, and counts its rows before it believes a figure.\n"
+    "\n"
+    "  life      jobs that do nothing, from being submitted in batches to being completed\n"
+    "  submit    single submissions by many clients, each durable before it is answered\n"
+    "  latency   from sending a job to its start, one at a time on an idle server\n"
+    "\n"
+    "Other settings of the server are taken from BELFRY_* variables as always.",
+    table, COUNT_OF(table)};
+
+/* ---- arguments */
+
+static enum rc check_range(const char *name, int64_t value, int64_t max, struct err *err)
+{
+    if (value >= 1 && value <= max)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "--%s takes a number from 1 to %lld", name, (long long)max);
+}
+
+static enum rc check(const struct bench_args *args, const struct opt_words *words, struct err *err)
+{
+    TRY(check_range("clients", args->clients, CLIENTS_MAX, err));
+    TRY(check_range("batch", args->batch, BATCH_MAX, err));
+    TRY(check_range("slots", args->slots, POLL_SLOTS_MAX, err));
+    for (size_t i = 0; i < words->count; i++) {
+        if (measure_find(str_c(words->items[i])) == NULL)
+            return err_set(err, RC_INVALID, "'%s' is nothing that can be measured",
+                           words->items[i]);
+    }
+    return RC_OK;
+}
+
+static const char *tmp_root(const struct bench_args *args)
+{
+    const char *variable = getenv("TMPDIR");
+    if (args->tmp != NULL)
+        return args->tmp;
+    return variable != NULL && variable[0] != '\0' ? variable : "/tmp";
+}
+
+/* ---- running */
+
+static enum rc report_machine(struct report *report, const struct measure_options *options,
+                              struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct machine machine;
+    TRY(machine_look(options->tmp_root, &arena, &machine, err));
+    report_section(report, "machine");
+    report_text(report, "belfry", STR(BELFRY_VERSION));
+    report_text(report, "kernel", machine.kernel);
+    report_text(report, "cpu", machine.cpu);
+    report_count(report, "cores", machine.cores);
+    report_count(report, "memory_mib", machine.memory_bytes >> 20);
+    report_figure(report, "load_before", machine.load, 2);
+    report_text(report, "file_system", machine.file_system);
+    report_figure(report, "synced_write_p50_ms", (double)machine.sync_us / 1e3, 3);
+    report_text(report, "durability", str_c(options->durability));
+    report_count(report, "slots", options->slots);
+    report_count(report, "clients", options->clients);
+    report_count(report, "batch", options->batch);
+    return RC_OK;
+}
+
+static enum rc run_all(const struct measure_options *options, const struct opt_words *words,
+                       struct report *report, struct err *err)
+{
+    TRY(report_machine(report, options, err));
+    for (size_t i = 0; i < words->count; i++)
+        TRY(measure_run(measure_find(str_c(words->items[i])), options, report, err));
+    for (size_t i = 0; words->count == 0 && measure_at(i) != NULL; i++)
+        TRY(measure_run(measure_at(i), options, report, err));
+    return RC_OK;
+}
+
+static int bench(const struct bench_args *args, const struct opt_words *words)
+{
+    struct report report;
+    struct err err;
+    struct measure_options options = {
+        .tmp_root = tmp_root(args),
+        .durability = durabilities[args->durability],
+        .slots = (uint32_t)args->slots,
+        .clients = (uint32_t)args->clients,
+        .batch = (uint32_t)args->batch,
+        .jobs = (uint64_t)args->jobs,
+        .seconds = args->seconds,
+    };
+    report_begin(&report, (enum report_format)args->format);
+    enum rc rc = run_all(&options, words, &report, &err);
+    report_end(&report);
+    if (rc == RC_OK)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "belfry bench: %s\n", err.text);
+    return EXIT_FAILURE;
+}
+
+static int run_role(const struct bench_args *args)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct err err;
+    struct role_options options = {.url = str_c(args->server), .slots = (uint32_t)args->slots};
+    log_set_who("bench worker");
+    log_set_level(LOG_WARN);
+    if (file_read_key(args->token_file, "worker.key", &arena, &options.token, &err)) {
+        log_error("no key", "error", err.text, NULL);
+        return EXIT_FAILURE;
+    }
+    return role_main(&options);
+}
+
+static int print_help(void)
+{
+    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
+    opts_help(&opts, &page);
+    return fwrite(page.ptr, 1, page.len, stdout) == page.len ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int bench_command(int argc, char **argv)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct bench_args args = {.clients = 64, .batch = 500, .slots = 2000};
+    struct opt_words words;
+    struct err err;
+    if (opts_parse(&opts, argc, argv, &args, &words, &arena, &err) || check(&args, &words, &err)) {
+        fprintf(stderr, "belfry bench: %s\ntry 'belfry help bench'\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (args.help)
+        return print_help();
+    return args.role == ROLE_WORKER ? run_role(&args) : bench(&args, &words);
+}

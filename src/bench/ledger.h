@@ -1,0 +1,23 @@
+/* ledger.h - what a database really holds.
+ *
+ * Clients and workers count what they were told. Whether that is true is asked of the file itself,
+ * read-only and with SQL of its own: the code that wrote the rows is not asked to vouch for them. */
+#pragma once
+#include "base/err.h"
+#include "job/state.h"
+
+struct ledger {
+    uint64_t jobs;
+    uint64_t live; /* unfinished executions */
+    uint64_t history[EXEC_STATES];
+    uint64_t attempts;
+    uint64_t commits; /* turns that were kept, since the database was made */
+    uint64_t bytes;   /* of the database, without its log */
+};
+
+/* data_dir is a server's. May be called while the server runs. */
+enum rc ledger_read(const char *data_dir, struct ledger *ret_ledger, struct err *err);
+
+/* RC_CORRUPT, and a sentence with the two numbers, unless the database holds exactly `jobs` jobs,
+ * each with one execution: completed in one attempt when `completed`, else still waiting. */
+enum rc ledger_check(const struct ledger *ledger, uint64_t jobs, bool completed, struct err *err);

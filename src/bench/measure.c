@@ -1,0 +1,242 @@
+#include "bench/measure.h"
+#include "bench/latency.h"
+#include "bench/ledger.h"
+#include "bench/load.h"
+
+#include <inttypes.h>
+
+enum {
+    /* Enough batches under way that the server always has one to read while it keeps another; more
+     * only add to what waits. */
+    LIFE_CLIENTS = 4,
+};
+
+/* What a measurement saw. */
+struct seen {
+    uint64_t requests;
+    uint64_t jobs; /* acknowledged */
+    int64_t wall_us;
+    struct hist answer_us;
+    struct hist start_us; /* empty where it is not measured */
+};
+
+struct measure {
+    const char *name;
+    bool completes; /* jobs are run, by a worker; else nobody knows them */
+    uint64_t jobs;  /* unless the options say otherwise */
+    int64_t seconds;
+    enum rc (*run)(struct stage *stage, const struct measure_options *options,
+                   struct seen *ret_seen, struct err *err);
+};
+
+/* ---- life */
+
+struct call_goal {
+    const struct stage *stage;
+    uint64_t calls;
+};
+
+static bool all_called(const void *arg)
+{
+    const struct call_goal *goal = arg;
+    return stage_note(goal->stage)->calls >= goal->calls;
+}
+
+/* Waits for the worker to have run so many jobs, and to have heard that each result is durable. */
+static enum rc finish_calls(struct stage *stage, uint64_t calls, struct err *err)
+{
+    struct call_goal goal = {stage, calls};
+    TRY(stage_wait(stage, all_called, &goal, "jobs to be run", err));
+    TRY(stage_drain(stage, err));
+    if (stage_note(stage)->calls == calls)
+        return RC_OK;
+    return err_set(err, RC_CORRUPT, "the handler was called %" PRIu64 " times for %" PRIu64 " jobs",
+                   stage_note(stage)->calls, calls);
+}
+
+/* The whole life of jobs that do nothing: submitted in batches, given out, run, reported. */
+static enum rc run_life(struct stage *stage, const struct measure_options *options,
+                        struct seen *ret_seen, struct err *err)
+{
+    struct load load;
+    struct load_plan plan = {
+        .clients = LIFE_CLIENTS,
+        .batch = options->batch,
+        .jobs_max = options->jobs,
+        .seconds_max = options->seconds,
+    };
+    TRY(load_run(stage, &plan, &load, err));
+    TRY(finish_calls(stage, load.jobs, err));
+    ret_seen->requests = load.requests;
+    ret_seen->jobs = load.jobs;
+    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - load.begun_us;
+    ret_seen->answer_us = load.answer_us;
+    return RC_OK;
+}
+
+/* ---- submit */
+
+/* One job per request, each durable before it is answered. Nobody runs them. */
+static enum rc run_submit(struct stage *stage, const struct measure_options *options,
+                          struct seen *ret_seen, struct err *err)
+{
+    struct load load;
+    struct load_plan plan = {
+        .clients = options->clients,
+        .jobs_max = options->jobs,
+        .seconds_max = options->seconds,
+    };
+    TRY(load_run(stage, &plan, &load, err));
+    ret_seen->requests = load.requests;
+    ret_seen->jobs = load.jobs;
+    ret_seen->wall_us = load.ended_us - load.begun_us;
+    ret_seen->answer_us = load.answer_us;
+    return RC_OK;
+}
+
+/* ---- latency */
+
+static enum rc run_latency(struct stage *stage, const struct measure_options *options,
+                           struct seen *ret_seen, struct err *err)
+{
+    struct latency latency;
+    struct latency_plan plan = {.jobs_max = options->jobs, .seconds_max = options->seconds};
+    TRY(latency_run(stage, &plan, &latency, err));
+    TRY(finish_calls(stage, latency.jobs, err));
+    ret_seen->requests = ret_seen->jobs = latency.jobs;
+    ret_seen->wall_us = latency.ended_us - latency.begun_us;
+    ret_seen->answer_us = latency.answer_us;
+    ret_seen->start_us = latency.start_us;
+    return RC_OK;
+}
+
+/* ---- all of them */
+
+static const struct measure measures[] = {
+    {"life", true, 200000, 60, run_life},
+    {"submit", false, 100000, 10, run_submit},
+    {"latency", true, 1000, 30, run_latency},
+};
+
+const struct measure *measure_at(size_t place)
+{
+    return place < COUNT_OF(measures) ? &measures[place] : NULL;
+}
+
+const struct measure *measure_find(struct str name)
+{
+    for (size_t i = 0; i < COUNT_OF(measures); i++) {
+        if (str_eq(str_c(measures[i].name), name))
+            return &measures[i];
+    }
+    return NULL;
+}
+
+/* ---- what is told */
+
+static void report_hist(struct report *r, const char *const names[3], const struct hist *us)
+{
+    if (us->total == 0)
+        return;
+    report_figure(r, names[0], (double)hist_quantile(us, 500) / 1e3, 3);
+    report_figure(r, names[1], (double)hist_quantile(us, 990) / 1e3, 3);
+    report_figure(r, names[2], (double)us->max / 1e3, 3);
+}
+
+static void report_seen(struct report *r, const struct seen *seen)
+{
+    static const char *const start[] = {"start_p50_ms", "start_p99_ms", "start_max_ms"};
+    static const char *const answer[] = {"answer_p50_ms", "answer_p99_ms", "answer_max_ms"};
+    double seconds = (double)seen->wall_us / 1e6;
+    if (seen->start_us.total == 0) /* one at a time, with pauses, has no rate to speak of */
+        report_figure(r, "jobs_per_s", (double)seen->jobs / seconds, 0);
+    report_hist(r, start, &seen->start_us);
+    report_hist(r, answer, &seen->answer_us);
+    report_figure(r, "seconds", seconds, 3);
+    report_count(r, "requests", seen->requests);
+    report_count(r, "jobs_acknowledged", seen->jobs);
+}
+
+static void report_ledger(struct report *r, const struct ledger *ledger, uint64_t commits)
+{
+    report_count(r, "rows_job", ledger->jobs);
+    report_count(r, "rows_waiting", ledger->live);
+    report_count(r, "rows_completed", ledger->history[EXEC_COMPLETED]);
+    report_count(r, "rows_attempt", ledger->attempts);
+    report_count(r, "commits", commits);
+    report_figure(r, "jobs_per_commit", (double)ledger->jobs / (double)(commits + !commits), 1);
+    report_figure(r, "database_bytes_per_job", (double)ledger->bytes / (double)ledger->jobs, 0);
+}
+
+static void report_usage(struct report *r, const struct stage_usage *usage, uint64_t jobs)
+{
+    int64_t all_us = usage->server_us + usage->worker_us + usage->client_us;
+    report_figure(r, "server_cpu_s", (double)usage->server_us / 1e6, 2);
+    report_figure(r, "worker_cpu_s", (double)usage->worker_us / 1e6, 2);
+    report_figure(r, "client_cpu_s", (double)usage->client_us / 1e6, 2);
+    report_figure(r, "server_cpu_us_per_job", (double)usage->server_us / (double)jobs, 1);
+    report_figure(r, "all_cpu_us_per_job", (double)all_us / (double)jobs, 1);
+}
+
+/* ---- the frame */
+
+static struct stage_usage usage_since(const struct stage *stage, const struct stage_usage *before)
+{
+    struct stage_usage now = stage_usage(stage);
+    return (struct stage_usage){
+        .server_us = now.server_us - before->server_us,
+        .worker_us = now.worker_us - before->worker_us,
+        .client_us = now.client_us - before->client_us,
+    };
+}
+
+static struct measure_options with_defaults(const struct measure *m,
+                                            const struct measure_options *options)
+{
+    struct measure_options full = *options;
+    /* Whoever limits one of the two does not want to run into the other. */
+    if (full.jobs == 0)
+        full.jobs = options->seconds == 0 ? m->jobs : UINT64_MAX;
+    if (full.seconds == 0)
+        full.seconds = options->jobs == 0 ? m->seconds : INT32_MAX;
+    return full;
+}
+
+static enum rc run_on_stage(const struct measure *m, const struct measure_options *options,
+                            struct stage *stage, struct report *report, struct err *err)
+{
+    struct ledger before;
+    struct ledger after;
+    struct seen seen = {0};
+
+    TRY(ledger_read(stage_dir(stage), &before, err));
+    struct stage_usage usage = stage_usage(stage);
+    TRY(m->run(stage, options, &seen, err));
+    usage = usage_since(stage, &usage);
+    TRY(stage_leave(stage, err));
+    TRY(ledger_read(stage_dir(stage), &after, err));
+    TRY(ledger_check(&after, seen.jobs, m->completes, err));
+
+    report_section(report, m->name);
+    report_seen(report, &seen);
+    report_ledger(report, &after, after.commits - before.commits);
+    report_usage(report, &usage, seen.jobs);
+    report_count(report, "server_peak_memory_mib", (uint64_t)stage_peak_bytes(stage) >> 20);
+    return RC_OK;
+}
+
+enum rc measure_run(const struct measure *m, const struct measure_options *options,
+                    struct report *report, struct err *err)
+{
+    struct measure_options full = with_defaults(m, options);
+    struct stage_options stage_options = {
+        .tmp_root = full.tmp_root,
+        .durability = full.durability,
+        .slots = m->completes ? full.slots : 0,
+    };
+    CLEANUP(stage_free) struct stage *stage = NULL;
+    enum rc rc = stage_open(&stage_options, &stage, err);
+    if (rc == RC_OK)
+        rc = run_on_stage(m, &full, stage, report, err);
+    return rc == RC_OK ? RC_OK : err_note(err, "%s", m->name);
+}

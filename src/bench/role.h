@@ -1,0 +1,31 @@
+/* role.h - the worker process of a benchmark: `belfry bench --role worker`.
+ *
+ * It knows one handler, ROLE_HANDLER, which does nothing and succeeds. What it sees it says in
+ * notes, a line each on standard output. A job whose payload says when it was sent gets a note of
+ * its own, at once, with how long it took to get here; all others are only counted, and told some
+ * hundred times a second, so that telling costs nothing. SIGTERM drains it. */
+#pragma once
+#include "base/buf.h"
+
+#define ROLE_HANDLER "bench"
+/* The member of the payload with the moment of sending, on clock_mono_us's clock, which is the same
+ * for all processes of one machine. */
+#define ROLE_SENT "sent_us"
+
+struct note {
+    uint64_t calls;      /* of the handler, so far */
+    uint64_t start_us;   /* from sending to the call; 0: nobody asked */
+    uint64_t drained_us; /* when the last result was accepted; 0: it goes on */
+};
+
+void note_print(struct buf *out, const struct note *note); /* with its line break */
+enum rc note_parse(struct str line, struct note *ret_note, struct err *err);
+
+struct role_options {
+    struct str url;
+    struct str token;
+    uint32_t slots;
+};
+
+/* Returns the exit code. */
+int role_main(const struct role_options *options);

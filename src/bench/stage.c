@@ -1,0 +1,352 @@
+#include "bench/stage.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "bench/child.h"
+#include "loop/clock.h"
+#include "loop/file.h"
+#include "loop/signals.h"
+#include "wire/client.h"
+#include "wire/json.h"
+#include "worker/tmpdir.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 100, /* how late a silence may be noticed */
+    ASK_TIMEOUT_MS = 10000,
+};
+
+struct stage {
+    uv_loop_t loop;
+    struct arena arena;
+    struct signals *signals;
+    uv_timer_t tick;
+    const char *dir;
+    struct child *server;
+    struct child *worker;
+    struct http_client *client; /* for our own questions */
+    struct str url;             /* empty until the server has said it */
+    struct str token;
+    bool worker_known; /* by the server */
+    bool ending;       /* processes may end now */
+    uint64_t progress;
+    struct err failure;
+    struct note note;
+    void (*on_note)(void *arg, const struct note *note);
+    void *arg;
+};
+
+uv_loop_t *stage_loop(struct stage *s)
+{
+    return &s->loop;
+}
+
+struct str stage_url(const struct stage *s)
+{
+    return s->url;
+}
+
+struct str stage_token(const struct stage *s)
+{
+    return s->token;
+}
+
+const char *stage_dir(const struct stage *s)
+{
+    return s->dir;
+}
+
+const struct note *stage_note(const struct stage *s)
+{
+    return &s->note;
+}
+
+struct stage_usage stage_usage(const struct stage *s)
+{
+    return (struct stage_usage){
+        .server_us = child_cpu_us(s->server),
+        .worker_us = s->worker == NULL ? 0 : child_cpu_us(s->worker),
+        .client_us = (int64_t)clock() * 1000000 / CLOCKS_PER_SEC,
+    };
+}
+
+int64_t stage_peak_bytes(const struct stage *s)
+{
+    return child_peak_bytes(s->server);
+}
+
+void stage_listen(struct stage *s, void (*on_note)(void *arg, const struct note *note), void *arg)
+{
+    s->on_note = on_note;
+    s->arg = arg;
+}
+
+/* ---- waiting */
+
+void stage_progress(struct stage *s)
+{
+    s->progress++;
+}
+
+void stage_fail(struct stage *s, const struct err *err)
+{
+    if (s->failure.rc == RC_OK)
+        s->failure = *err;
+}
+
+enum rc stage_wait(struct stage *s, bool (*done)(const void *arg), const void *arg,
+                   const char *what, struct err *err)
+{
+    uint64_t seen = s->progress;
+    int64_t heard_us = clock_mono_us();
+    for (;;) {
+        int64_t now_us = clock_mono_us();
+        if (s->failure.rc != RC_OK) /* first: clients that failed are done as well */
+            return err_set(err, s->failure.rc, "%s", s->failure.text);
+        if (done(arg))
+            return RC_OK;
+        if (seen != s->progress) {
+            seen = s->progress;
+            heard_us = now_us;
+        }
+        if (now_us - heard_us > SILENCE_S * INT64_C(1000000))
+            return err_set(err, RC_TIMEOUT, "no progress for %d s while waiting for %s", SILENCE_S,
+                           what);
+        uv_run(&s->loop, UV_RUN_ONCE);
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    (void)timer; /* being woken is all */
+}
+
+/* ---- what happens meanwhile */
+
+static void look_after(struct stage *s, struct child *child, const char *name)
+{
+    struct err err;
+    if (child == NULL || child_runs(child) || s->ending)
+        return;
+    const char *complaint = child_complaint(child);
+    err_set(&err, RC_UNREACHABLE, "the %s ended: %s", name,
+            complaint == NULL ? "exit code 0" : complaint);
+    stage_fail(s, &err);
+}
+
+static void on_signal(void *arg, int signum)
+{
+    struct stage *s = arg;
+    struct err err;
+    if (signum == SIGCHLD) {
+        look_after(s, s->server, "server");
+        look_after(s, s->worker, "worker");
+        return;
+    }
+    err_set(&err, RC_SHUTDOWN, "interrupted: %s", strsignal(signum));
+    stage_fail(s, &err);
+}
+
+/* The server's log: it says where it listens, and what troubles it is for the user to see. */
+static void on_server_line(void *arg, struct str line)
+{
+    struct stage *s = arg;
+    struct arena scratch = {0};
+    struct json doc;
+    if (json_parse(line, &scratch, &doc, NULL) == RC_OK) {
+        const struct json *url = json_get(&doc, STR("url"));
+        const struct json *level = json_get(&doc, STR("level"));
+        if (url != NULL && url->kind == JSON_STRING)
+            s->url = arena_str(&s->arena, url->string);
+        if (level != NULL && level->kind == JSON_STRING && str_eq(level->string, STR("info")))
+            line.len = 0;
+    }
+    if (line.len > 0)
+        fprintf(stderr, "%.*s\n", STR_ARG(line));
+    arena_free(&scratch);
+}
+
+static void on_worker_line(void *arg, struct str line)
+{
+    struct stage *s = arg;
+    struct err err;
+    if (note_parse(line, &s->note, &err)) {
+        stage_fail(s, &err);
+        return;
+    }
+    stage_progress(s);
+    if (s->on_note != NULL)
+        s->on_note(s->arg, &s->note);
+}
+
+/* ---- the server */
+
+static bool server_listens(const void *arg)
+{
+    const struct stage *s = arg;
+    return s->url.len > 0;
+}
+
+/* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody. */
+static enum rc start_server(struct stage *s, const struct stage_options *options, struct err *err)
+{
+    const char *store = arena_printf(&s->arena, "sqlite:%s", s->dir).ptr;
+    const char *argv[] = {
+        "belfry",  "server",       "--no-worker",       "--data",      s->dir,
+        "--store", store,          "--listen",          "127.0.0.1:0", "--log-level",
+        "info",    "--durability", options->durability, NULL};
+    struct child_options child = {
+        .argv = argv,
+        .lines_fd = STDERR_FILENO,
+        .on_line = on_server_line,
+        .arg = s,
+    };
+    TRY(child_start(&s->loop, &child, &s->server, err));
+    TRY(stage_wait(s, server_listens, s, "the server to start", err));
+    const char *key = arena_printf(&s->arena, "%s/admin.key", s->dir).ptr;
+    TRY(file_read_key(key, "admin.key", &s->arena, &s->token, err));
+    return http_client_new(&s->loop, s->url, s->token, &s->client, err);
+}
+
+/* ---- the worker */
+
+static void ask_for_worker(struct stage *s);
+
+static void on_stats(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct stage *s = arg;
+    struct arena scratch = {0};
+    struct json doc;
+    struct err bad;
+    if (response == NULL) {
+        stage_fail(s, err);
+    } else if (json_parse(response->body, &scratch, &doc, &bad) != RC_OK) {
+        stage_fail(s, &bad);
+    } else {
+        const struct json *count = json_get(json_get(&doc, STR("workers")), STR("count"));
+        s->worker_known = count != NULL && count->kind == JSON_INT && count->integer > 0;
+        if (!s->worker_known)
+            ask_for_worker(s); /* for the few milliseconds that it takes */
+    }
+    arena_free(&scratch);
+}
+
+static void ask_for_worker(struct stage *s)
+{
+    http_client_send(s->client, &(struct http_call){
+                                    .method = "GET",
+                                    .target = STR("/api/v1/stats"),
+                                    .timeout_ms = ASK_TIMEOUT_MS,
+                                    .on_done = on_stats,
+                                    .arg = s,
+                                });
+}
+
+static bool worker_known(const void *arg)
+{
+    const struct stage *s = arg;
+    return s->worker_known;
+}
+
+static enum rc start_worker(struct stage *s, uint32_t slots, struct err *err)
+{
+    const char *key = arena_printf(&s->arena, "%s/worker.key", s->dir).ptr;
+    const char *url = arena_zstr(&s->arena, s->url);
+    const char *count = arena_printf(&s->arena, "%u", slots).ptr;
+    const char *argv[] = {"belfry",       "bench", "--role",  "worker", "--server", url,
+                          "--token-file", key,     "--slots", count,    NULL};
+    struct child_options child = {
+        .argv = argv,
+        .lines_fd = STDOUT_FILENO,
+        .on_line = on_worker_line,
+        .arg = s,
+    };
+    TRY(child_start(&s->loop, &child, &s->worker, err));
+    ask_for_worker(s);
+    return stage_wait(s, worker_known, s, "the worker to register", err);
+}
+
+/* ---- beginning and end */
+
+static enum rc make_dir(struct stage *s, const char *root, struct err *err)
+{
+    char *dir = arena_zstr(&s->arena, arena_printf(&s->arena, "%s/belfry-bench-XXXXXX", root));
+    if (mkdtemp(dir) == NULL)
+        return err_set(err, RC_IO, "cannot make a directory in %s: %s", root, strerror(errno));
+    s->dir = dir;
+    return RC_OK;
+}
+
+enum rc stage_open(const struct stage_options *options, struct stage **ret_stage, struct err *err)
+{
+    struct stage *s = MEM_NEW(struct stage);
+    *ret_stage = s;
+    int failed = uv_loop_init(&s->loop);
+    if (failed != 0) {
+        free(s);
+        *ret_stage = NULL;
+        return err_set(err, RC_IO, "cannot make an event loop: %s", uv_strerror(failed));
+    }
+    s->signals = signals_new(&s->loop, on_signal, s);
+    uv_timer_init(&s->loop, &s->tick); /* cannot fail */
+    uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
+    TRY(make_dir(s, options->tmp_root, err));
+    TRY(start_server(s, options, err));
+    return options->slots == 0 ? RC_OK : start_worker(s, options->slots, err);
+}
+
+static bool child_gone(const void *arg)
+{
+    return !child_runs(*(struct child *const *)arg);
+}
+
+static enum rc end_child(struct stage *s, struct child *child, const char *name, struct err *err)
+{
+    if (child == NULL || !child_runs(child))
+        return RC_OK;
+    s->ending = true;
+    child_signal(child, SIGTERM);
+    TRY(stage_wait(s, child_gone, &child, name, err));
+    const char *complaint = child_complaint(child);
+    if (complaint != NULL)
+        return err_set(err, RC_UNREACHABLE, "%s: %s", name, complaint);
+    return RC_OK;
+}
+
+enum rc stage_drain(struct stage *s, struct err *err)
+{
+    return end_child(s, s->worker, "the end of the worker", err);
+}
+
+enum rc stage_leave(struct stage *s, struct err *err)
+{
+    TRY(stage_drain(s, err));
+    return end_child(s, s->server, "the end of the server", err);
+}
+
+/* Signals are ours until the end, so that ^C does not leave the directory behind. */
+void stage_free(struct stage **stage)
+{
+    struct stage *s = *stage;
+    struct err err;
+    if (s == NULL)
+        return;
+    http_client_free(s->client);
+    child_free(s->worker);
+    child_free(s->server);
+    uv_close((uv_handle_t *)&s->tick, NULL);
+    if (s->dir != NULL && tmpdir_remove(s->dir, &err))
+        fprintf(stderr, "belfry bench: %s\n", err.text);
+    signals_free(s->signals);
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&s->loop);
+    arena_free(&s->arena);
+    free(s);
+    *stage = NULL;
+}

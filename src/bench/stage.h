@@ -1,0 +1,65 @@
+/* stage.h - a server, and perhaps a worker, put up for one measurement and taken down after it.
+ *
+ * Both are processes of their own (child.h) in a temporary directory. The stage owns the loop on
+ * which the measurement's clients live, and hides it: a measurement says what it waits for and goes
+ * on when that has happened, or when it cannot happen any more because a process died, somebody
+ * pressed ^C, or nobody made progress for SILENCE_S. So nothing waits for ever.
+ *
+ *     CLEANUP(stage_free) struct stage *stage = NULL;
+ *     TRY(stage_open(&options, &stage, err));
+ *     ... http_client_new(stage_loop(stage), stage_url(stage), ...)
+ *     TRY(stage_wait(stage, all_answered, &load, "answers", err));
+ *     TRY(stage_leave(stage, err)); */
+#pragma once
+#include "base/str.h"
+#include "bench/role.h"
+
+#include <uv.h>
+
+enum { SILENCE_S = 30 };
+
+struct stage_options {
+    const char *tmp_root;   /* where the temporary directory is made */
+    const char *durability; /* as `belfry server --durability` */
+    uint32_t slots;         /* of the worker; 0: none is started */
+};
+
+/* What has been used so far. */
+struct stage_usage {
+    int64_t server_us; /* processor time */
+    int64_t worker_us;
+    int64_t client_us; /* this process */
+};
+
+struct stage;
+
+/* Server and worker are there and know each other when it returns. */
+enum rc stage_open(const struct stage_options *options, struct stage **ret_stage, struct err *err);
+/* Kills what still runs and removes the directory. */
+void stage_free(struct stage **stage);
+
+uv_loop_t *stage_loop(struct stage *s);
+struct str stage_url(const struct stage *s);
+struct str stage_token(const struct stage *s); /* of role admin */
+const char *stage_dir(const struct stage *s);
+struct stage_usage stage_usage(const struct stage *s);
+/* Of the server, known after stage_leave. */
+int64_t stage_peak_bytes(const struct stage *s);
+
+/* on_note is called for what the worker says; stage_note has its newest. */
+void stage_listen(struct stage *s, void (*on_note)(void *arg, const struct note *note), void *arg);
+const struct note *stage_note(const struct stage *s);
+
+/* From a callback: something moved, so the silence begins anew. */
+void stage_progress(struct stage *s);
+/* From a callback: stage_wait returns this. The first one counts. */
+void stage_fail(struct stage *s, const struct err *err);
+
+/* Runs the loop until done(arg). `what` completes "no progress while waiting for ...". */
+enum rc stage_wait(struct stage *s, bool (*done)(const void *arg), const void *arg,
+                   const char *what, struct err *err);
+
+/* Ends the worker once all it did is told and accepted; stage_note says when that was. */
+enum rc stage_drain(struct stage *s, struct err *err);
+/* Ends what runs, in order: the database is closed when it returns. */
+enum rc stage_leave(struct stage *s, struct err *err);
