@@ -1,0 +1,206 @@
+"""What the end-to-end tests share: a real server on a free port, its API, and a way to count.
+
+A test is a function whose name is a sentence; `main` runs those it is given and prints the verdict
+that scripts/check reads. Time is real here, so waiting is always for a condition with a deadline,
+never for a while.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BELFRY = os.environ.get("BELFRY", str(ROOT / "build" / "belfry"))
+PATIENCE_S = 30  # for anything that ought to happen at once; machines under test are busy
+
+
+def free_port():
+    """A port nobody listens on. Somebody may take it before we do; then the server says so."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(condition, what, patience_s=PATIENCE_S):
+    """The first true value of condition(), asked again and again."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience_s} s for {what}")
+        time.sleep(0.02)
+
+
+def processes_of(data_dir):
+    """Ids of the processes that carry this data directory in their arguments or environment."""
+    needle = os.fsencode(str(data_dir))
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            if needle in (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+class Server:
+    """A server in a directory of its own. Use it as a context: leaving stops it, removes the
+    directory, and fails when a process was left behind."""
+
+    def __init__(self, *flags, env=None, cwd=None):
+        self.dir = pathlib.Path(cwd or tempfile.mkdtemp(prefix="belfry-e2e-"))
+        self.data = self.dir / "belfry-data"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.flags = flags
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
+        self.env.update(BELFRY_URL=self.url, BELFRY_DATA=str(self.data), **(env or {}))
+        self.process = None
+        self.log_path = self.dir / "server.log"
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:  # then nobody will leave, and nothing may stay behind
+            self.process.kill()
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.stop()
+        try:
+            wait_for(lambda: not processes_of(self.data), "the last process to end")
+        finally:
+            for pid in processes_of(self.data):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            if kind is not None:
+                sys.stderr.write(self.log_path.read_text(errors="replace")[-4000:])
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [BELFRY, "server", "--listen", f"127.0.0.1:{self.port}", *self.flags],
+                cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for(self.is_ready, "the server to be ready")
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            log = self.log_path.read_text(errors="replace")
+            raise AssertionError(f"the server ended with {self.process.returncode}:\n{log}")
+        with contextlib.suppress(OSError):
+            with urllib.request.urlopen(self.url + "/readyz", timeout=5) as answer:
+                return answer.status == 200
+        return False
+
+    def stop(self):
+        """SIGTERM; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def kill(self):
+        """As the power supply would do it."""
+        self.process.kill()
+        self.process.wait()
+
+    def key(self, name="admin.key"):
+        return (self.data / name).read_text().strip()
+
+    def api(self, method, path, body=None, key=None):
+        """(status, document) of a call below /api/v1; text when the answer is not JSON."""
+        request = urllib.request.Request(
+            self.url + "/api/v1" + path, method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": "Bearer " + (key or self.key()),
+                     "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+                status, kind, text = answer.status, answer.headers.get("Content-Type"), answer.read()
+        except urllib.error.HTTPError as refusal:
+            status, kind, text = refusal.code, refusal.headers.get("Content-Type"), refusal.read()
+        return status, json.loads(text) if "json" in (kind or "") else text.decode(errors="replace")
+
+    def cli(self, *args, stdin=None, env=None, timeout_s=PATIENCE_S):
+        """Runs the command line against this server: returncode, stdout and stderr as text."""
+        return subprocess.run(
+            [BELFRY, *args], input=stdin, env={**self.env, **(env or {})}, cwd=self.dir, text=True,
+            capture_output=True, timeout=timeout_s, check=False)
+
+    def submit(self, *args):
+        """The id of a new job; args as for `belfry submit`."""
+        done = self.cli("submit", *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def job(self, job_id):
+        status, job = self.api("GET", f"/jobs/{job_id}")
+        assert status == 200, job
+        return job
+
+    def newest_execution(self, job_id):
+        _, answer = self.api("GET", f"/jobs/{job_id}/executions?limit=1")
+        return self.api("GET", "/executions/" + answer["executions"][0]["execution_id"])[1]
+
+    def wait_for_status(self, job_id, *statuses):
+        """The newest execution of a job once it has one of these statuses."""
+        def reached():
+            execution = self.newest_execution(job_id)
+            return execution if execution["status"] in statuses else None
+        return wait_for(reached, f"{job_id} to be {' or '.join(statuses)}")
+
+
+def tests_of(module):
+    """The tests among the names of a module, in the order they were written."""
+    return [value for name, value in module.items() if name.startswith("test_")]
+
+
+def passes(test):
+    """Runs one test and says how it fared."""
+    start = time.monotonic()
+    try:
+        test()
+        verdict = "ok  "
+    except Exception:  # any, since the others want their turn
+        traceback.print_exc(file=sys.stdout)
+        verdict = "FAIL"
+    print(f"{verdict} {test.__name__} ({time.monotonic() - start:.2f} s)", flush=True)
+    return verdict == "ok  "
+
+
+def main(tests, shared=None):
+    """Runs tests, says how they fared, and exits. Arguments choose by part of the name. shared is
+    a server for all of them; one that does not end well counts as a failed test."""
+    chosen = [t for t in tests if not sys.argv[1:] or any(a in t.__name__ for a in sys.argv[1:])]
+    passed = failed = 0
+    try:
+        with shared or contextlib.nullcontext():
+            for test in chosen:
+                if passes(test):
+                    passed += 1
+                else:
+                    failed += 1
+    except Exception:
+        traceback.print_exc(file=sys.stdout)
+        failed += 1
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
