@@ -39,7 +39,8 @@ struct opt {
 };
 
 /* clang-format off */
-#define OPT_HELP(type, member) {"help", 'h', OPT_FLAG, NULL, offsetof(type, member), "print this page"}
+#define OPT_HELP(type, member)                                                                     \
+    {"help", 'h', OPT_FLAG, NULL, offsetof(type, member), "print this page"}
 /* clang-format on */
 
 struct opt_list {

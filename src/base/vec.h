@@ -14,8 +14,8 @@
 
 /* A pointer to a new, zeroed last element. */
 #define VEC_PUSH(arena, vec)                                                                       \
-    ((vec)->items = vec_room((arena), (vec)->items, (vec)->len, &(vec)->cap,                       \
-                             sizeof *(vec)->items),                                                \
+    ((vec)->items =                                                                                \
+         vec_room((arena), (vec)->items, (vec)->len, &(vec)->cap, sizeof *(vec)->items),           \
      &(vec)->items[(vec)->len++])
 
 /* The items, moved when there was no room for one more. */

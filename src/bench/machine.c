@@ -15,6 +15,7 @@ enum {
     SYNCS = 50, /* a few hundred milliseconds on the slowest of disks */
     PAGE_BYTES = 4096,
     CPUINFO_BYTES_MAX = 4 << 20, /* of a machine with a thousand cores */
+    STAT_BYTES_MAX = 4 << 20,
 };
 
 /* f_type is a number for each kind of file system; those without a name here are shown as it. */
@@ -53,6 +54,26 @@ static struct str cpu_name(struct arena *arena)
             return str_trim(value);
     }
     return STR("");
+}
+
+/* "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...", in ticks. What a hypervisor took away
+ * counts as used: it was not there for us. */
+int64_t machine_cpu_us(void)
+{
+    static const bool idle[] = {false, false, false, true, true, false, false, false};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct str rest;
+    uint64_t used = 0;
+    if (file_read("/proc/stat", STAT_BYTES_MAX, &arena, &rest, NULL) != RC_OK ||
+        !str_starts(rest, STR("cpu  ")))
+        return 0;
+    rest = str_from(rest, sizeof "cpu  " - 1);
+    for (size_t i = 0; i < COUNT_OF(idle); i++) {
+        uint64_t ticks = 0;
+        if (str_to_u64(str_cut(&rest, ' '), &ticks) && !idle[i])
+            used += ticks;
+    }
+    return (int64_t)(used * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static enum rc sync_once(int fd, const char *page, struct err *err)

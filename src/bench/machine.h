@@ -15,3 +15,7 @@ struct machine {
 /* Texts live in the arena. dir is where the databases will be. */
 enum rc machine_look(const char *dir, struct arena *arena, struct machine *ret_machine,
                      struct err *err);
+
+/* Processor time that was used on this machine since it started, by anybody; 0 when the system does
+ * not say. The difference of two moments tells how much company a measurement had. */
+int64_t machine_cpu_us(void);

@@ -164,18 +164,22 @@ static void report_ledger(struct report *r, const struct ledger *ledger, uint64_
     report_count(r, "rows_completed", ledger->history[EXEC_COMPLETED]);
     report_count(r, "rows_attempt", ledger->attempts);
     report_count(r, "commits", commits);
-    report_figure(r, "jobs_per_commit", (double)ledger->jobs / (double)(commits + !commits), 1);
+    report_figure(r, "jobs_per_commit", (double)ledger->jobs / (double)commits, 1);
     report_figure(r, "database_bytes_per_job", (double)ledger->bytes / (double)ledger->jobs, 0);
 }
 
 static void report_usage(struct report *r, const struct stage_usage *usage, uint64_t jobs)
 {
-    int64_t all_us = usage->server_us + usage->worker_us + usage->client_us;
+    int64_t own_us = usage->server_us + usage->worker_us + usage->client_us;
+    int64_t others_us = usage->machine_us - own_us;
+    if (others_us < 0) /* the machine counts in ticks, which are coarse */
+        others_us = 0;
     report_figure(r, "server_cpu_s", (double)usage->server_us / 1e6, 2);
     report_figure(r, "worker_cpu_s", (double)usage->worker_us / 1e6, 2);
     report_figure(r, "client_cpu_s", (double)usage->client_us / 1e6, 2);
+    report_figure(r, "others_cpu_s", (double)others_us / 1e6, 2);
     report_figure(r, "server_cpu_us_per_job", (double)usage->server_us / (double)jobs, 1);
-    report_figure(r, "all_cpu_us_per_job", (double)all_us / (double)jobs, 1);
+    report_figure(r, "all_cpu_us_per_job", (double)own_us / (double)jobs, 1);
 }
 
 /* ---- the frame */
@@ -187,6 +191,7 @@ static struct stage_usage usage_since(const struct stage *stage, const struct st
         .server_us = now.server_us - before->server_us,
         .worker_us = now.worker_us - before->worker_us,
         .client_us = now.client_us - before->client_us,
+        .machine_us = now.machine_us - before->machine_us,
     };
 }
 

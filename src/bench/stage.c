@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "bench/child.h"
+#include "bench/machine.h"
 #include "loop/clock.h"
 #include "loop/file.h"
 #include "loop/signals.h"
@@ -73,6 +74,7 @@ struct stage_usage stage_usage(const struct stage *s)
         .server_us = child_cpu_us(s->server),
         .worker_us = s->worker == NULL ? 0 : child_cpu_us(s->worker),
         .client_us = (int64_t)clock() * 1000000 / CLOCKS_PER_SEC,
+        .machine_us = machine_cpu_us(),
     };
 }
 

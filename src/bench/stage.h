@@ -24,11 +24,12 @@ struct stage_options {
     uint32_t slots;         /* of the worker; 0: none is started */
 };
 
-/* What has been used so far. */
+/* Processor time used so far. */
 struct stage_usage {
-    int64_t server_us; /* processor time */
+    int64_t server_us;
     int64_t worker_us;
-    int64_t client_us; /* this process */
+    int64_t client_us;  /* this process */
+    int64_t machine_us; /* all of them, and everybody else */
 };
 
 struct stage;

@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "base/id.h"
 #include "loop/file.h"
+#include "loop/usage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +10,10 @@
 
 #define URL_DEFAULT "http://127.0.0.1:7420"
 
-enum { HELP_BYTES_MAX = 1 << 16 };
-
 void cli_print(struct str text)
 {
     if (text.len > 0)
-        fwrite(text.ptr, 1, text.len, stdout);
+        (void)fwrite(text.ptr, 1, text.len, stdout); /* finish asks once for all */
 }
 
 void cli_print_line(struct str text)
@@ -41,17 +40,10 @@ static int exit_code(const struct cli *cli, enum rc rc)
 static int fail(const struct cli *cli, const struct opts *opts, const struct err *err)
 {
     int code = exit_code(cli, err->rc);
-    fprintf(stderr, "belfry %s: %s\n%.*s", opts->command, err->text, STR_ARG(cli->details));
     if (code == CLI_USAGE && !cli->refused)
-        fprintf(stderr, "try 'belfry help %s'\n", opts->command);
+        return usage_refuse(opts, err);
+    fprintf(stderr, "belfry %s: %s\n%.*s", opts->command, err->text, STR_ARG(cli->details));
     return code;
-}
-
-static void print_help(const struct opts *opts)
-{
-    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
-    opts_help(opts, &page);
-    cli_print(buf_str(&page));
 }
 
 static void find_url(struct cli *cli, const char *flag)
@@ -97,16 +89,14 @@ int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *
     CLEANUP(cli_end) struct cli cli = {0};
     struct err err = {0};
     enum rc rc = opts_parse(opts, argc, argv, args, &cli.words, &cli.arena, &err);
-    if (rc == RC_OK && args->help) {
-        print_help(opts);
-        rc = finish(&err);
-    } else if (rc == RC_OK) {
+    if (rc == RC_OK && args->help)
+        return usage_help(opts, NULL);
+    if (rc == RC_OK)
         rc = start(&cli, args, &err);
-        if (rc == RC_OK)
-            rc = run(&cli, args, &err);
-        if (rc == RC_OK)
-            rc = finish(&err);
-    }
+    if (rc == RC_OK)
+        rc = run(&cli, args, &err);
+    if (rc == RC_OK)
+        rc = finish(&err);
     return rc == RC_OK ? cli.exit_code : fail(&cli, opts, &err);
 }
 

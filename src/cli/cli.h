@@ -36,14 +36,14 @@ enum cli_format { CLI_TABLE, CLI_JSON };
 
 /* clang-format off */
 #define CLI_COMMON_AT(member) offsetof(struct cli_common, member)
-#define CLI_PRINT_OPTS                                                                              \
-    {"output", 'o', OPT_CHOICE, "table|json", CLI_COMMON_AT(format), "how to print (table)"},       \
+#define CLI_PRINT_OPTS                                                                             \
+    {"output", 'o', OPT_CHOICE, "table|json", CLI_COMMON_AT(format), "how to print (table)"},      \
     OPT_HELP(struct cli_common, help)
-#define CLI_COMMON_OPTS                                                                             \
-    {"url", 0, OPT_TEXT, "URL", CLI_COMMON_AT(url),                                                 \
-     "the server (BELFRY_URL, http://127.0.0.1:7420)"},                                             \
-    {"token-file", 0, OPT_TEXT, "FILE", CLI_COMMON_AT(token_file),                                  \
-     "the key (BELFRY_TOKEN, admin.key in the data directory)"},                                    \
+#define CLI_COMMON_OPTS                                                                            \
+    {"url", 0, OPT_TEXT, "URL", CLI_COMMON_AT(url),                                                \
+     "the server (BELFRY_URL, http://127.0.0.1:7420)"},                                            \
+    {"token-file", 0, OPT_TEXT, "FILE", CLI_COMMON_AT(token_file),                                 \
+     "the key (BELFRY_TOKEN, admin.key in the data directory)"},                                   \
     CLI_PRINT_OPTS
 /* clang-format on */
 
@@ -62,7 +62,7 @@ struct cli {
 /* args is what was handed to cli_main. */
 typedef enum rc cli_run(struct cli *cli, const void *args, struct err *err);
 
-/* args holds the defaults; it is the struct cli_common at the start of the subcommand's own struct. */
+/* args holds the defaults; it is what the subcommand's own struct begins with. */
 int cli_main(const struct opts *opts, int argc, char **argv, struct cli_common *args, cli_run *run);
 
 /* What the only word on the command line names. */

@@ -2,8 +2,7 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status),
-     "scheduled, queued, running, retrying, completed, failed, timeout or cancelled"},
+    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"},
     {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
     {"job", 0, OPT_TEXT, "ID", LIST_AT(job), "of this job"},
     LIST_LIMIT_OPTS,
@@ -22,8 +21,10 @@ static const struct view_field fields[] = {
 };
 
 static const struct listing listing = {
-    .opts = {"executions", "[options]", "Lists runs of jobs, the newest first.", table,
-             COUNT_OF(table)},
+    .opts = {"executions", "[options]",
+             "Lists runs of jobs, the newest first. The status of a run is scheduled, queued,\n"
+             "running, retrying, completed, failed, timeout or cancelled.",
+             table, COUNT_OF(table)},
     .path = "/executions",
     .key = "executions",
     .nothing = "no executions",

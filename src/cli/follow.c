@@ -33,11 +33,10 @@ static void follower_end(struct follower *f)
 static void print_text(const struct json *chunk)
 {
     struct str text = api_text(chunk, STR("text"));
-    bool is_stdout = str_eq(api_text(chunk, STR("stream")), STR("stdout"));
-    FILE *to = is_stdout ? stdout : stderr;
-    if (text.len > 0)
-        fwrite(text.ptr, 1, text.len, to);
-    fflush(to); /* somebody is watching */
+    if (str_eq(api_text(chunk, STR("stream")), STR("stdout")))
+        cli_print(text);
+    else
+        fprintf(stderr, "%.*s", STR_ARG(text));
 }
 
 static void on_event(void *arg, const struct sse_event *event)
@@ -51,14 +50,12 @@ static void on_event(void *arg, const struct sse_event *event)
         f->ended = true;
     if (!str_eq(event->event, STR("log")) || f->print == FOLLOW_QUIET)
         return;
-    if (f->print == FOLLOW_JSON) {
-        cli_print_line(event->data);
-        fflush(stdout);
-        return;
-    }
     arena_reset(&f->arena);
-    if (json_parse(event->data, &f->arena, &data, &f->err) == RC_OK)
+    if (f->print == FOLLOW_JSON)
+        cli_print_line(event->data);
+    else if (json_parse(event->data, &f->arena, &data, &f->err) == RC_OK)
         print_text(&data);
+    (void)fflush(stdout); /* somebody is watching; a failure shows at the end */
 }
 
 static void on_data(void *arg, struct str piece)
@@ -66,6 +63,15 @@ static void on_data(void *arg, struct str piece)
     struct follower *f = arg;
     if (f->err.rc == RC_OK)
         sse_feed(&f->reader, piece, on_event, f, &f->err);
+}
+
+/* Says once that there is a pause, and waits. False when there is no point in another try. */
+static bool wait_for_server(struct follower *f, enum rc rc)
+{
+    bool first = f->patience.failures == 0;
+    if (first && rc == RC_UNREACHABLE)
+        fprintf(stderr, "belfry: lost the server, trying again\n");
+    return patience_wait(&f->patience, rc);
 }
 
 /* One connection's worth. A stream that ends without saying so was cut off. */
@@ -110,7 +116,7 @@ enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *
     enum rc rc;
     do
         rc = follow_once(cli, &f, path, err);
-    while (rc != RC_OK && patience_wait(&f.patience, rc));
+    while (rc != RC_OK && wait_for_server(&f, rc));
     return rc;
 }
 

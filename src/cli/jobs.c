@@ -2,7 +2,7 @@
 #include "cli/list.h"
 
 static const struct opt table[] = {
-    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "active, completed, failed or cancelled"},
+    {"status", 0, OPT_TEXT, "STATUS", LIST_AT(status), "with this status"},
     {"queue", 0, OPT_TEXT, "Q", LIST_AT(queue), "of this queue"},
     {"owner", 0, OPT_TEXT, "WHO", LIST_AT(owner), "submitted with this key"},
     {"name", 0, OPT_TEXT, "NAME", LIST_AT(name), "called this"},
@@ -21,7 +21,10 @@ static const struct view_field fields[] = {
 };
 
 static const struct listing listing = {
-    .opts = {"jobs", "[options]", "Lists jobs, the newest first.", table, COUNT_OF(table)},
+    .opts = {"jobs", "[options]",
+             "Lists jobs, the newest first. The status of a job is active, completed, failed or\n"
+             "cancelled.",
+             table, COUNT_OF(table)},
     .path = "/jobs",
     .key = "jobs",
     .nothing = "no jobs",

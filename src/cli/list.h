@@ -19,8 +19,8 @@ enum { LIST_LIMIT_DEFAULT = 50 };
 
 /* clang-format off */
 #define LIST_AT(member) offsetof(struct list_args, member)
-#define LIST_LIMIT_OPTS                                                                             \
-    {"limit", 0, OPT_NUMBER, "N", LIST_AT(limit), "how many, the newest first (50)"},               \
+#define LIST_LIMIT_OPTS                                                                            \
+    {"limit", 0, OPT_NUMBER, "N", LIST_AT(limit), "how many, the newest first (50)"},              \
     {"all", 0, OPT_FLAG, NULL, LIST_AT(all), "all of them"}
 /* clang-format on */
 

@@ -73,6 +73,13 @@ static enum rc print_json(struct cli *cli, struct str id, struct str path, struc
     return RC_OK;
 }
 
+/* Following is patient with a server that goes away; one that was never there is told at once. */
+static enum rc check_reachable(struct cli *cli, struct str id, struct err *err)
+{
+    struct json ignored;
+    return api_get(cli, arena_printf(&cli->arena, "/executions/%.*s", STR_ARG(id)), &ignored, err);
+}
+
 static enum rc logs(struct cli *cli, const void *arg, struct err *err)
 {
     const struct logs_args *args = arg;
@@ -81,6 +88,7 @@ static enum rc logs(struct cli *cli, const void *arg, struct err *err)
     TRY(cli_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     if (args->follow) {
+        TRY(check_reachable(cli, id, err));
         struct follow follow = {
             .execution_id = id,
             .stream = stream_names[args->stream],

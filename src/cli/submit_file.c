@@ -117,16 +117,22 @@ static enum rc check_alone(const struct cli *cli, const struct submit_args *args
     return RC_OK;
 }
 
-/* True when the first line that is not blank is a value of its own. */
-static bool looks_like_lines(struct str text, struct arena *arena)
+static bool is_object(struct str text, struct arena *arena)
 {
     struct json value;
-    while (text.ptr != NULL) {
-        struct str line = str_trim(str_cut(&text, '\n'));
-        if (line.len > 0)
-            return json_parse(line, arena, &value, NULL) == RC_OK;
-    }
-    return false;
+    return json_parse(text, arena, &value, NULL) == RC_OK && value.kind == JSON_OBJECT;
+}
+
+/* True when the first or the last line is a document of its own: a broken document over several
+ * lines begins and ends otherwise. */
+static bool looks_like_lines(struct str text, struct arena *arena)
+{
+    struct str rest = str_trim(text);
+    struct str first = str_cut(&rest, '\n');
+    struct str last = first;
+    while (rest.ptr != NULL)
+        last = str_cut(&rest, '\n');
+    return is_object(first, arena) || is_object(last, arena);
 }
 
 enum rc submit_file(struct cli *cli, const struct submit_args *args, struct err *err)

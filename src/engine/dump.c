@@ -115,14 +115,14 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
     buf_add_char(out, '\n');
 }
 
-/* Lanes and queues without anything in them are left out: undo does not take those back either. */
 static void dump_lane(struct buf *out, const struct lane *lane)
 {
-    if (lane->heap.len > 0)
-        buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "%s\n", STR_ARG(lane->queue),
-                   STR_ARG(lane->handler), lane->heap.len, list_linked(&lane->busy) ? "" : " lost");
+    buf_printf(out, "lane %.*s/%.*s members=%zu ready=%" PRIu32 "%s\n", STR_ARG(lane->queue),
+               STR_ARG(lane->handler), lane->members, lane->heap.len,
+               list_linked(&lane->busy) ? " busy" : "");
 }
 
+/* A queue that only an undone turn has seen has no numbers, and no line. */
 static void dump_numbers(struct buf *out, struct str queue, const char *what,
                          const int64_t *numbers, int count)
 {

@@ -112,11 +112,8 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         break;
     case CMD_CANCEL_JOB:
     case CMD_CANCEL_EXEC:
-    case CMD_RETRY_EXEC:
-        ask_target(e, cmd, round, list);
-        break;
-    default:
-        break;
+    case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
+    default: break;
     }
 }
 
@@ -184,11 +181,11 @@ static void decide_stats(struct engine *e, struct command *cmd)
 void engine_decide(struct engine *e, struct command *cmd)
 {
     static void (*const deciders[])(struct engine *, struct command *) = {
-        [CMD_SUBMIT] = decide_submit,         [CMD_CANCEL_JOB] = decide_cancel_job,
+        [CMD_SUBMIT] = decide_submit,           [CMD_CANCEL_JOB] = decide_cancel_job,
         [CMD_CANCEL_EXEC] = decide_cancel_exec, [CMD_RETRY_EXEC] = decide_retry,
-        [CMD_REGISTER] = decide_register,     [CMD_POLL] = decide_poll,
-        [CMD_HANGUP] = decide_hangup,         [CMD_DRAIN] = decide_drain,
-        [CMD_WORKERS] = decide_workers,       [CMD_STATS] = decide_stats,
+        [CMD_REGISTER] = decide_register,       [CMD_POLL] = decide_poll,
+        [CMD_HANGUP] = decide_hangup,           [CMD_DRAIN] = decide_drain,
+        [CMD_WORKERS] = decide_workers,         [CMD_STATS] = decide_stats,
     };
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
@@ -201,7 +198,9 @@ void engine_decide(struct engine *e, struct command *cmd)
 static void exec_timer(struct engine *e, struct exec *x)
 {
     if (exec_is_waiting(x->v.state))
-        exec_move(e, x, &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
+        exec_move(
+            e, x,
+            &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
     else
         report_silence(e, x, STR("the lease ended without a word from its worker"));
 }

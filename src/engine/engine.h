@@ -16,16 +16,16 @@
 struct engine;
 
 struct engine_options {
-    int64_t lease_ms;   /* how long a worker may be silent */
-    int64_t park_ms;    /* longest wait of a poll */
-    int64_t horizon_ms; /* executions due later than this stay in the store */
-    int64_t forget_ms;  /* a worker without leases that was silent this long is forgotten */
-    size_t live_max;    /* executions in memory; more submissions are refused as busy */
-    size_t lanes_max;   /* distinct (queue, handler) pairs; a submission that needs one more is
-                         * refused as busy, what the store holds is loaded all the same */
+    int64_t lease_ms;      /* how long a worker may be silent */
+    int64_t park_ms;       /* longest wait of a poll */
+    int64_t horizon_ms;    /* executions due later than this stay in the store */
+    int64_t forget_ms;     /* a worker without leases that was silent this long is forgotten */
+    size_t live_max;       /* executions in memory; more submissions are refused as busy */
+    size_t lanes_max;      /* distinct (queue, handler) pairs in memory; a submission that needs one
+                         * more is refused as busy, what the store holds is loaded all the same */
     size_t keep_bytes_max; /* specs up to this size are kept in memory for the next lease */
-    size_t due_max;     /* timers that one turn handles; the rest comes with the next */
-    size_t load_max;    /* executions that one turn loads from beyond the horizon */
+    size_t due_max;        /* timers that one turn handles; the rest comes with the next */
+    size_t load_max;       /* executions that one turn loads from beyond the horizon */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
      * engine's business. Text in ret_rules may live in arena. */
     enum rc (*read_rules)(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
@@ -41,8 +41,7 @@ void engine_free(struct engine *e);
 
 /* Ids will be larger than id_floor, turns larger than turn_floor. Everything due until the
  * returned moment must then be loaded. */
-int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor,
-                          uint64_t turn_floor);
+int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor, uint64_t turn_floor);
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
 /* Its job comes first. A lease gets a full term from now. */
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);

@@ -28,7 +28,7 @@ struct queue *queue_of(struct engine *e, struct str name)
 struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
                     size_t lanes_max)
 {
-    struct lane *lane = ready_lane(&e->ready, rules->queue, rules->handler, lanes_max);
+    struct lane *lane = ready_join(&e->ready, rules->queue, rules->handler, lanes_max);
     if (lane == NULL)
         return NULL;
     bool keep = rec->spec.len + rec->payload.len <= e->options.keep_bytes_max;
@@ -59,6 +59,7 @@ void job_free(struct engine *e, struct job *job)
 {
     assert(job->exec_count == 0);
     map_remove(&e->jobs, job->id);
+    ready_leave(&e->ready, job->lane);
     free(job);
 }
 
@@ -91,10 +92,8 @@ void job_set(struct engine *e, struct job *job, enum job_state state, struct str
     job->v.state = state;
     job->v.finished_ms = state == JOB_ACTIVE ? 0 : e->now_ms;
     add_step(e, t,
-             (struct trail_step){.event = event,
-                                 .state = job_state_name(state),
-                                 .actor = actor,
-                                 .reason = reason});
+             (struct trail_step){
+                 .event = event, .state = job_state_name(state), .actor = actor, .reason = reason});
 }
 
 static void record(struct engine *e, struct exec *x, enum exec_event event, struct str actor,
@@ -204,9 +203,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
 {
     v->due_ms = 0;
     switch (move->event) {
-    case EV_DUE:
-        v->ready_ms = e->now_ms;
-        return;
+    case EV_DUE: v->ready_ms = e->now_ms; return;
     case EV_LEASE:
         v->lease = lease_grant(&v->lease, move->worker->id, e->now_ms, e->options.lease_ms);
         v->granted = ++e->grants;
@@ -221,14 +218,9 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->lost++;
         v->attempts--;
         break;
-    case EV_RETURN:
-        v->attempts--;
-        break;
-    case EV_RETRY:
-        v->due_ms = move->due_ms;
-        break;
-    default:
-        break;
+    case EV_RETURN: v->attempts--; break;
+    case EV_RETRY: v->due_ms = move->due_ms; break;
+    default: break;
     }
     lease_release(&v->lease);
     v->stop_told = false;

@@ -60,9 +60,9 @@ static void fill(struct engine *e, struct worker *w)
         if (reason.len == 0)
             reason = arena_printf(e->arena, "leased to %s", id_format(id, ID_WORKER, w->id).ptr);
         struct exec *x = CONTAINER_OF(node, struct exec, ready);
-        exec_move(e, x,
-                  &(struct move){
-                      .event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
+        exec_move(
+            e, x,
+            &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
         add_lease(e, w, x);
     }
 }

@@ -16,10 +16,10 @@
 #include "engine/ready.h"
 #include "job/lease.h"
 
-/* Names and numbers of one queue. Never freed: there are at most lanes_max. */
+/* Names and numbers of one queue. Never freed: its numbers outlive its jobs. */
 struct queue {
     struct str name;
-    int64_t jobs[JOB_STATES];   /* as of the last commit */
+    int64_t jobs[JOB_STATES]; /* as of the last commit */
     int64_t execs[EXEC_STATES];
     int64_t jobs_change[JOB_STATES]; /* of this turn; zero between turns */
     int64_t execs_change[EXEC_STATES];
@@ -84,14 +84,14 @@ struct exec {
 };
 
 struct worker_values {
-    uint64_t seq;            /* of the newest poll */
+    uint64_t seq; /* of the newest poll */
     int64_t seen_ms;
-    int64_t wake_ms;         /* end of parking, or time to forget it */
-    struct command *parked;  /* the poll that waits for something to say */
-    uint64_t parked_no;      /* the number of that parking (engine.parkings): orders engine.parked */
-    uint32_t offered;        /* free slots of that poll */
+    int64_t wake_ms;        /* end of parking, or time to forget it */
+    struct command *parked; /* the poll that waits for something to say */
+    uint64_t parked_no;     /* the number of that parking (engine.parkings): orders engine.parked */
+    uint32_t offered;       /* free slots of that poll */
     bool draining;
-    bool gone;               /* forgotten; freed when the turn is committed */
+    bool gone; /* forgotten; freed when the turn is committed */
 };
 
 struct worker {
@@ -125,9 +125,9 @@ enum thing { THING_JOB, THING_EXEC, THING_WORKER };
 /* What a turn has changed, and how it was before. Lives in the turn's arena. */
 struct touched {
     enum thing thing;
-    bool is_new;  /* was not in memory before this turn: undo frees it */
-    bool stored;  /* the store knew it before this turn */
-    bool durable; /* differs now in what the store keeps */
+    bool is_new;    /* was not in memory before this turn: undo frees it */
+    bool stored;    /* the store knew it before this turn */
+    bool durable;   /* differs now in what the store keeps */
     size_t attempt; /* place (1-based) of its newest record in engine.attempts; 0: none */
     union {
         struct job *job;

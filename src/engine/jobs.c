@@ -185,8 +185,7 @@ static void cancel(struct engine *e, struct command *cmd, struct exec *x)
 {
     if (exec_next(x->v.state, EV_CANCEL) == EXEC_NONE)
         return; /* stopping already */
-    exec_move(e, x,
-              &(struct move){.event = EV_CANCEL, .actor = cmd->actor, .reason = why(e, cmd)});
+    exec_move(e, x, &(struct move){.event = EV_CANCEL, .actor = cmd->actor, .reason = why(e, cmd)});
     struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
     if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
         worker_open(e, w); /* tell it now */
@@ -211,6 +210,7 @@ void decide_cancel_job(struct engine *e, struct command *cmd)
     if (job->v.state == JOB_ACTIVE) /* what runs is still stopping */
         job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, why(e, cmd));
     reply_job(e, cmd, job);
+    cmd->reply.at_ms = job->v.finished_ms; /* asked twice: still the first time */
 }
 
 void decide_cancel_exec(struct engine *e, struct command *cmd)

@@ -1,4 +1,5 @@
 #include "engine/ready.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "job/spec.h"
 
@@ -27,6 +28,22 @@ void ready_free(struct ready *r)
     strmap_free(&r->lanes);
 }
 
+/* queue and handler in one text; also what lane_key makes of a lane. */
+static struct str make_key(char *bytes, struct str queue, struct str handler)
+{
+    struct buf key = {.ptr = bytes, .cap = 2 * SPEC_NAME_MAX + 1, .max = 2 * SPEC_NAME_MAX + 1};
+    buf_add(&key, queue);
+    buf_add_char(&key, '\n'); /* in no name */
+    buf_add(&key, handler);
+    assert(!key.overflow);
+    return buf_str(&key);
+}
+
+static struct str lane_key(const struct lane *lane)
+{
+    return str_of(lane->queue.ptr, lane->queue.len + 1 + lane->handler.len);
+}
+
 static struct lane *lane_new(struct str key, size_t queue_len)
 {
     struct lane *lane = mem_new(sizeof *lane + key.len);
@@ -37,22 +54,30 @@ static struct lane *lane_new(struct str key, size_t queue_len)
     return lane;
 }
 
-struct lane *ready_lane(struct ready *r, struct str queue, struct str handler, size_t lanes_max)
+struct lane *ready_join(struct ready *r, struct str queue, struct str handler, size_t lanes_max)
 {
     char key_bytes[2 * SPEC_NAME_MAX + 1];
-    assert(queue.len <= SPEC_NAME_MAX && handler.len <= SPEC_NAME_MAX);
-    if (queue.len > 0)
-        memcpy(key_bytes, queue.ptr, queue.len);
-    key_bytes[queue.len] = '\n'; /* in no name */
-    if (handler.len > 0)
-        memcpy(key_bytes + queue.len + 1, handler.ptr, handler.len);
-    struct str key = str_of(key_bytes, queue.len + 1 + handler.len);
+    struct str key = make_key(key_bytes, queue, handler);
     struct lane *lane = strmap_get(&r->lanes, key);
-    if (lane != NULL || r->lanes.len >= lanes_max)
-        return lane;
-    lane = lane_new(key, queue.len);
-    strmap_put(&r->lanes, str_of(lane->queue.ptr, key.len), lane);
+    if (lane == NULL) {
+        if (r->lanes.len >= lanes_max)
+            return NULL;
+        lane = lane_new(key, queue.len);
+        strmap_put(&r->lanes, lane_key(lane), lane);
+    }
+    lane->members++;
     return lane;
+}
+
+void ready_leave(struct ready *r, struct lane *lane)
+{
+    assert(lane->members > 0);
+    if (--lane->members > 0)
+        return;
+    assert(lane->heap.len == 0);
+    strmap_remove(&r->lanes, lane_key(lane));
+    heap_free(&lane->heap);
+    free(lane);
 }
 
 void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
@@ -86,8 +111,8 @@ struct heap_node *ready_best(const struct ready *r, bool (*accept)(void *arg, co
     {
         const struct lane *lane = CONTAINER_OF(node, struct lane, busy);
         const struct heap_item *top = heap_min(&lane->heap);
-        bool better = best == NULL || top->key < best->key ||
-                      (top->key == best->key && top->tie < best->tie);
+        bool better =
+            best == NULL || top->key < best->key || (top->key == best->key && top->tie < best->tie);
         if (better && accept(arg, lane))
             best = top;
     }

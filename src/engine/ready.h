@@ -13,13 +13,14 @@
 struct lane {
     struct str queue;   /* owned, with handler, in one allocation behind the struct */
     struct str handler; /* empty: commands */
+    size_t members;     /* how often it was joined; without any it is gone */
     struct heap heap;
     struct list_node busy;  /* on ready.busy while not empty */
     struct list_node fresh; /* on ready.fresh while something new is in it */
 };
 
 struct ready {
-    struct strmap lanes; /* by "queue\nhandler" */
+    struct strmap lanes; /* owned, by "queue\nhandler" */
     struct list busy;
     struct list fresh;
     size_t len;
@@ -28,8 +29,9 @@ struct ready {
 void ready_init(struct ready *r);
 void ready_free(struct ready *r);
 
-/* The lane, made when new; NULL when there are lanes_max already. */
-struct lane *ready_lane(struct ready *r, struct str queue, struct str handler, size_t lanes_max);
+/* The lane, made when new; NULL when there are lanes_max already. Whoever joins leaves once. */
+struct lane *ready_join(struct ready *r, struct str queue, struct str handler, size_t lanes_max);
+void ready_leave(struct ready *r, struct lane *lane);
 
 void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id);

@@ -25,18 +25,13 @@ static struct move move_after(struct engine *e, const struct exec *x, enum outco
     if (x->v.state == EXEC_STOPPING) /* whatever it says now, somebody cancelled it before */
         return (struct move){.event = EV_STOPPED};
     switch (outcome) {
-    case OUTCOME_SUCCEEDED:
-        return (struct move){.event = EV_SUCCEED};
-    case OUTCOME_FAILED:
-        return after_failure(e, x, EV_EXHAUST);
-    case OUTCOME_TIMEOUT:
-        return after_failure(e, x, EV_EXPIRE);
-    case OUTCOME_RETURNED:
-        return (struct move){.event = EV_RETURN};
+    case OUTCOME_SUCCEEDED: return (struct move){.event = EV_SUCCEED};
+    case OUTCOME_FAILED: return after_failure(e, x, EV_EXHAUST);
+    case OUTCOME_TIMEOUT: return after_failure(e, x, EV_EXPIRE);
+    case OUTCOME_RETURNED: return (struct move){.event = EV_RETURN};
     case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
         return (struct move){.event = EV_LOST};
-    default:
-        return (struct move){.event = EV_EXHAUST};
+    default: return (struct move){.event = EV_EXHAUST};
     }
 }
 

@@ -42,9 +42,9 @@ struct submission {
 
 struct worker_view {
     struct worker_rec worker;
-    uint32_t busy;       /* leases it holds */
-    int64_t seen_ms;     /* last poll */
-    bool parked;         /* is waiting for work right now */
+    uint32_t busy;   /* leases it holds */
+    int64_t seen_ms; /* last poll */
+    bool parked;     /* is waiting for work right now */
 };
 
 struct stats_view {
@@ -102,7 +102,7 @@ struct event {
     uint64_t job_id;
     uint64_t exec_id;
     uint64_t token;
-    uint64_t log_seq;      /* final attempts: the last log chunk */
+    uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
     struct str queue;      /* lives as long as the engine */

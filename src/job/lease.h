@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 struct lease {
-    uint64_t worker_id; /* 0: nobody holds it */
+    uint64_t worker_id;      /* 0: nobody holds it */
     uint64_t last_worker_id; /* who held it last, in memory only: a late report may still count */
-    uint64_t token;     /* of the newest grant; 0 before the first */
-    int64_t ends_ms;    /* wall clock; renewed in memory only, a restart gives a full term */
-    bool confirmed;     /* the worker has listed it: it started */
+    uint64_t token;          /* of the newest grant; 0 before the first */
+    int64_t ends_ms;         /* wall clock; renewed in memory only, a restart gives a full term */
+    bool confirmed;          /* the worker has listed it: it started */
 };
 
 /* The next lease, for worker_id. Whether granting is wise is the caller's question. */

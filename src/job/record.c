@@ -3,10 +3,10 @@
 #include <assert.h>
 
 static const struct str outcome_names[OUTCOMES] = {
-    [OUTCOME_NONE] = STR_INIT("none"),           [OUTCOME_SUCCEEDED] = STR_INIT("succeeded"),
-    [OUTCOME_FAILED] = STR_INIT("failed"),       [OUTCOME_PERMANENT] = STR_INIT("permanent"),
-    [OUTCOME_TIMEOUT] = STR_INIT("timeout"),     [OUTCOME_STOPPED] = STR_INIT("stopped"),
-    [OUTCOME_LOST] = STR_INIT("lost"),           [OUTCOME_RETURNED] = STR_INIT("returned"),
+    [OUTCOME_NONE] = STR_INIT("none"),       [OUTCOME_SUCCEEDED] = STR_INIT("succeeded"),
+    [OUTCOME_FAILED] = STR_INIT("failed"),   [OUTCOME_PERMANENT] = STR_INIT("permanent"),
+    [OUTCOME_TIMEOUT] = STR_INIT("timeout"), [OUTCOME_STOPPED] = STR_INIT("stopped"),
+    [OUTCOME_LOST] = STR_INIT("lost"),       [OUTCOME_RETURNED] = STR_INIT("returned"),
 };
 
 struct str outcome_name(enum outcome outcome)

@@ -30,8 +30,8 @@ struct exec_rec {
     enum exec_state state;
     struct str queue; /* copied from the job, as priority is, so that lists need no join */
     int32_t priority;
-    uint64_t retry_of;  /* the execution that somebody asked to run again; 0: none */
-    int64_t slot_ms;    /* nominal time: the moment that was promised */
+    uint64_t retry_of; /* the execution that somebody asked to run again; 0: none */
+    int64_t slot_ms;   /* nominal time: the moment that was promised */
     int64_t created_ms;
     int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
     int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back) */
@@ -100,7 +100,7 @@ struct claim {
 
 struct worker_rec {
     uint64_t id;
-    struct str name; /* for people: host and pid, or what the worker says */
+    struct str name;     /* for people: host and pid, or what the worker says */
     struct str queues;   /* newline-separated; empty: all */
     struct str handlers; /* newline-separated names */
     bool runs_commands;
@@ -188,8 +188,8 @@ struct question {
     int64_t until_ms;
     size_t limit;
     struct answer {
-        uint64_t holder;             /* ASK_CLAIM: == claim.holder when it was free */
-        const struct job_rec *jobs;  /* one, or none when there is no such job; ASK_DUE: many */
+        uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
+        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
         size_t job_count;
         const struct exec_rec *exec; /* ASK_EXEC: the one asked for; NULL when there is none */
         const struct exec_rec *live; /* unfinished executions */

@@ -31,12 +31,9 @@ struct rules spec_rules(const struct spec *spec)
 int64_t spec_due_ms(const struct spec *spec, int64_t now_ms)
 {
     switch (spec->when) {
-    case WHEN_AT:
-        return spec->when_ms > now_ms ? spec->when_ms : now_ms;
-    case WHEN_DELAY:
-        return now_ms + spec->when_ms;
-    default:
-        return now_ms;
+    case WHEN_AT: return spec->when_ms > now_ms ? spec->when_ms : now_ms;
+    case WHEN_DELAY: return now_ms + spec->when_ms;
+    default: return now_ms;
     }
 }
 
@@ -80,10 +77,8 @@ static int64_t plain_delay_ms(const struct retry *retry, uint32_t attempt)
 {
     int64_t delay_ms;
     switch (retry->policy) {
-    case RETRY_IMMEDIATE:
-        return 0;
-    case RETRY_FIXED:
-        return retry->delay_ms;
+    case RETRY_IMMEDIATE: return 0;
+    case RETRY_FIXED: return retry->delay_ms;
     case RETRY_LINEAR:
         return __builtin_mul_overflow(retry->delay_ms, (int64_t)attempt, &delay_ms) ? INT64_MAX
                                                                                     : delay_ms;

@@ -10,8 +10,8 @@
 enum {
     SPEC_PRIORITY_DEFAULT = 500,
     SPEC_PRIORITY_MAX = 1000,
-    SPEC_NAME_MAX = 200,        /* bytes: name, queue, handler, tag keys */
-    SPEC_TEXT_MAX = 4096,       /* bytes: description, tag values, working_dir */
+    SPEC_NAME_MAX = 200,  /* bytes: name, queue, handler, tag keys */
+    SPEC_TEXT_MAX = 4096, /* bytes: description, tag values, working_dir */
     SPEC_TAGS_MAX = 64,
     SPEC_ENV_MAX = 1024,
     SPEC_ARGS_MAX = 4096,

@@ -40,10 +40,8 @@ static const struct str event_names[EXEC_EVENTS] = {
 };
 
 static const struct str job_names[JOB_STATES] = {
-    [JOB_NONE] = STR_INIT("none"),
-    [JOB_ACTIVE] = STR_INIT("active"),
-    [JOB_COMPLETED] = STR_INIT("completed"),
-    [JOB_FAILED] = STR_INIT("failed"),
+    [JOB_NONE] = STR_INIT("none"),           [JOB_ACTIVE] = STR_INIT("active"),
+    [JOB_COMPLETED] = STR_INIT("completed"), [JOB_FAILED] = STR_INIT("failed"),
     [JOB_CANCELLED] = STR_INIT("cancelled"),
 };
 
@@ -112,11 +110,8 @@ enum job_state job_state_after(enum exec_state final)
 {
     assert(exec_is_final(final));
     switch (final) {
-    case EXEC_COMPLETED:
-        return JOB_COMPLETED;
-    case EXEC_CANCELLED:
-        return JOB_CANCELLED;
-    default:
-        return JOB_FAILED;
+    case EXEC_COMPLETED: return JOB_COMPLETED;
+    case EXEC_CANCELLED: return JOB_CANCELLED;
+    default: return JOB_FAILED;
     }
 }

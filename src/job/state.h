@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 enum exec_state {
-    EXEC_NONE = 0, /* no such step */
+    EXEC_NONE = 0,  /* no such step */
     EXEC_SCHEDULED, /* its time has not come */
     EXEC_QUEUED,    /* ready, waiting for a worker */
     EXEC_RUNNING,   /* leased to a worker */
@@ -50,14 +50,7 @@ struct str exec_state_name(enum exec_state state);
 bool exec_state_parse(struct str name, enum exec_state *ret_state);
 struct str exec_event_name(enum exec_event event);
 
-enum job_state {
-    JOB_NONE = 0,
-    JOB_ACTIVE,
-    JOB_COMPLETED,
-    JOB_FAILED,
-    JOB_CANCELLED,
-    JOB_STATES
-};
+enum job_state { JOB_NONE = 0, JOB_ACTIVE, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED, JOB_STATES };
 
 struct str job_state_name(enum job_state state);
 bool job_state_parse(struct str name, enum job_state *ret_state);

@@ -18,7 +18,7 @@ static const char *write_file(const char *name, const char *text)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     return path;
 }
 

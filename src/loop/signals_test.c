@@ -21,11 +21,19 @@ static void on_signal(void *arg, int signum)
     seen->signum = signum;
 }
 
+static void on_tick(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
 static void each_signal_arrives_on_the_loop(void **state)
 {
     (void)state;
     struct seen seen = {0};
+    uv_timer_t tick; /* keeps the loop alive, so that it waits for a signal instead of spinning */
     uv_loop_init(&seen.loop);
+    uv_timer_init(&seen.loop, &tick);
+    uv_timer_start(&tick, on_tick, 100, 100);
     struct signals *signals = signals_new(&seen.loop, on_signal, &seen);
     static const int all[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -33,6 +41,7 @@ static void each_signal_arrives_on_the_loop(void **state)
         while (seen.signum != all[i])
             uv_run(&seen.loop, UV_RUN_ONCE);
     }
+    uv_close((uv_handle_t *)&tick, NULL);
     signals_free(signals);
     uv_run(&seen.loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&seen.loop), 0);

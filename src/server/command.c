@@ -1,23 +1,10 @@
 #include "server/command.h"
 #include "base/log.h"
-#include "server/options.h"
+#include "loop/usage.h"
 #include "server/server.h"
+#include "server/settings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-enum {
-    EXIT_USAGE = 2,
-    HELP_BYTES_MAX = 1 << 16,
-};
-
-static int print_help(void)
-{
-    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
-    server_options_help(&page);
-    fwrite(page.ptr, 1, page.len, stdout);
-    return EXIT_SUCCESS;
-}
 
 /* getenv's own type lacks the const. */
 static const char *variable(const char *name)
@@ -31,12 +18,10 @@ int server_command(int argc, char **argv)
     struct server_options options;
     struct err err;
     bool help = false;
-    if (server_options_parse(argc, argv, variable, &arena, &options, &help, &err)) {
-        fprintf(stderr, "belfry server: %s\ntry 'belfry help server'\n", err.text);
-        return EXIT_USAGE;
-    }
+    if (server_options_parse(argc, argv, variable, &arena, &options, &help, &err))
+        return usage_refuse(&server_opts, &err);
     if (help)
-        return print_help();
+        return usage_help(&server_opts, settings_help);
     log_set_who("server");
     log_set_level((enum log_level)options.log_level);
     return server_main(&options);

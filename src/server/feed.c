@@ -95,6 +95,8 @@ static void end(struct follow *f, struct buf *take_data)
 
 static bool reached(struct log_place place, struct log_place last)
 {
+    if (last.seq == 0) /* the last attempt printed nothing */
+        return true;
     return place.token != last.token ? place.token > last.token : place.seq >= last.seq;
 }
 
@@ -143,7 +145,8 @@ static void at_end(struct tail *t, struct follow *f)
     }
 }
 
-static void pump_output(struct tail *t, struct follow *f)
+/* True when there may be more to read at once. The follow may be gone when it is false. */
+static bool pump_output(struct tail *t, struct follow *f)
 {
     struct log_chunk *chunks = NULL;
     size_t count = 0;
@@ -152,13 +155,14 @@ static void pump_output(struct tail *t, struct follow *f)
                                     &count, &err);
     if (rc != RC_OK || count == 0) {
         at_end(t, f);
-        return;
+        return false;
     }
     struct buf out = BUF(PIECE_BYTES_MAX);
     for (size_t i = 0; i < count; i++)
         print_chunk(f, &chunks[i], &out);
     f->place = (struct log_place){chunks[count - 1].token, chunks[count - 1].seq};
     send_piece(f, &out, false);
+    return true;
 }
 
 static void note_final(struct follow *f, enum exec_state state, struct log_place last)
@@ -191,7 +195,8 @@ static void print_reset(struct tail *t, struct follow *f, struct buf *out)
     sse_print(out, str_c(id), STR("reset"), STR("{}"));
 }
 
-static void pump_events(struct tail *t, struct follow *f)
+/* True when there is more. */
+static bool pump_events(struct tail *t, struct follow *f)
 {
     struct buf out = BUF(PIECE_BYTES_MAX);
     if (f->event + 1 < t->event_first || f->event + 1 > t->event_next)
@@ -202,6 +207,7 @@ static void pump_events(struct tail *t, struct follow *f)
     }
     f->awake = f->event + 1 < t->event_next;
     send_piece(f, &out, false);
+    return f->awake;
 }
 
 /* ---- all of them */
@@ -226,12 +232,8 @@ void feed_pump(struct tail *t)
                 t->lagging = true;
                 continue;
             }
-            bool slow = f->final && f->kind == FOLLOW_OUTPUT;
-            if (f->kind == FOLLOW_EVENTS)
-                pump_events(t, f);
-            else
-                pump_output(t, f);
-            again = again || !slow;
+            bool more = f->kind == FOLLOW_EVENTS ? pump_events(t, f) : pump_output(t, f);
+            again = again || more;
             arena_reset(&t->arena);
         }
         again = again && mailbox_len(t->box) == 0; /* mail first */

@@ -1,5 +1,4 @@
 #include "server/options.h"
-#include "base/opts.h"
 #include "loop/file.h"
 #include "server/settings.h"
 
@@ -39,7 +38,7 @@ static const struct opt table[] = {
     OPT_HELP(struct server_args, help),
 };
 
-static const struct opts opts = {
+const struct opts server_opts = {
     "server", "[options]",
     "Runs a server, with a worker inside, until SIGTERM or Ctrl-C: the first one drains,\n"
     "a second one ends it at once. Settings come from flags, then BELFRY_* variables, then\n"
@@ -153,7 +152,7 @@ enum rc server_options_parse(int argc, char *const *argv, settings_env *env, str
 {
     struct opt_words words;
     struct server_args args = {.config = env("BELFRY_CONFIG")};
-    TRY(opts_parse(&opts, argc, argv, &args, &words, arena, err));
+    TRY(opts_parse(&server_opts, argc, argv, &args, &words, arena, err));
     *ret_help = args.help;
     if (args.help)
         return RC_OK;
@@ -167,11 +166,4 @@ enum rc server_options_parse(int argc, char *const *argv, settings_env *env, str
     TRY(settings_from_env(ret_options, env, arena, err));
     TRY(apply_flags(ret_options, &args, arena, err));
     return finish(ret_options, arena, err);
-}
-
-void server_options_help(struct buf *out)
-{
-    opts_help(&opts, out);
-    buf_add(out, STR("\nsettings, their defaults, and what they mean:\n"));
-    settings_help(out);
 }

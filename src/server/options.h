@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/opts.h"
 #include "store/store.h" /* enum durability */
 
 #include <stdbool.h>
@@ -34,6 +34,8 @@ struct server_options {
     uint64_t request_bytes_max; /* of one request's body, so of a batch: 413 */
     uint64_t batch_jobs_max;    /* jobs in one batch: 413 */
     uint64_t connections_max;   /* of all net threads together: 503 */
+    uint64_t live_max;          /* unfinished executions in memory: 503 */
+    uint64_t lanes_max;         /* distinct pairs of queue and handler: 503 */
     uint64_t head_bytes_max;    /* request line and headers: 431 */
     uint64_t mailbox_max;       /* messages waiting for one thread: 503 */
     uint64_t stream_bytes_max;  /* unsent to one slow stream reader before it is cut off */
@@ -64,5 +66,5 @@ typedef const char *settings_env(const char *name);
 enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,
                              struct server_options *ret_options, bool *ret_help, struct err *err);
 
-/* The help page of `belfry server`: flags, then every setting. */
-void server_options_help(struct buf *out);
+/* The flags of `belfry server`. */
+extern const struct opts server_opts;

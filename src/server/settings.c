@@ -18,23 +18,24 @@
 
 /* clang-format off */
 
-/* A row of each kind. Where the field is called otherwise than the setting, the name comes first. */
+/* A row of each kind. A field that is called otherwise than its setting has the name before it. */
 #define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
 #define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
 #define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
-#define NUMBER(field, def, min, max, help) {#field, SETTING_NUMBER, AT(field), def, min, max, NULL, help}
-#define BYTES(field, def, min, max, help) {#field, SETTING_BYTES, AT(field), def, min, max, NULL, help}
-#define TIME(field, def, min, max, help) {#field, SETTING_TIME, AT(field), def, min, max, NULL, help}
+#define NUMBER(field, def, min, max, help) RANGE(field, SETTING_NUMBER, def, min, max, help)
+#define BYTES(field, def, min, max, help) RANGE(field, SETTING_BYTES, def, min, max, help)
+#define TIME(field, def, min, max, help) RANGE(field, SETTING_TIME, def, min, max, help)
+#define RANGE(field, kind, def, min, max, help) {#field, kind, AT(field), def, min, max, NULL, help}
 
 const struct setting settings_table[] = {
     TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
-    TEXT("store", store, "", "sqlite:DIR, where the database is; the data directory when empty"),
-    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0 picks a free one"),
+    TEXT("store", store, "", "sqlite:DIR, the database; empty: the data directory"),
+    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
     SWITCH(no_worker, "start no worker inside the server"),
     SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
     NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
-    CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest answers"),
-    CHOICE(log_level, "debug|info|warn|error", "info", "what the server says about itself on stderr"),
+    CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
+    CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr"),
 
     NUMBER(net_threads, "0", 0, 256, "threads for connections; 0: one per core"),
     NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages"),
@@ -43,6 +44,8 @@ const struct setting settings_table[] = {
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once"),
+    NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
+    NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
     BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
     NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
     BYTES(stream_bytes_max, "4MiB", 64 * KIB, GIB, "most unsent bytes to one reader of a stream"),
@@ -234,6 +237,7 @@ enum rc settings_from_env(struct server_options *options, settings_env *env, str
 
 void settings_help(struct buf *out)
 {
+    buf_add(out, STR("\nsettings, their defaults, and what they mean:\n"));
     for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
         const struct setting *s = &settings_table[i];
         buf_printf(out, "  %-23s %-15s %s\n", s->name, s->fallback, s->help);

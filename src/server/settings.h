@@ -60,5 +60,5 @@ enum rc settings_from_env(struct server_options *options, settings_env *env, str
 enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
                              size_t count, struct arena *arena, struct err *err);
 
-/* One line per setting: name, default, help. */
+/* For the help page: a line per setting with its name, default and meaning. */
 void settings_help(struct buf *out);

@@ -106,7 +106,7 @@ static const char *config_file(const char *text)
     FILE *f = fd >= 0 ? fdopen(fd, "w") : fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);
-    fclose(f);
+    assert_int_equal(fclose(f), 0);
     return path;
 }
 

@@ -68,8 +68,9 @@ struct store_ops {
      *
      * An update of a job changes version, state, priority, finished_ms and last_exec; one of an
      * execution all but what it was born with (job, queue, priority, retry_of, slot, created), which
-     * every change repeats. A step is appended to the trail. A turn that took no claim and changes
-     * nothing is not written at all, and its number is not remembered. */
+     * every change repeats. A step is appended to the trail. An attempt that is told again takes the
+     * place of the first. A turn that took no claim and changes nothing is not written at all, and
+     * its number is not remembered. */
     enum rc (*commit)(struct store *, const struct ownership *, const struct delta *, struct err *);
     /* Forgets what admit did in this turn. Harmless when there is nothing. */
     void (*abort)(struct store *);
@@ -116,7 +117,7 @@ struct filter {
 /* Newest first, by id. */
 struct page {
     uint64_t before; /* ids below this one; 0: from the newest */
-    size_t limit;
+    size_t limit;    /* at least 1 */
 };
 
 struct job_page {

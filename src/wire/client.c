@@ -251,16 +251,16 @@ static bool is_sound(const struct http_call *spec)
            http_is_header_text(spec->last_event_id);
 }
 
-void http_client_send(struct http_client *c, const struct http_call *spec)
+void http_client_send(struct http_client *c, const struct http_call *call)
 {
-    assert(!c->freed && spec->on_done != NULL);
-    struct call *call = call_new(c, spec);
-    list_push_back(&c->calls, &call->node);
-    if (!is_sound(spec)) {
+    assert(!c->freed && call->on_done != NULL);
+    struct call *own = call_new(c, call);
+    list_push_back(&c->calls, &own->node);
+    if (!is_sound(call)) {
         /* Told by the timer, at once, but not while the owner is still in here. */
-        err_set(&call->failure, RC_INVALID, "%.*s cannot be asked for: a bad character in it",
-                STR_ARG(spec->target));
-        call->deadline_ms = 1;
+        err_set(&own->failure, RC_INVALID, "%.*s cannot be asked for: a bad character in it",
+                STR_ARG(call->target));
+        own->deadline_ms = 1;
     }
     arm_timer(c);
     advance(c);

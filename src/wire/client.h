@@ -2,9 +2,10 @@
  *
  * Requests on one client are sent one after another; whoever wants two under way at once (a parked
  * poll and a log upload) makes two clients. A broken connection fails the request under way with
- * RC_UNREACHABLE and the next request connects anew; only a request that failed before a single
- * byte of it was sent on a *reused* connection is repeated silently, because the server had closed
- * the idle connection. Used by the worker, the command line and the benchmark. */
+ * RC_UNREACHABLE and the next request connects anew. Only what met a *reused* connection that the
+ * server was just closing is repeated silently: a GET or HEAD that got no byte of an answer, and
+ * any other request of which not a byte was sent. on_data and on_done are called by the loop,
+ * never from within http_client_send. Used by the worker, the command line and the benchmark. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -48,7 +49,7 @@ void http_client_send(struct http_client *c, const struct http_call *call);
 void http_client_abort(struct http_client *c);
 /* True while a call is under way or queued. */
 bool http_client_busy(const struct http_client *c);
-/* Aborts, closes and frees; the loop must run once more. */
+/* Aborts, closes and frees; the loop must run once more. NULL is fine. */
 void http_client_free(struct http_client *c);
 
 /* For programs without a loop of their own (the command line): sends and runs a private loop until

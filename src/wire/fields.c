@@ -31,6 +31,8 @@ static void add_path(struct buf *out, const struct field_place *at)
 
 void fields_fail(const struct fields *f, const struct field_place *at, const char *format, ...)
 {
+    if (f->errors->count == FIELD_ERRORS_MAX) /* a hostile document has a million problems */
+        return;
     char bytes[PATH_BYTES_MAX];
     struct buf path = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     add_path(&path, at);

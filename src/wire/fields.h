@@ -58,7 +58,7 @@ struct field {
     struct str name;
     enum field_kind kind;
     bool required;
-    uint16_t size;         /* of the member */
+    uint16_t size;         /* of the member, unless it is an array */
     uint32_t offset;       /* of the member */
     uint32_t count_offset; /* arrays: of the size_t beside the pointer */
     int64_t min;
@@ -78,10 +78,13 @@ struct field_list {
     const void *blank; /* an item before reading; NULL: all zero */
 };
 
-/* The first three members of a table's entry. */
+/* What an entry of a table begins with: the name and the place. */
 #define FIELD(text, type, member)                                                                  \
     .name = STR_INIT(text), .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
-#define FIELD_COUNT(type, member) .count_offset = offsetof(type, member)
+/* The same for an array: the pointer and the size_t that counts. */
+#define FIELD_ARRAY(text, type, member, count_member)                                              \
+    .name = STR_INIT(text), .offset = offsetof(type, member),                                      \
+    .count_offset = offsetof(type, count_member)
 
 enum {
     FIELDS_MAX = 64,            /* in a table: the answer of fields_read has a bit for each */

@@ -46,10 +46,9 @@ static const struct field message_fields[] = {
     {FIELD("at", struct message, at_ms), .kind = FIELD_WHEN},
     {FIELD("lasting", struct message, lasting_ms), .kind = FIELD_DURATION, .max = 1000},
     {FIELD("raw", struct message, raw), .kind = FIELD_RAW},
-    {FIELD("list", struct message, list), FIELD_COUNT(struct message, list_count),
-     .kind = FIELD_LIST, .max = 3, .items = &inner_list},
-    {FIELD("words", struct message, words), FIELD_COUNT(struct message, word_count),
-     .kind = FIELD_WORDS, .max = 2},
+    {FIELD_ARRAY("list", struct message, list, list_count), .kind = FIELD_LIST, .max = 3,
+     .items = &inner_list},
+    {FIELD_ARRAY("words", struct message, words, word_count), .kind = FIELD_WORDS, .max = 2},
     {.name = STR_INIT("soon"), .kind = FIELD_LATER},
 };
 

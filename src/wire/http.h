@@ -5,7 +5,11 @@
  * `http_respond` or `http_stream_open` … `http_stream_close`, at once or much later: the request
  * is the handler's until then, also when the client has left meanwhile (answering a client that
  * left is harmless and frees the request). Requests of one connection are served in order, one at
- * a time; pipelined ones wait. Everything here runs on the loop's thread; there are no locks. */
+ * a time; pipelined ones wait. Everything here runs on the loop's thread; there are no locks.
+ * Handlers and on_gone are called by the loop, never from within a call to this module.
+ *
+ * Inside: http_parse makes requests of bytes, http_conn is the life of one connection, http_answer
+ * and http_out write, http.c listens and keeps the time. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -51,7 +55,9 @@ struct http_request {
     size_t header_count;
     struct arena arena; /* everything of this request lives here; the handler may use it too */
     bool gone;          /* the client has left; set on the loop's thread */
-    /* When set: called once, on the loop's thread, if the client leaves before the answer. */
+    /* When set: called once if the client leaves before the answer. To leave is to end the sending
+     * side, since nobody can tell a client that closed from one that only has nothing more to say;
+     * an answer is therefore still sent, and a half-closed client gets it. */
     void (*on_gone)(struct http_request *req);
     void *user; /* the handler's own */
     struct http_conn *conn;
@@ -82,27 +88,28 @@ enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port
                            uint16_t *ret_port, struct err *err);
 /* Stops accepting; idle connections close now, busy ones after their answer. */
 void http_server_drain(struct http_server *s);
-/* Closes everything at once. The loop must run until on_closed was called; then the server is
- * freed. Requests that are still held must be answered before (their connections are closed). */
+/* Closes everything at once, which handlers hear as on_gone. The loop must run until on_closed was
+ * called, which is when all requests that handlers still held have been answered; by then the
+ * server is freed. on_closed may be NULL. */
 void http_server_close(struct http_server *s, void (*on_closed)(void *arg), void *arg);
 size_t http_server_connections(const struct http_server *s);
 
 /* The value of a header, case-insensitive, or a NULL str. */
 struct str http_request_header(const struct http_request *req, struct str name);
-/* The decoded value of a query parameter, in the request's arena. False when absent. RC_INVALID
- * style errors in the encoding count as absent. */
+/* The decoded value of a query parameter, in the request's arena. False when it is absent or badly
+ * encoded. */
 bool http_request_param(struct http_request *req, struct str name, struct str *ret_value);
-/* Percent-decodes into the arena; false for a bad escape. */
+/* Percent-decodes into the arena; false for a bad escape, and for %00. */
 bool http_decode(struct arena *arena, struct str text, bool plus_is_space, struct str *ret_text);
 
 /* Answers and gives the request back; req is gone afterwards. */
 void http_respond(struct http_request *req, const struct http_answer *answer);
 
 /* Starts an endless answer (server-sent events). The request stays the handler's until
- * http_stream_close. */
+ * http_stream_close. To HEAD only the head is sent; writes answer RC_UNREACHABLE. */
 void http_stream_open(struct http_request *req, const char *content_type);
-/* RC_BUSY when the reader is too slow: stream_bytes_max are still unsent and nothing was added.
- * RC_UNREACHABLE when it has left. */
+/* RC_BUSY when the reader is too slow: with these bytes more than stream_bytes_max would be unsent,
+ * so nothing was added. RC_UNREACHABLE when it has left. */
 enum rc http_stream_write(struct http_request *req, struct str bytes);
 size_t http_stream_unsent(const struct http_request *req);
 /* Sends what is left, ends the answer and gives the request back. */

@@ -8,7 +8,7 @@
 enum {
     STACK_FIRST = 32,       /* members of a usual job document, with those of its objects */
     KEYS_COMPARED_MAX = 16, /* so many keys are compared with each other; more are sorted */
-    NUMBER_BYTES_MAX = 400, /* the longest useful double has some 770 digits; nobody sends it */
+    NUMBER_BYTES_MAX = 400, /* of a double: 17 digits say all there is, and strtod wants a copy */
 };
 
 struct parser {
@@ -88,8 +88,8 @@ static enum rc scan_string(struct parser *p, struct str *ret_body, bool *ret_esc
 
 static enum rc parse_string(struct parser *p, struct str *ret_text)
 {
-    struct str body;
-    bool escaped;
+    struct str body = {NULL, 0};
+    bool escaped = false;
     TRY(scan_string(p, &body, &escaped));
     const char *bad = NULL;
     *ret_text = escaped ? json_unescape(body, p->arena, &bad) : body;
@@ -200,7 +200,7 @@ static enum rc parse_array(struct parser *p, size_t slot)
     size_t base = p->top;
     if (!take(p, ']')) {
         do {
-            size_t item;
+            size_t item = 0;
             TRY(add_slot(p, &item));
             TRY(parse_value(p, item));
         } while (take(p, ','));
@@ -219,44 +219,46 @@ static enum rc parse_array(struct parser *p, size_t slot)
 
 static int compare_keys(const void *a, const void *b)
 {
-    const struct json_member *const *left = a;
-    const struct json_member *const *right = b;
-    return str_cmp((*left)->key, (*right)->key);
+    const struct json_member *left = a;
+    const struct json_member *right = b;
+    return str_cmp(left->key, right->key);
 }
 
-/* The later one of two members with the same key, or NULL. Sorting, since a table of hashes that
- * are no secret can be made to collide. */
-static const struct json_member *find_twin_sorted(const struct json_member *members, size_t count)
+static bool find_twin_sorted(const struct json_member *members, size_t count,
+                             struct json_member *ret_twin)
 {
-    const struct json_member *twin = NULL;
-    const struct json_member **sorted = mem_resize(NULL, count * sizeof(*sorted));
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &members[i];
-    qsort(sorted, count, sizeof(*sorted), compare_keys);
-    for (size_t i = 1; i < count && twin == NULL; i++) {
-        if (str_eq(sorted[i - 1]->key, sorted[i]->key))
-            twin = sorted[i] > sorted[i - 1] ? sorted[i] : sorted[i - 1];
+    bool found = false;
+    struct json_member *sorted = mem_dup(members, count * sizeof *members);
+    qsort(sorted, count, sizeof *sorted, compare_keys);
+    for (size_t i = 1; i < count && !found; i++) {
+        found = str_eq(sorted[i - 1].key, sorted[i].key);
+        if (found)
+            *ret_twin = sorted[i - (sorted[i - 1].value.raw.ptr > sorted[i].value.raw.ptr)];
     }
     free(sorted);
-    return twin;
+    return found;
 }
 
-static const struct json_member *find_twin(const struct json_member *members, size_t count)
+/* Whether a key stands twice; *ret_twin is the later one of the two. Many keys are sorted, since a
+ * table of hashes that are no secret can be made to collide. */
+static bool find_twin(const struct json_member *members, size_t count, struct json_member *ret_twin)
 {
     if (count > KEYS_COMPARED_MAX)
-        return find_twin_sorted(members, count);
+        return find_twin_sorted(members, count, ret_twin);
     for (size_t i = 1; i < count; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (str_eq(members[i].key, members[k].key))
-                return &members[i];
+            if (str_eq(members[i].key, members[k].key)) {
+                *ret_twin = members[i];
+                return true;
+            }
         }
     }
-    return NULL;
+    return false;
 }
 
 static enum rc parse_member(struct parser *p)
 {
-    size_t slot;
+    size_t slot = 0;
     skip_space(p);
     if (p->at == p->end || *p->at != '"')
         return fail(p, "expected a key in quotes");
@@ -278,9 +280,9 @@ static enum rc parse_object(struct parser *p, size_t slot)
             return fail(p, "expected ',' or '}'");
     }
     size_t count = p->top - base;
-    const struct json_member *twin = find_twin(p->stack + base, count);
-    if (twin != NULL)
-        return fail_at(p, twin->value.raw.ptr, RC_INVALID, "a key stands here twice: ", twin->key);
+    struct json_member twin;
+    if (find_twin(p->stack + base, count, &twin))
+        return fail_at(p, twin.value.raw.ptr, RC_INVALID, "a key stands here twice: ", twin.key);
     struct json_member *members = ARENA_ARRAY(p->arena, struct json_member, count);
     if (count > 0)
         memcpy(members, p->stack + base, count * sizeof *members);
@@ -362,7 +364,7 @@ enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value,
     p.stack = p.first;
     p.top = p.depth = p.values = 0;
     p.cap = STACK_FIRST;
-    size_t root;
+    size_t root = 0;
     TRY(add_slot(&p, &root));
     TRY(parse_value(&p, root));
     skip_space(&p);

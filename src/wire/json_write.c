@@ -102,15 +102,15 @@ static void add_quoted(struct buf *out, struct str text)
 void json_key(struct json_writer *w, const char *key)
 {
     assert(w->depth > 0 && !w->after_key);
-    size_t len = strlen(key);
-    char *to = buf_reserve(w->out, len + 4);
+    struct str name = str_c(key);
+    char *to = buf_reserve(w->out, name.len + 4); /* a comma, two quotes, a colon */
     if (to != NULL) {
         char *start = to;
         if (w->need_comma)
             *to++ = ',';
         *to++ = '"';
-        memcpy(to, key, len);
-        to += len;
+        memcpy(to, name.ptr, name.len);
+        to += name.len;
         *to++ = '"';
         *to++ = ':';
         w->out->len += (size_t)(to - start);

@@ -40,8 +40,8 @@ static enum rc take_number(struct str *line, const char *what, uint64_t min, uin
 static enum rc take_line(struct str line, struct log_chunk *chunk, uint64_t *ret_len,
                          struct err *err)
 {
-    uint64_t attempt;
-    uint64_t at_ms;
+    uint64_t attempt = 0;
+    uint64_t at_ms = 0;
     TRY(id_parse(str_cut(&line, ' '), ID_EXEC, &chunk->exec_id, err));
     TRY(take_number(&line, "token", 1, INT64_MAX, &chunk->token, err));
     TRY(take_number(&line, "attempt", 1, INT32_MAX, &attempt, err));
@@ -60,7 +60,7 @@ static enum rc take_line(struct str line, struct log_chunk *chunk, uint64_t *ret
 enum rc log_frame_next(struct str *rest, struct log_chunk *ret_chunk, struct err *err)
 {
     struct log_chunk chunk = {.exec_id = 0};
-    uint64_t len;
+    uint64_t len = 0;
     size_t line_max = rest->len < LINE_BYTES_MAX ? rest->len : LINE_BYTES_MAX;
     size_t line = str_index(str_of(rest->ptr, line_max), '\n');
     if (line == line_max)

@@ -23,8 +23,8 @@ enum {
     }
 #define LIST(text, type, member, count_member, list)                                               \
     {                                                                                              \
-        FIELD(text, type, member), FIELD_COUNT(type, count_member),                                \
-            .kind = FIELD_LIST, .max = POLL_HELD_MAX, .items = &(list)                             \
+        FIELD_ARRAY(text, type, member, count_member), .kind = FIELD_LIST, .max = POLL_HELD_MAX,   \
+                                                       .items = &(list)                            \
     }
 
 /* ---- registration */
@@ -34,10 +34,10 @@ static const struct field hello_fields[] = {
      .max = NAME_BYTES_MAX},
     {FIELD("slots", struct hello, slots), .kind = FIELD_INT, .required = true, .min = 1,
      .max = POLL_SLOTS_MAX},
-    {FIELD("queues", struct hello, queues), FIELD_COUNT(struct hello, queue_count),
-     .kind = FIELD_WORDS, .max = NAMES_MAX},
-    {FIELD("handlers", struct hello, handlers), FIELD_COUNT(struct hello, handler_count),
-     .kind = FIELD_PATHS, .max = NAMES_MAX},
+    {FIELD_ARRAY("queues", struct hello, queues, queue_count), .kind = FIELD_WORDS,
+     .max = NAMES_MAX},
+    {FIELD_ARRAY("handlers", struct hello, handlers, handler_count), .kind = FIELD_PATHS,
+     .max = NAMES_MAX},
     {FIELD("commands", struct hello, runs_commands), .kind = FIELD_BOOL},
 };
 

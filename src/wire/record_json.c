@@ -246,32 +246,31 @@ static void put_exec_states(struct json_writer *w, const struct tally *tally)
 
 static int compare_queues(const void *a, const void *b)
 {
-    const struct counter *const *left = a;
-    const struct counter *const *right = b;
-    return str_cmp((*left)->queue, (*right)->queue);
+    const struct counter *left = a;
+    const struct counter *right = b;
+    return str_cmp(left->queue, right->queue);
 }
 
 /* Sorted by queue, so that what belongs together stands together. */
-static const struct counter **sort_counters(const struct stats_view *stats, struct arena *arena)
+static const struct counter *sort_counters(const struct stats_view *stats, struct arena *arena)
 {
-    const struct counter **sorted =
-        ARENA_ARRAY(arena, const struct counter *, stats->counter_count);
-    for (size_t i = 0; i < stats->counter_count; i++)
-        sorted[i] = &stats->counters[i];
-    if (stats->counter_count > 0)
-        qsort(sorted, stats->counter_count, sizeof(*sorted), compare_queues);
+    size_t count = stats->counter_count;
+    struct counter *sorted = ARENA_ARRAY(arena, struct counter, count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = stats->counters[i];
+    qsort(sorted, count, sizeof *sorted, compare_queues);
     return sorted;
 }
 
-static void put_queues(struct json_writer *w, const struct counter **sorted, size_t count)
+static void put_queues(struct json_writer *w, const struct counter *sorted, size_t count)
 {
     json_key(w, "queues");
     json_open_array(w);
     for (size_t i = 0; i < count;) {
-        struct str queue = sorted[i]->queue;
+        struct str queue = sorted[i].queue;
         struct tally tally = {.jobs = {0}};
-        for (; i < count && str_eq(sorted[i]->queue, queue); i++)
-            tally_add(&tally, sorted[i]);
+        for (; i < count && str_eq(sorted[i].queue, queue); i++)
+            tally_add(&tally, &sorted[i]);
         json_open(w);
         json_put_str(w, "queue", queue);
         put_exec_states(w, &tally);

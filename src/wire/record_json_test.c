@@ -263,24 +263,23 @@ static void a_worker_is_active_draining_or_away(void **state)
     assert_raw("status", "\"away\"");
 }
 
+static void count(struct stats_view *stats, struct counter *counters, enum counter_kind kind,
+                  const char *queue, uint32_t state, int64_t value)
+{
+    counters[stats->counter_count++] = (struct counter){kind, str_c(queue), state, value};
+}
+
 static void numbers_are_summed_and_grouped_by_queue(void **state)
 {
     (void)state;
-    const struct counter counters[] = {
-        {COUNTER_EXECS, STR_INIT("mail"), EXEC_QUEUED, 5},
-        {COUNTER_EXECS, STR_INIT("default"), EXEC_RUNNING, 2},
-        {COUNTER_EXECS, STR_INIT("mail"), EXEC_RUNNING, 1},
-        {COUNTER_EXECS, STR_INIT("mail"), EXEC_STOPPING, 1},
-        {COUNTER_JOBS, STR_INIT("mail"), JOB_ACTIVE, 7},
-        {COUNTER_JOBS, STR_INIT("default"), JOB_ACTIVE, 2},
-    };
-    const struct stats_view stats = {
-        .counters = counters,
-        .counter_count = COUNT_OF(counters),
-        .worker_count = 1,
-        .slots = 8,
-        .busy = 4,
-    };
+    struct counter *counters = ARENA_ARRAY(&arena, struct counter, 6);
+    struct stats_view stats = {.counters = counters, .worker_count = 1, .slots = 8, .busy = 4};
+    count(&stats, counters, COUNTER_EXECS, "mail", EXEC_QUEUED, 5);
+    count(&stats, counters, COUNTER_EXECS, "default", EXEC_RUNNING, 2);
+    count(&stats, counters, COUNTER_EXECS, "mail", EXEC_RUNNING, 1);
+    count(&stats, counters, COUNTER_EXECS, "mail", EXEC_STOPPING, 1);
+    count(&stats, counters, COUNTER_JOBS, "mail", JOB_ACTIVE, 7);
+    count(&stats, counters, COUNTER_JOBS, "default", JOB_ACTIVE, 2);
     stats_print(&w, &stats, AT_MS, 12000, &arena);
     assert_raw("time", "\"" AT "\"");
     assert_raw("uptime_ms", "12000");

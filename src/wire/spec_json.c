@@ -129,7 +129,7 @@ static void read_tags(const struct fields *f, const struct field_place *at,
     static const struct pair_limits limits = {
         .count_max = SPEC_TAGS_MAX,
         .value_bytes_max = SPEC_TEXT_MAX,
-        .bytes_max = SPEC_TAGS_MAX * (SPEC_NAME_MAX + SPEC_TEXT_MAX),
+        .bytes_max = SPEC_TAGS_MAX * (SPEC_NAME_MAX + SPEC_TEXT_MAX + 2),
     };
     struct spec *spec = into;
     spec->tags = read_pairs(f, at, value, FIELD_LINE, &limits);

@@ -1,8 +1,5 @@
 #include "wire/sse.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* ---- writing */
 
 static void add_line(struct buf *out, struct str name, struct str value)

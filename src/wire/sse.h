@@ -8,7 +8,7 @@
 #define SSE_TYPE "text/event-stream"
 
 /* id and event are ours and hold no line break; empty ones are left out. data may have several
- * lines. */
+ * lines, but no \r, which a reader takes for a line break too. */
 void sse_print(struct buf *out, struct str id, struct str event, struct str data);
 /* A comment: keeps a quiet connection alive and is nothing to its reader. */
 void sse_print_ping(struct buf *out);

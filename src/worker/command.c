@@ -1,18 +1,14 @@
 #include "worker/command.h"
 #include "base/log.h"
-#include "base/opts.h"
 #include "job/poll.h"
 #include "loop/file.h"
+#include "loop/usage.h"
 #include "worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    EXIT_USAGE = 2,
-    SLOTS_DEFAULT = 8, /* as the worker inside a server */
-    HELP_BYTES_MAX = 1 << 16,
-};
+enum { SLOTS_DEFAULT = 8 }; /* as the worker inside a server */
 
 struct worker_args {
     const char *server;
@@ -88,22 +84,6 @@ static enum rc fill(const struct worker_args *args, const char *url, struct aren
     return RC_OK;
 }
 
-static int print_help(void)
-{
-    CLEANUP(buf_free) struct buf page = BUF(HELP_BYTES_MAX);
-    opts_help(&opts, &page);
-    fwrite(page.ptr, 1, page.len, stdout);
-    return EXIT_SUCCESS;
-}
-
-static int refuse(const struct err *err, int exit_code)
-{
-    fprintf(stderr, "belfry worker: %s\n", err->text);
-    if (exit_code == EXIT_USAGE)
-        fputs("try 'belfry help worker'\n", stderr);
-    return exit_code;
-}
-
 int worker_command(int argc, char **argv)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -112,14 +92,16 @@ int worker_command(int argc, char **argv)
     struct opt_words words;
     struct err err;
     if (opts_parse(&opts, argc, argv, &args, &words, &arena, &err))
-        return refuse(&err, EXIT_USAGE);
+        return usage_refuse(&opts, &err);
     if (args.help)
-        return print_help();
+        return usage_help(&opts, NULL);
     const char *url = server_url(&args);
     if (check(&args, &words, url, &err))
-        return refuse(&err, EXIT_USAGE);
-    if (fill(&args, url, &arena, &options, &err))
-        return refuse(&err, EXIT_FAILURE);
+        return usage_refuse(&opts, &err);
+    if (fill(&args, url, &arena, &options, &err)) {
+        fprintf(stderr, "belfry worker: %s\n", err.text);
+        return EXIT_FAILURE;
+    }
     log_set_who("worker");
     log_set_level((enum log_level)args.log_level);
     return worker_main(&options);

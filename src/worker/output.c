@@ -32,9 +32,10 @@ static struct piece *first(struct list *list)
     return node == NULL ? NULL : CONTAINER_OF(node, struct piece, node);
 }
 
-static struct piece *last(struct list *list)
+/* The list must not be empty. */
+static struct piece *last(const struct list *list)
 {
-    return list_empty(list) ? NULL : CONTAINER_OF(list->head.prev, struct piece, node);
+    return CONTAINER_OF(list->head.prev, struct piece, node);
 }
 
 static void piece_free(struct piece *piece)
@@ -46,8 +47,9 @@ static void piece_free(struct piece *piece)
 
 static void free_all(struct list *pieces)
 {
-    for (struct piece *piece; (piece = first(pieces)) != NULL;)
-        piece_free(piece);
+    struct list_node *node;
+    while ((node = list_pop_front(pieces)) != NULL)
+        piece_free(CONTAINER_OF(node, struct piece, node));
 }
 
 void output_free(struct output *o)
@@ -60,21 +62,34 @@ void output_free(struct output *o)
     free(o);
 }
 
+/* True when more of this stream, printed now, belongs into the last piece. */
+static bool can_join(const struct list *list, enum log_stream stream, int64_t now_ms)
+{
+    if (list_empty(list))
+        return false;
+    const struct piece *piece = last(list);
+    return piece->stream == stream && now_ms - piece->at_ms <= JOIN_MS &&
+           piece->bytes.len < OUTPUT_PIECE_BYTES_MAX;
+}
+
+static void add_piece(struct output *o, struct list *list, enum log_stream stream, int64_t now_ms)
+{
+    struct piece *piece = MEM_NEW(struct piece);
+    piece->output = o;
+    piece->stream = stream;
+    piece->at_ms = now_ms;
+    piece->bytes = BUF(OUTPUT_PIECE_BYTES_MAX);
+    piece->seq = list == &o->ready ? ++o->seq : 0; /* the tail is numbered when it is ready */
+    list_push_back(list, &piece->node);
+}
+
 /* Adds up to a piece's size of bytes at the end of the list; returns how many. */
 static size_t add_some(struct output *o, struct list *list, enum log_stream stream,
                        struct str bytes, int64_t now_ms)
 {
+    if (!can_join(list, stream, now_ms))
+        add_piece(o, list, stream, now_ms);
     struct piece *piece = last(list);
-    if (piece == NULL || piece->stream != stream || now_ms - piece->at_ms > JOIN_MS ||
-        piece->bytes.len == OUTPUT_PIECE_BYTES_MAX) {
-        piece = MEM_NEW(struct piece);
-        piece->output = o;
-        piece->stream = stream;
-        piece->at_ms = now_ms;
-        piece->bytes = BUF(OUTPUT_PIECE_BYTES_MAX);
-        piece->seq = list == &o->ready ? ++o->seq : 0; /* the tail is numbered when it is ready */
-        list_push_back(list, &piece->node);
-    }
     size_t room = OUTPUT_PIECE_BYTES_MAX - piece->bytes.len;
     size_t len = bytes.len < room ? bytes.len : room;
     buf_add(&piece->bytes, str_of(bytes.ptr, len));

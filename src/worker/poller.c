@@ -264,6 +264,7 @@ static void on_polled(void *arg, const struct http_response *response, const str
     holdings_landed(&p->holdings, link->seq);
     if (pace_handled(&p->pace, response, err, p->token_file))
         return;
+    assert(response != NULL); /* the others were handled */
     if (response->status == 404 || response->status == 409)
         start_over(p, response->status == 404 ? "the server does not know us"
                                               : "another process polls with our id");

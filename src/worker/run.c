@@ -32,7 +32,7 @@ struct run {
     struct output *output;   /* owned */
     struct tap taps[2];
     uv_timer_t timer; /* the timeout; then the grace; then the wait for the uplink */
-    size_t handles;   /* that still close; the last one frees */
+    size_t handles;   /* that are open; the last one to close frees */
     bool paused;      /* taps: too much is unsent */
     bool ended;
     struct run_end end;
@@ -43,11 +43,23 @@ struct run {
 
 /* ---- output */
 
+static void on_closed(uv_handle_t *handle)
+{
+    struct run *run = handle->data;
+    if (--run->handles > 0)
+        return;
+    arena_free(&run->arena);
+    free(run);
+}
+
+/* The handle goes with its descriptor: libuv would else, when it is closed later, stop watching
+ * whatever has got the same number meanwhile. */
 static void close_tap(struct tap *tap)
 {
     if (tap->fd < 0)
         return;
-    uv_poll_stop(&tap->poll);
+    tap->poll.data = tap->run;
+    uv_close((uv_handle_t *)&tap->poll, on_closed);
     close(tap->fd);
     tap->fd = -1;
 }
@@ -56,8 +68,10 @@ static void close_tap(struct tap *tap)
 static bool read_some(struct tap *tap)
 {
     struct run *run = tap->run;
+    if (tap->fd < 0)
+        return false;
     char *buffer = run->host->buffer;
-    ssize_t len = tap->fd < 0 ? 0 : read(tap->fd, buffer, RUN_READ_BYTES);
+    ssize_t len = read(tap->fd, buffer, RUN_READ_BYTES);
     if (len > 0)
         output_add(run->output, tap->stream, str_of(buffer, (size_t)len), clock_wall_ms());
     else if (len == 0 || (errno != EAGAIN && errno != EINTR))
@@ -286,26 +300,11 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
     return RC_OK;
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    struct run *run = handle->data;
-    if (--run->handles > 0)
-        return;
-    arena_free(&run->arena);
-    free(run);
-}
-
 void run_free(struct run *run)
 {
     run->host->running--;
-    for (size_t i = 0; i < COUNT_OF(run->taps); i++) {
-        struct tap *tap = &run->taps[i];
-        close_tap(tap);
-        if (tap->run == NULL) /* never opened */
-            continue;
-        tap->poll.data = run;
-        uv_close((uv_handle_t *)&tap->poll, on_closed);
-    }
+    for (size_t i = 0; i < COUNT_OF(run->taps); i++)
+        close_tap(&run->taps[i]);
     uv_close((uv_handle_t *)&run->timer, on_closed);
     uplink_leave(run->host->uplink, run->output);
     if (run->files.dir != NULL)

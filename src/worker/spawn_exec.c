@@ -99,10 +99,11 @@ static int exec_plan(const struct spawn_plan *plan)
 
 _Noreturn void spawn_exec(uint64_t id, const int fds[SPAWN_FDS], int sock, pid_t spawner)
 {
+    struct arena arena = {0};
     struct spawn_plan plan;
     int error = set_up(fds, spawner);
     if (error == 0)
-        error = spawn_plan_read(fds[SPAWN_FD_PLAN], &plan);
+        error = spawn_plan_read(fds[SPAWN_FD_PLAN], &arena, &plan);
     if (error != 0)
         fail(id, sock, SPAWN_STEP_SETUP, error);
     reset_signals();

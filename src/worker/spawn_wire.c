@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -66,23 +65,21 @@ enum rc spawn_plan_write(const struct spawn_plan *plan, int *ret_fd, struct err 
 }
 
 /* The next `count` texts of [*at, end) as a list; NULL when the bytes end before. */
-static char **take_list(char **at, const char *end, uint32_t count)
+static char **take_list(char **at, const char *end, uint32_t count, struct arena *arena)
 {
-    char **list = calloc((size_t)count + 1, sizeof(*list));
-    for (uint32_t i = 0; list != NULL && i < count; i++) {
+    char **list = ARENA_ARRAY(arena, char *, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++) {
         size_t room = (size_t)(end - *at);
         size_t len = strnlen(*at, room);
-        if (len == room) {
-            free(list);
+        if (len == room)
             return NULL;
-        }
         list[i] = *at;
         *at += len + 1;
     }
     return list;
 }
 
-int spawn_plan_read(int fd, struct spawn_plan *ret_plan)
+int spawn_plan_read(int fd, struct arena *arena, struct spawn_plan *ret_plan)
 {
     struct stat st;
     struct plan_head head;
@@ -97,10 +94,10 @@ int spawn_plan_read(int fd, struct spawn_plan *ret_plan)
     memcpy(&head, at, sizeof(head));
     at += sizeof(head);
 
-    char **dir = take_list(&at, end, 1);
-    char **argv = dir == NULL ? NULL : take_list(&at, end, head.argc);
-    char **env = argv == NULL ? NULL : take_list(&at, end, head.env_count);
-    if (env == NULL || head.argc == 0)
+    char **dir = take_list(&at, end, 1, arena);
+    char **argv = take_list(&at, end, head.argc, arena);
+    char **env = take_list(&at, end, head.env_count, arena);
+    if (dir == NULL || argv == NULL || env == NULL || head.argc == 0)
         return EINVAL;
     *ret_plan = (struct spawn_plan){
         .working_dir = dir[0][0] == '\0' ? NULL : dir[0],

@@ -11,7 +11,7 @@
  * nobody waits for it, and a signal may be sent as soon as the request is on its way. Both ends are
  * one binary on one machine, so structs travel as they are. */
 #pragma once
-#include "base/err.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,9 +71,9 @@ struct spawn_plan {
 
 /* Writes a plan into a new memory file. */
 enum rc spawn_plan_write(const struct spawn_plan *plan, int *ret_fd, struct err *err);
-/* Reads it back into memory that is never freed: the reader is about to become the command.
- * Returns 0, or an errno. */
-int spawn_plan_read(int fd, struct spawn_plan *ret_plan);
+/* Reads it back; the lists live in the arena, and the file stays mapped: the reader is about to
+ * become the command. Returns 0, or an errno. */
+int spawn_plan_read(int fd, struct arena *arena, struct spawn_plan *ret_plan);
 
 /* One message, with fd_count descriptors, or none. `flags` as of send(2). Returns 0, or an errno;
  * EAGAIN only with MSG_DONTWAIT. */

@@ -17,8 +17,9 @@
 enum { QUEUE_BYTES = 16 << 10 };
 
 struct spawner {
-    int sock; /* owned; -1 when the process is gone */
+    int sock; /* owned */
     pid_t pid;
+    bool gone; /* the process */
     bool listening;
     int64_t deadline_ms; /* the last one sent */
     uv_poll_t poll;
@@ -63,18 +64,17 @@ enum rc spawner_new(const char *tmp_dir, int keep_fd, struct spawner **ret_spawn
     return RC_OK;
 }
 
-/* Stays allocated: the owner learns of it by on_gone and frees. */
+/* The socket stays open, for libuv's sake, and the handle allocated: its owner frees it. */
 static void lose(struct spawner *s)
 {
     uv_poll_stop(&s->poll);
-    close(s->sock);
-    s->sock = -1;
+    s->gone = true;
     s->events.on_gone(s->events.arg);
 }
 
 static void receive_all(struct spawner *s)
 {
-    while (s->sock >= 0 && !uv_is_closing((uv_handle_t *)&s->poll)) {
+    while (!s->gone && !uv_is_closing((uv_handle_t *)&s->poll)) {
         struct spawn_event event;
         int error = spawn_receive(s->sock, &event, sizeof(event), NULL);
         if (error == EAGAIN)
@@ -109,16 +109,9 @@ void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_eve
     uv_poll_start(&s->poll, UV_READABLE, on_ready);
 }
 
-static void close_and_free(struct spawner *s)
-{
-    if (s->sock >= 0)
-        close(s->sock);
-    free(s);
-}
-
 static void on_closed(uv_handle_t *handle)
 {
-    close_and_free(handle->data);
+    free(handle->data);
 }
 
 void spawner_free(struct spawner *s)
@@ -127,8 +120,9 @@ void spawner_free(struct spawner *s)
         return;
     if (s->listening)
         uv_close((uv_handle_t *)&s->poll, on_closed);
-    else
-        close_and_free(s);
+    close(s->sock);
+    if (!s->listening)
+        free(s);
 }
 
 pid_t spawner_pid(const struct spawner *s)
@@ -140,7 +134,7 @@ pid_t spawner_pid(const struct spawner *s)
  * made the socket one that does not wait by itself.) */
 static int ask(struct spawner *s, const struct spawn_request *request, const int *fds, size_t count)
 {
-    if (s->sock < 0)
+    if (s->gone)
         return EPIPE;
     for (;;) {
         int error = spawn_send(s->sock, request, sizeof(*request), fds, count, 0);
@@ -153,7 +147,7 @@ static int ask(struct spawner *s, const struct spawn_request *request, const int
 bool spawner_has_room(struct spawner *s)
 {
     struct pollfd ready = {.fd = s->sock, .events = POLLOUT};
-    if (s->sock < 0 || poll(&ready, 1, 0) > 0)
+    if (s->gone || poll(&ready, 1, 0) > 0)
         return true; /* also when it is gone: asking tells */
     uv_poll_start(&s->poll, UV_READABLE | UV_WRITABLE, on_ready);
     return false;

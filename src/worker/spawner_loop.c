@@ -97,7 +97,9 @@ static void run_command(struct nest *n, const struct spawn_request *request,
         tell_unstarted(n, request->id, SPAWN_STEP_SETUP, EMFILE);
         return;
     }
-    pid_t pid = fork();
+    /* Not fork: that would call handlers which libraries of the worker (libuv) have registered, and
+     * which close descriptors by numbers that are ours here. */
+    pid_t pid = _Fork();
     if (pid == 0)
         spawn_exec(request->id, fds, n->sock, n->pid);
     if (pid < 0) {

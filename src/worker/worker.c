@@ -385,6 +385,8 @@ int worker_main(const struct worker_options *options)
     /* When we are gone, so is everything we have started. */
     while (waitpid(spawner_process, NULL, 0) < 0 && errno == EINTR) {
     }
+    if (tmpdir_remove(tmp_dir, &err) != RC_OK) /* the spawner has, unless it was killed */
+        log_warn("the temporary directory stays", "error", err.text, NULL);
     free(tmp_dir);
     if (lock_fd >= 0)
         close(lock_fd);

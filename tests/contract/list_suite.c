@@ -226,37 +226,52 @@ static void a_full_page_at_the_end_says_so(void **state)
     assert_int_equal(job_page(w, &(struct filter){0}, &far).count, 4);
 }
 
-/* Enough rows that a page has to end early, with the only ones that fit at the far end. */
+enum { BATCH = 1000, BATCHES = 22, RARE = 20 };
+_Static_assert(BATCH *BATCHES > LIST_SCAN_MAX, "more than a page may look at");
+
+/* Enough rows that a page has to end early. The oldest of them are rare, half of those unfinished;
+ * all others are finished. So one table ends where the other has hardly begun. */
+static void submit_many(struct world *w, struct str rare)
+{
+    struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, BATCH);
+    struct exec_change *execs = ARENA_ARRAY(&w->arena, struct exec_change, BATCH);
+    struct delta delta = {.jobs = jobs, .job_count = BATCH, .execs = execs, .exec_count = BATCH};
+    for (int i = 0; i < BATCHES; i++) {
+        for (int j = 0; j < BATCH; j++) {
+            bool is_rare = i == 0 && j < RARE;
+            jobs[j] = new_job(w);
+            if (is_rare)
+                jobs[j].job.queue = rare;
+            execs[j] = new_exec(w, &jobs[j], is_rare && j % 2 == 0 ? EXEC_QUEUED : EXEC_COMPLETED);
+        }
+        world_commit(w, delta);
+    }
+}
+
 static void what_is_rare_is_found_by_following_the_pages(void **state)
 {
     struct world *w = *state;
-    enum { BATCH = 1000, BATCHES = 22 };
-    _Static_assert(BATCH * BATCHES > LIST_SCAN_MAX, "more than a page may look at");
-    struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, BATCH);
-    struct exec_change *execs = ARENA_ARRAY(&w->arena, struct exec_change, BATCH);
     struct filter rare = {.queue = STR("rare")};
-    uint64_t job_id = 0;
-    for (int i = 0; i < BATCHES; i++) {
-        for (int j = 0; j < BATCH; j++) {
-            jobs[j] = new_job(w);
-            if (i == 0 && j == 0)
-                jobs[j].job.queue = rare.queue;
-            execs[j] = new_exec(w, &jobs[j], j % 2 == 0 ? EXEC_QUEUED : EXEC_COMPLETED);
+    submit_many(w, rare.queue);
+    size_t seen = 0;
+    struct page page = {.limit = 3};
+    do {
+        struct job_page got = job_page(w, &rare, &page);
+        seen += got.count;
+        page.before = got.next;
+    } while (page.before != 0);
+    assert_int_equal(seen, RARE);
+    seen = 0;
+    uint64_t last = UINT64_MAX;
+    do {
+        struct exec_page got = exec_page(w, &rare, &page);
+        for (size_t i = 0; i < got.count; i++, seen++) {
+            assert_true(got.execs[i].id < last);
+            last = got.execs[i].id;
         }
-        job_id = job_id == 0 ? jobs[0].job.id : job_id;
-        world_commit(w, (struct delta){
-                            .jobs = jobs, .job_count = BATCH, .execs = execs, .exec_count = BATCH});
-    }
-    struct page page = {.limit = 10};
-    struct job_page found_jobs;
-    while ((found_jobs = job_page(w, &rare, &page)).count == 0)
-        page.before = found_jobs.next;
-    assert_int_equal(found_jobs.jobs[0].id, job_id);
-    struct exec_page found_execs;
-    page.before = 0;
-    while ((found_execs = exec_page(w, &rare, &page)).count == 0)
-        page.before = found_execs.next;
-    assert_int_equal(found_execs.execs[0].job_id, job_id);
+        page.before = got.next;
+    } while (page.before != 0);
+    assert_int_equal(seen, RARE);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -164,6 +164,28 @@ static void attempts_come_in_the_order_of_their_tokens(void **state)
     assert_int_equal(got[1].number, 2);
 }
 
+static void an_attempt_told_again_takes_the_place_of_the_first(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct attempt_rec given[] = {
+        {.exec_id = id, .token = 1, .outcome = OUTCOME_LOST, .error = STR("silent")},
+        {.exec_id = id, .token = 2, .outcome = OUTCOME_LOST, .error = STR("silent again")},
+        {.exec_id = id, .token = 2, .outcome = OUTCOME_FAILED}, /* within the same turn */
+    };
+    struct attempt_rec late = {.exec_id = id, .token = 1, .outcome = OUTCOME_SUCCEEDED};
+    struct exec_rec exec;
+    struct attempt_rec *got;
+    size_t count;
+    world_commit(w, (struct delta){.attempts = given, .attempt_count = COUNT_OF(given)});
+    world_commit(w, (struct delta){.attempts = &late, .attempt_count = 1});
+    assert_rc(w->reader->ops->exec(w->reader, id, &w->arena, &exec, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(got[0].outcome, OUTCOME_SUCCEEDED);
+    assert_str(got[0].error, STR(""));
+    assert_int_equal(got[1].outcome, OUTCOME_FAILED);
+}
+
 static void a_number_no_database_has_does_no_harm(void **state)
 {
     struct world *w = *state;
@@ -245,6 +267,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(fetch_works_within_a_turn_and_without),
     PROMISE(a_finished_execution_becomes_history),
     PROMISE(attempts_come_in_the_order_of_their_tokens),
+    PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
     PROMISE(a_question_about_nothing_is_answered_with_nothing),

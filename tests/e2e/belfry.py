@@ -134,11 +134,13 @@ class Server:
             headers={"Authorization": "Bearer " + (key or self.key()),
                      "Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-                status, kind, text = answer.status, answer.headers.get("Content-Type"), answer.read()
+            answer = urllib.request.urlopen(request, timeout=PATIENCE_S)
         except urllib.error.HTTPError as refusal:
-            status, kind, text = refusal.code, refusal.headers.get("Content-Type"), refusal.read()
-        return status, json.loads(text) if "json" in (kind or "") else text.decode(errors="replace")
+            answer = refusal
+        with answer:
+            text = answer.read()
+        is_json = "json" in (answer.headers.get("Content-Type") or "")
+        return answer.status, json.loads(text) if is_json else text.decode(errors="replace")
 
     def cli(self, *args, stdin=None, env=None, timeout_s=PATIENCE_S):
         """Runs the command line against this server: returncode, stdout and stderr as text."""

@@ -1,10 +1,11 @@
 """The tour of the README, command by command: what it promises is what a user gets.
 
 Lines that start with `$ ` in an sh block are run by bash, and the lines below, up to the next one,
-are what must come out, stdout and stderr together. In those lines `…` stands for anything, and a line
-of it alone for any lines; how many blanks stand between words does not matter, since columns depend on
-what is in them. Ids are never the same twice: the first line that mentions one says which it is here,
-and from then on it is that one, in commands as well.
+are what must come out, stdout and stderr together. In those lines `…` stands for anything, and a
+line of it alone for any lines; how many blanks stand between words does not matter, since columns
+depend on what is in them. Dates, times of day and durations match any of their kind. Ids are never
+the same twice: the first line that mentions one says which it is here, and from then on it is that
+one, in commands as well.
 """
 
 import os
@@ -16,6 +17,7 @@ from belfry import BELFRY, PATIENCE_S, ROOT, Server, main, tests_of
 
 README = ROOT / "README.md"
 ID = re.compile(r"\b(?:job|exec|wrk)_[0-9a-z]{13}\b")
+LOOSE = [r"\d{4}-\d\d-\d\d", r"\d\d:\d\d:\d\dZ", r"\d+(?:\.\d)?m?s"]  # whole words
 
 
 def commands_of(text):
@@ -24,7 +26,9 @@ def commands_of(text):
     for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
         for line in block.splitlines():
             if line.startswith("$ "):
-                found.append((line[2:], []))
+                found.append([line[2:], []])
+            elif found[-1][0].endswith("\\"):
+                found[-1][0] += "\n" + line
             else:
                 found[-1][1].append(line)
     return found
@@ -76,9 +80,11 @@ class Tour:
                 names.append(token)
                 return f"({token.split('_')[0]}_[0-9a-z]{{13}})"
             return re.escape(token)
-        words = [re.split(rf"(…|{ID.pattern})", word) for word in line.split()]
+        def word(text):
+            loose = [kind for kind in LOOSE if re.fullmatch(kind, text)]
+            return loose[0] if loose else "".join(map(part, re.split(rf"(…|{ID.pattern})", text)))
         # A run of blanks may also be none, beside a `…` that took them.
-        text = r"\s*".join("".join(map(part, word)) for word in words)
+        text = r"\s*".join(map(word, line.split()))
         return re.compile(text + r"\s*"), names
 
     def matches(self, line, expected):
@@ -91,16 +97,17 @@ class Tour:
     def check(self, command, expected):
         lines = self.run(command)
         at = 0
-        for i, wanted in enumerate(expected):
-            if wanted == "…":
-                following = expected[i + 1:i + 2]
-                while at < len(lines) and not (following and self.matches(lines[at], following[0])):
+        for i, wanted in enumerate([*expected, None]):
+            shown = "\n".join([f"$ {command}", *lines, f"-- line {at + 1} should be:", str(wanted)])
+            if wanted is None:
+                assert at == len(lines), shown
+            elif wanted == "…":
+                after = expected[i + 1:i + 2]
+                while at < len(lines) and not (after and self.matches(lines[at], after[0])):
                     at += 1
-                continue
-            assert at < len(lines) and self.matches(lines[at], wanted), \
-                "\n".join([f"$ {command}", *lines, f"-- line {at + 1} is not:", wanted])
-            at += 1
-        assert at == len(lines), "\n".join([f"$ {command}", *lines, f"-- line {at + 1} is too much"])
+            else:
+                assert at < len(lines) and self.matches(lines[at], wanted), shown
+                at += 1
 
 
 def test_every_command_of_the_tour_does_what_it_says():

@@ -54,27 +54,6 @@ static enum rc exec_fits(struct preview *p, const struct exec_change *change, st
     return RC_OK;
 }
 
-static bool same_attempt(const struct attempt_rec *a, const struct attempt_rec *b)
-{
-    return a->exec_id == b->exec_id && a->token == b->token;
-}
-
-static enum rc attempt_fits(const struct mem_store *m, const struct delta *delta, size_t at,
-                            struct err *err)
-{
-    const struct attempt_rec *attempt = &delta->attempts[at];
-    const struct attempt_list *list = map_get(&m->attempts, attempt->exec_id);
-    bool exists = false;
-    for (size_t i = 0; list != NULL && i < list->count; i++)
-        exists = exists || same_attempt(&list->attempts[i], attempt);
-    for (size_t i = 0; i < at; i++)
-        exists = exists || same_attempt(&delta->attempts[i], attempt);
-    if (!exists)
-        return RC_OK;
-    return err_set(err, RC_CONFLICT, "attempt %" PRIu64 " of execution %" PRIu64 " exists already",
-                   attempt->token, attempt->exec_id);
-}
-
 static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, struct err *err)
 {
     CLEANUP(preview_free) struct preview p = {.m = m};
@@ -82,8 +61,6 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
         TRY(job_fits(&p, &delta->jobs[i], err));
     for (size_t i = 0; i < delta->exec_count; i++)
         TRY(exec_fits(&p, &delta->execs[i], err));
-    for (size_t i = 0; i < delta->attempt_count; i++)
-        TRY(attempt_fits(m, delta, i, err));
     return RC_OK;
 }
 
@@ -156,6 +133,22 @@ static void apply_exec(struct mem_store *m, const struct exec_change *change)
         update_exec(m, change);
 }
 
+/* Makes room for a token, in the order of tokens. One that is there already gives up its place. */
+static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t token)
+{
+    size_t at = list->count;
+    while (at > 0 && list->attempts[at - 1].token > token)
+        at--;
+    if (at > 0 && list->attempts[at - 1].token == token) {
+        kept_text_free(&list->attempts[at - 1].error);
+        return &list->attempts[at - 1];
+    }
+    list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
+    for (size_t i = list->count++; i > at; i--)
+        list->attempts[i] = list->attempts[i - 1];
+    return &list->attempts[at];
+}
+
 static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt)
 {
     struct attempt_list *list = map_get(&m->attempts, attempt->exec_id);
@@ -163,12 +156,9 @@ static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt
         list = MEM_NEW(struct attempt_list);
         map_put(&m->attempts, attempt->exec_id, list);
     }
-    list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
-    size_t at = list->count++;
-    for (; at > 0 && list->attempts[at - 1].token > attempt->token; at--)
-        list->attempts[at] = list->attempts[at - 1];
-    list->attempts[at] = *attempt;
-    list->attempts[at].error = kept_text(attempt->error);
+    struct attempt_rec *place = attempt_place(list, attempt->token);
+    *place = *attempt;
+    place->error = kept_text(attempt->error);
 }
 
 static void release_claim(struct mem_store *m, const struct claim *released)

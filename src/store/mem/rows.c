@@ -123,6 +123,14 @@ struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
     return exec;
 }
 
+/* A str promises not to write, but these bytes are ours. */
+static char *owned(struct str text)
+{
+    char *ptr;
+    memcpy(&ptr, &text.ptr, sizeof ptr);
+    return ptr;
+}
+
 struct str kept_text(struct str text)
 {
     return str_of(mem_dup(text.ptr, text.len), text.len);
@@ -130,8 +138,7 @@ struct str kept_text(struct str text)
 
 void kept_text_free(struct str *text)
 {
-    free(
-        (void *)(uintptr_t)text->ptr); /* a str promises not to write, and freeing writes nothing */
+    free(owned(*text));
     *text = (struct str){0};
 }
 
@@ -146,7 +153,7 @@ void kept_text_append(struct str *text, struct str more)
 {
     if (more.len == 0)
         return;
-    char *longer = mem_resize((void *)(uintptr_t)text->ptr, text->len + more.len);
+    char *longer = mem_resize(owned(*text), text->len + more.len);
     memcpy(longer + text->len, more.ptr, more.len);
     *text = str_of(longer, text->len + more.len);
 }

@@ -159,7 +159,7 @@ static enum rc keep_exec(struct db *db, const struct exec_change *change, struct
 static enum rc keep_attempt(struct db *db, const struct attempt_rec *attempt, struct err *err)
 {
     const struct usage *usage = &attempt->usage;
-    struct stmt stmt = db_stmt(db, SQL_INSERT_ATTEMPT);
+    struct stmt stmt = db_stmt(db, SQL_PUT_ATTEMPT);
     stmt_u64(&stmt, attempt->exec_id);
     stmt_u64(&stmt, attempt->token);
     stmt_i64(&stmt, attempt->number);

@@ -79,8 +79,8 @@ static enum rc read_edge(struct stmt *edge, uint64_t *ret_id, struct err *err)
 
 /* ---- jobs */
 
-static struct stmt job_run(struct db *db, enum sql all, enum sql named, const struct filter *filter,
-                           const struct window *w)
+static struct stmt job_stmt(struct db *db, enum sql all, enum sql named,
+                            const struct filter *filter, const struct window *w)
 {
     struct stmt stmt = db_stmt(db, filter->name.len > 0 ? named : all);
     if (filter->name.len > 0)
@@ -102,7 +102,7 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
                          struct err *err)
 {
     CLEANUP(stmt_end)
-    struct stmt stmt = job_run(db, SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED, filter, w);
+    struct stmt stmt = job_stmt(db, SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED, filter, w);
     VEC(struct job_rec) jobs = {0};
     stmt_i64(&stmt, filter->state);
     stmt_text_or_null(&stmt, filter->queue);
@@ -127,9 +127,9 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    CLEANUP(reader_end) struct db *db = NULL;
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
     struct window w;
-    TRY(reader_begin(&db, reader, err));
+    TRY(sqlite_snapshot(reader, &db, err));
     TRY(window_open(&w, db, filter, page, err));
     TRY(scan_jobs(db, filter, &w, page->limit, arena, ret_page, err));
     if (ret_page->count > page->limit) {
@@ -137,7 +137,7 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
         ret_page->next = ret_page->jobs[page->limit - 1].id;
         return RC_OK;
     }
-    struct stmt edge = job_run(db, SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED, filter, &w);
+    struct stmt edge = job_stmt(db, SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED, filter, &w);
     return read_edge(&edge, &ret_page->next, err);
 }
 
@@ -150,8 +150,8 @@ struct stretch {
     uint64_t floor; /* 0: to the very end */
 };
 
-static struct stmt exec_run(struct db *db, enum sql all, enum sql of_job,
-                            const struct filter *filter, const struct window *w)
+static struct stmt exec_stmt(struct db *db, enum sql all, enum sql of_job,
+                             const struct filter *filter, const struct window *w)
 {
     struct stmt stmt = db_stmt(db, filter->job_id != 0 ? of_job : all);
     if (filter->job_id != 0)
@@ -200,13 +200,13 @@ static enum rc read_stretch(struct db *db, const struct exec_table *table,
                             const struct filter *filter, const struct window *w, size_t limit,
                             struct arena *arena, struct stretch *ret_stretch, struct err *err)
 {
-    struct stmt list = exec_run(db, table->list, table->list_of_job, filter, w);
+    struct stmt list = exec_stmt(db, table->list, table->list_of_job, filter, w);
     TRY(scan_execs(&list, filter, limit, arena, ret_stretch, err));
     if (ret_stretch->count > limit) {
         ret_stretch->floor = ret_stretch->execs[limit].id;
         return RC_OK;
     }
-    struct stmt edge = exec_run(db, table->edge, table->edge_of_job, filter, w);
+    struct stmt edge = exec_stmt(db, table->edge, table->edge_of_job, filter, w);
     return read_edge(&edge, &ret_stretch->floor, err);
 }
 
@@ -239,13 +239,13 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
                           const struct page *page, struct arena *arena, struct exec_page *ret_page,
                           struct err *err)
 {
-    CLEANUP(reader_end) struct db *db = NULL;
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
     struct window w;
     struct stretch live = {0};
     struct stretch history = {0};
     bool is_final = filter->state != 0 && exec_is_final(filter->state);
     bool is_live = filter->state != 0 && !is_final;
-    TRY(reader_begin(&db, reader, err));
+    TRY(sqlite_snapshot(reader, &db, err));
     TRY(window_open(&w, db, filter, page, err));
     if (filter->state == 0)
         w.scan_max /= 2; /* a page's rows are shared by the two tables */

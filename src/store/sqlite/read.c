@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum rc reader_begin(struct db **ret_db, struct reader *reader, struct err *err)
+enum rc sqlite_snapshot(struct reader *reader, struct db **ret_db, struct err *err)
 {
     struct db *db = reader_db(reader);
     TRY(db_begin(db, SQL_BEGIN_READ, err));
@@ -14,7 +14,7 @@ enum rc reader_begin(struct db **ret_db, struct reader *reader, struct err *err)
     return RC_OK;
 }
 
-void reader_end(struct db **db)
+void sqlite_snapshot_end(struct db **db)
 {
     if (*db != NULL)
         db_rollback(*db); /* it only read */
@@ -92,8 +92,8 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
                          struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
                          size_t *ret_count, struct err *err)
 {
-    CLEANUP(reader_end) struct db *db = NULL;
-    TRY(reader_begin(&db, reader, err));
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
+    TRY(sqlite_snapshot(reader, &db, err));
     enum rc rc = find_exec(db, SQL_READ_LIVE, id, arena, ret_exec, err);
     if (rc == RC_NOT_FOUND)
         rc = find_exec(db, SQL_READ_HISTORY, id, arena, ret_exec, err);

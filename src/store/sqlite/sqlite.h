@@ -62,9 +62,9 @@ static inline struct db *reader_db(struct reader *reader)
 }
 
 enum rc sqlite_reader(struct store *store, struct reader **ret_reader, struct err *err);
-/* Begins a snapshot that all statements up to reader_end see; for CLEANUP. */
-enum rc reader_begin(struct db **ret_db, struct reader *reader, struct err *err);
-void reader_end(struct db **db);
+/* Begins a snapshot, which all statements see until its end; the end is for CLEANUP. */
+enum rc sqlite_snapshot(struct reader *reader, struct db **ret_db, struct err *err);
+void sqlite_snapshot_end(struct db **db);
 enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err);

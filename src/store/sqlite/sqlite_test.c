@@ -179,7 +179,7 @@ static void a_file_that_is_no_database_is_refused(void **state)
     assert_non_null(file);
     for (int i = 0; i < 1000; i++)
         fputs("this is not a database\n", file);
-    fclose(file);
+    assert_int_equal(fclose(file), 0);
     assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_CORRUPT);
 }
 
@@ -266,8 +266,8 @@ static void copy_file(const char *from_dir, const char *to_dir, const char *name
     assert_true(from != NULL && to != NULL);
     for (size_t len; (len = fread(bytes, 1, sizeof bytes, from)) > 0;)
         assert_int_equal(fwrite(bytes, 1, len, to), len);
-    fclose(from);
-    fclose(to);
+    assert_int_equal(fclose(from), 0);
+    assert_int_equal(fclose(to), 0);
 }
 
 /* What a process would find that starts now, after this one was killed. */

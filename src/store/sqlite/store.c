@@ -112,8 +112,8 @@ enum rc store_sqlite_open(const char *dir, enum durability durability, struct st
                           struct err *err)
 {
     /* Nobody asks SQLite how much memory it uses, and keeping count takes a lock around every
-     * allocation: 10 % of a turn. It can be said only before SQLite's first use; later it is
-     * refused, and harmless. */
+     * allocation: 9 % of a turn's instructions. It can be said only before SQLite's first use;
+     * later it is refused, and harmless. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct sqlite_store *s = MEM_NEW(struct sqlite_store);
     s->store.ops = &ops;

@@ -46,8 +46,7 @@ void sqlite_turn_abort(struct sqlite_store *s)
     db_rollback(&s->db);
 }
 
-/* Runs an UPDATE … RETURNING on the partition in a transaction of its own, and hands its one row
- * to read. */
+/* Runs an UPDATE … RETURNING of the partition's row, reads its numbers, and ends the transaction. */
 static enum rc ask_partition(struct sqlite_store *s, struct stmt *stmt, bool *ret_found,
                              int64_t ret_columns[], int count, struct err *err)
 {

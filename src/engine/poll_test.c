@@ -1,0 +1,755 @@
+#include "engine/test_engine.h"
+
+static const struct poll_reply *reply_of(const struct asked *asked)
+{
+    return &asked->cmd.reply.poll;
+}
+
+/* ---- work meets workers */
+
+static void a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->lease_count, 1);
+    assert_int_equal(reply_of(poll)->leases[0].exec_id, job->exec_id);
+    assert_int_equal(w.delta.exec_count, 1);
+    assert_int_equal(w.delta.execs[0].kind, CHANGE_INSERT);
+    assert_int_equal(w.delta.execs[0].exec.state, EXEC_RUNNING);
+    assert_int_equal(w.delta.execs[0].exec.worker_id, f.id);
+}
+
+static void a_lease_carries_what_is_needed_to_run(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    assert_int_equal(lease.exec_id, job->exec_id);
+    assert_int_equal(lease.job_id, job->job_id);
+    assert_int_equal(lease.token, 1);
+    assert_int_equal(lease.attempt, 1);
+    assert_int_equal(lease.slot_ms, w.now_ms);
+    assert_int_equal(lease.ttl_ms, w.options.lease_ms);
+    assert_true(str_eq(lease.spec, job->spec));
+    assert_true(str_eq(lease.payload, job->payload));
+}
+
+static void a_spec_too_large_to_keep_is_left_to_the_store(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w, .spec_bytes = w.options.keep_bytes_max, .name = "large");
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    assert_int_equal(lease.spec.len, 0);
+    assert_int_equal(lease.payload.len, 0);
+}
+
+static void a_worker_gets_no_more_than_it_has_slots_for(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    for (size_t i = 0; i < 5; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 3);
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 3);
+}
+
+static void a_worker_without_a_free_slot_gets_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 0);
+    world_turn(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    assert_int_equal(w.engine->ready.len, 2);
+}
+
+static void the_longest_waiting_worker_is_served_first(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake fakes[3] = {HIRE(&w), HIRE(&w), HIRE(&w)};
+    struct asked *polls[3];
+    for (size_t i = 0; i < 3; i++)
+        polls[2 - i] = ask_poll(&w, &fakes[2 - i], 1);
+    world_turn(&w);
+    for (size_t i = 0; i < 3; i++) {
+        SUBMIT(&w);
+        world_turn(&w);
+        assert_int_equal(polls[2 - i]->answers, 1);
+    }
+}
+
+static void one_turn_fills_one_worker_before_the_next(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake a = HIRE(&w);
+    struct fake b = HIRE(&w);
+    struct asked *first = ask_poll(&w, &a, 2);
+    struct asked *second = ask_poll(&w, &b, 2);
+    world_turn(&w);
+    for (size_t i = 0; i < 3; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(reply_of(first)->lease_count, 2);
+    assert_int_equal(reply_of(second)->lease_count, 1);
+}
+
+/* ---- queues and handlers */
+
+static void a_worker_gets_only_what_it_serves(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake mailer = HIRE(&w, .handlers = "mail,sms", .no_commands = true);
+    struct fake reporter = HIRE(&w, .queues = "reports");
+    struct asked *mailer_poll = ask_poll(&w, &mailer, 9);
+    struct asked *reporter_poll = ask_poll(&w, &reporter, 9);
+    world_turn(&w);
+    SUBMIT(&w);                                        /* a command, but not in reports */
+    SUBMIT(&w, .handler = "fax");                      /* a handler that nobody knows */
+    SUBMIT(&w, .handler = "mail", .queue = "reports"); /* for the mailer, in any queue */
+    SUBMIT(&w, .handler = "mai");
+    SUBMIT(&w, .handler = "mails");
+    SUBMIT(&w, .queue = "report");
+    SUBMIT(&w, .queue = "reports2");
+    world_turn(&w);
+    assert_int_equal(reply_of(mailer_poll)->lease_count, 1);
+    assert_int_equal(reporter_poll->answers, 0);
+    const struct submission *report = SUBMIT(&w, .queue = "reports");
+    world_turn(&w);
+    assert_int_equal(reply_of(reporter_poll)->lease_count, 1);
+    assert_int_equal(reply_of(reporter_poll)->leases[0].exec_id, report->exec_id);
+    assert_int_equal(w.engine->ready.len, 6);
+}
+
+static void a_worker_may_serve_many_queues_and_handlers(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .queues = "a,b", .handlers = "x,y");
+    SUBMIT(&w, .queue = "a");
+    SUBMIT(&w, .queue = "b");
+    SUBMIT(&w, .queue = "c");
+    SUBMIT(&w, .queue = "a", .handler = "x");
+    SUBMIT(&w, .queue = "b", .handler = "y");
+    SUBMIT(&w, .queue = "c", .handler = "y");
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 9);
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 4);
+}
+
+/* ---- numbers of polls */
+
+static void an_older_poll_is_stale(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    f.seq = 4;
+    struct asked *newest = ask_poll(&w, &f, 0);
+    world_turn(&w);
+    f.seq = 3;
+    struct asked *older = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(older->answers, 1);
+    assert_int_equal(older->cmd.reply.rc, RC_STALE);
+    assert_int_equal(newest->answers, 0);
+}
+
+static void a_newer_poll_answers_the_parked_one_with_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *first = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *second = ask_poll(&w, &f, 2);
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(first->answers, 1);
+    assert_int_equal(reply_of(first)->lease_count, 0);
+    assert_int_equal(second->answers, 1);
+    assert_int_equal(reply_of(second)->lease_count, 1);
+}
+
+static void of_two_polls_in_one_turn_the_newer_gets_the_work(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *first = ask_poll(&w, &f, 1);
+    struct asked *second = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(first->answers, 1);
+    assert_int_equal(reply_of(first)->lease_count, 0);
+    assert_int_equal(reply_of(second)->lease_count, 1);
+}
+
+static void results_of_a_poll_that_was_overtaken_get_their_verdict(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+}
+
+static void a_repeated_poll_grants_nothing_twice(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *first = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    SUBMIT(&w);
+    f.seq--; /* the reply was lost */
+    struct asked *again = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(reply_of(again)->lease_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(reply_of(again)->leases[i].exec_id, reply_of(first)->leases[i].exec_id);
+        assert_int_equal(reply_of(again)->leases[i].token, reply_of(first)->leases[i].token);
+    }
+    assert_int_equal(w.engine->ready.len, 1);
+}
+
+/* ---- leases on their way */
+
+static void a_lease_lost_on_its_way_is_sent_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    f.held_count = 0;
+    w.now_ms += 1000;
+    struct asked *again = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(again)->lease_count, 1);
+    assert_int_equal(reply_of(again)->leases[0].token, lease.token);
+    assert_int_equal(reply_of(again)->leases[0].attempt, 1);
+    assert_true(str_eq(reply_of(again)->leases[0].spec, lease.spec));
+    assert_true(delta_is_empty(&w.delta));
+}
+
+static void a_lease_sent_again_has_a_full_term(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    f.held_count = 0;
+    w.now_ms += 15000;
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    world_pass(&w, w.options.lease_ms - 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    world_pass(&w, 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+static void a_lost_lease_without_room_is_taken_back_at_no_cost(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    f.held_count = 0;
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    const struct exec_rec *x = map_get(&w.table.live, job->exec_id);
+    assert_int_equal(x->attempts, 0);
+    assert_int_equal(x->lost, 0);
+    assert_int_equal(attempt_of(&w, job->exec_id, 1)->outcome, OUTCOME_RETURNED);
+}
+
+static void lost_leases_take_the_room_before_new_ones(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    for (size_t i = 0; i < 3; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    struct asked *first = ask_poll(&w, &f, 3);
+    world_turn(&w);
+    SUBMIT(&w, .priority = 900);
+    struct asked *again = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(reply_of(again)->lease_count, 2);
+    assert_int_equal(reply_of(again)->leases[0].exec_id, reply_of(first)->leases[0].exec_id);
+    assert_int_equal(reply_of(again)->leases[1].exec_id, reply_of(first)->leases[1].exec_id);
+    assert_int_equal(w.engine->ready.len, 2);
+}
+
+static void a_token_grows_with_every_lease(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    for (uint64_t token = 1; token <= 3; token++) {
+        struct poll_lease lease = fake_lease(&w, &f);
+        assert_int_equal(lease.token, token);
+        assert_int_equal(lease.attempt, 1);
+        ask_report(&w, &f, &lease, OUTCOME_RETURNED);
+        world_turn(&w);
+    }
+}
+
+/* ---- leases that run */
+
+static void being_listed_renews_a_lease_and_keeps_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    for (int i = 0; i < 10; i++) {
+        ask_poll(&w, &f, 0);
+        world_pass(&w, w.options.lease_ms - 1);
+        assert_true(delta_is_empty(&w.delta));
+    }
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
+static void the_end_of_a_confirmed_lease_counts_as_lost(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    world_pass(&w, w.options.lease_ms);
+    const struct exec_rec *x = map_get(&w.table.live, job->exec_id);
+    assert_int_equal(x->state, EXEC_QUEUED);
+    assert_int_equal(x->attempts, 0);
+    assert_int_equal(x->lost, 1);
+    assert_int_equal(x->worker_id, 0);
+    assert_int_equal(attempt_of(&w, job->exec_id, 1)->outcome, OUTCOME_LOST);
+    assert_int_equal(attempt_of(&w, job->exec_id, 1)->worker_id, f.id);
+}
+
+static void the_end_of_an_unconfirmed_lease_costs_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    world_pass(&w, w.options.lease_ms);
+    const struct exec_rec *x = map_get(&w.table.live, job->exec_id);
+    assert_int_equal(x->state, EXEC_QUEUED);
+    assert_int_equal(x->attempts, 0);
+    assert_int_equal(x->lost, 0);
+}
+
+static void a_run_that_its_worker_no_longer_has_is_lost(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    f.held_count = 0;
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    const struct exec_rec *x = map_get(&w.table.live, job->exec_id);
+    assert_int_equal(x->state, EXEC_QUEUED);
+    assert_int_equal(x->lost, 1);
+}
+
+static void a_worker_is_told_to_stop_what_is_not_its_own(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake a = HIRE(&w);
+    struct fake b = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease old = fake_start(&w, &a);
+    world_pass(&w, w.options.lease_ms);
+    struct poll_lease lease = fake_lease(&w, &b);
+    assert_int_equal(lease.token, old.token + 1);
+    struct asked *poll = ask_poll(&w, &a, 0);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->stop_count, 1);
+    assert_int_equal(reply_of(poll)->stops[0].exec_id, old.exec_id);
+    assert_int_equal(reply_of(poll)->stops[0].token, old.token);
+}
+
+static void a_worker_is_told_to_stop_what_nobody_knows(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    f.held[f.held_count++] = (struct poll_held){12345, 1};
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->stop_count, 1);
+}
+
+/* ---- parking */
+
+static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(engine_next_ms(w.engine), w.now_ms + w.options.park_ms);
+    world_pass(&w, w.options.park_ms - 1);
+    assert_int_equal(poll->answers, 0);
+    world_pass(&w, 1);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+    assert_true(delta_is_empty(&w.delta));
+}
+
+static void a_poll_waits_no_longer_than_it_wants(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    poll->cmd.poll.wait_ms = 100;
+    world_turn(&w);
+    world_pass(&w, 100);
+    assert_int_equal(poll->answers, 1);
+    struct asked *hasty = ask_poll(&w, &f, 1);
+    hasty->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(hasty->answers, 1);
+}
+
+static void a_poll_whose_time_is_over_takes_what_just_became_ready(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    w.now_ms += w.options.park_ms;
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(reply_of(poll)->lease_count, 1);
+}
+
+static void who_hung_up_is_offered_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *hangup = ask_about(&w, CMD_HANGUP, f.id);
+    hangup->cmd.target.seq = f.seq;
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(hangup->answers, 1);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+    assert_int_equal(w.engine->ready.len, 1);
+}
+
+static void who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    struct asked *hangup = ask_about(&w, CMD_HANGUP, f.id);
+    hangup->cmd.target.seq = f.seq;
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+    assert_int_equal(w.engine->ready.len, 1);
+}
+
+static void the_hangup_of_an_older_poll_is_nobodys_business(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    struct asked *hangup = ask_about(&w, CMD_HANGUP, f.id);
+    hangup->cmd.target.seq = f.seq - 1;
+    struct asked *unknown = ask_about(&w, CMD_HANGUP, 999);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    assert_int_equal(unknown->answers, 1);
+}
+
+static void shutting_down_takes_all_parked_polls_out(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake a = HIRE(&w);
+    struct fake b = HIRE(&w);
+    struct asked *first = ask_poll(&w, &a, 1);
+    struct asked *second = ask_poll(&w, &b, 1);
+    world_turn(&w);
+    world_restart(&w);
+    assert_int_equal(first->answers, 1);
+    assert_int_equal(second->answers, 1);
+    world_turn(&w);
+}
+
+/* ---- coming and going */
+
+static void an_unknown_worker_must_register(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = {.id = 999};
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+}
+
+static void a_draining_worker_finishes_and_takes_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    struct asked *parked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *drain = ask_about(&w, CMD_DRAIN, f.id);
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(drain->cmd.reply.rc, RC_OK);
+    assert_int_equal(w.delta.worker_count, 1);
+    assert_int_equal(parked->answers, 1);
+    assert_true(reply_of(parked)->drain);
+    assert_int_equal(reply_of(parked)->lease_count, 0);
+    struct asked *next = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(next->answers, 0);
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+    assert_true(reply_of(report)->drain);
+    assert_int_equal(w.engine->ready.len, 1);
+}
+
+static void a_worker_that_polls_in_the_turn_of_its_drain_is_told(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    ask_about(&w, CMD_DRAIN, f.id);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_true(reply_of(poll)->drain);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+}
+
+static void draining_twice_changes_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    ask_about(&w, CMD_DRAIN, f.id);
+    world_turn(&w);
+    struct asked *again = ask_about(&w, CMD_DRAIN, f.id);
+    struct asked *unknown = ask_about(&w, CMD_DRAIN, 999);
+    world_turn(&w);
+    assert_int_equal(again->cmd.reply.rc, RC_OK);
+    assert_int_equal(unknown->cmd.reply.rc, RC_NOT_FOUND);
+    assert_true(delta_is_empty(&w.delta));
+    world_restart(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_true(reply_of(poll)->drain);
+}
+
+static void a_silent_worker_is_forgotten(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    int64_t forgotten_ms = w.now_ms + w.options.forget_ms;
+    world_pass(&w, w.options.park_ms);
+    w.now_ms = forgotten_ms - 1;
+    world_turn(&w);
+    assert_int_equal(w.table.workers.len, 1);
+    world_pass(&w, 1);
+    assert_int_equal(w.table.workers.len, 0);
+    assert_true(w.delta.workers[0].forget);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+}
+
+static void who_is_forgotten_in_this_turn_is_gone_for_all_its_commands(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    w.now_ms += w.options.forget_ms;
+    struct asked *poll = ask_poll(&w, &f, 1);
+    struct asked *drain = ask_about(&w, CMD_DRAIN, f.id);
+    struct asked *list = ask(&w, CMD_WORKERS);
+    struct asked *stats = ask(&w, CMD_STATS);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+    assert_int_equal(drain->cmd.reply.rc, RC_NOT_FOUND);
+    assert_int_equal(list->cmd.reply.worker_count, 0);
+    assert_int_equal(stats->cmd.reply.stats.worker_count, 0);
+}
+
+static void a_worker_is_not_forgotten_before_its_leases_have_ended(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.forget_ms = 1000;
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    for (int i = 0; i < 19; i++) {
+        world_pass(&w, 1000);
+        assert_int_equal(w.table.workers.len, 1);
+    }
+    world_pass(&w, 1000);
+    world_pass(&w, 1000);
+    assert_int_equal(w.table.workers.len, 0);
+}
+
+static void workers_are_listed_with_what_they_do(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake a = HIRE(&w, .slots = 4, .queues = "x,y", .handlers = "mail");
+    struct fake b = HIRE(&w, .slots = 2);
+    SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &b);
+    ask_poll(&w, &a, 1);
+    world_turn(&w);
+    struct asked *asked = ask(&w, CMD_WORKERS);
+    world_turn(&w);
+    const struct worker_view *views = asked->cmd.reply.workers;
+    assert_int_equal(asked->cmd.reply.worker_count, 2);
+    assert_int_equal(views[0].worker.id, a.id);
+    assert_int_equal(views[0].worker.slots, 4);
+    assert_true(str_eq(views[0].worker.queues, STR("x\ny\n")));
+    assert_true(str_eq(views[0].worker.handlers, STR("mail\n")));
+    assert_true(views[0].parked);
+    assert_int_equal(views[0].busy, 0);
+    assert_int_equal(views[1].worker.id, b.id);
+    assert_false(views[1].parked);
+    assert_int_equal(views[1].busy, 1);
+    assert_int_equal(views[1].seen_ms, w.now_ms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn),
+        cmocka_unit_test(a_lease_carries_what_is_needed_to_run),
+        cmocka_unit_test(a_spec_too_large_to_keep_is_left_to_the_store),
+        cmocka_unit_test(a_worker_gets_no_more_than_it_has_slots_for),
+        cmocka_unit_test(a_worker_without_a_free_slot_gets_nothing),
+        cmocka_unit_test(the_longest_waiting_worker_is_served_first),
+        cmocka_unit_test(one_turn_fills_one_worker_before_the_next),
+        cmocka_unit_test(a_worker_gets_only_what_it_serves),
+        cmocka_unit_test(a_worker_may_serve_many_queues_and_handlers),
+        cmocka_unit_test(an_older_poll_is_stale),
+        cmocka_unit_test(a_newer_poll_answers_the_parked_one_with_nothing),
+        cmocka_unit_test(of_two_polls_in_one_turn_the_newer_gets_the_work),
+        cmocka_unit_test(results_of_a_poll_that_was_overtaken_get_their_verdict),
+        cmocka_unit_test(a_repeated_poll_grants_nothing_twice),
+        cmocka_unit_test(a_lease_lost_on_its_way_is_sent_again),
+        cmocka_unit_test(a_lease_sent_again_has_a_full_term),
+        cmocka_unit_test(a_lost_lease_without_room_is_taken_back_at_no_cost),
+        cmocka_unit_test(lost_leases_take_the_room_before_new_ones),
+        cmocka_unit_test(a_token_grows_with_every_lease),
+        cmocka_unit_test(being_listed_renews_a_lease_and_keeps_nothing),
+        cmocka_unit_test(the_end_of_a_confirmed_lease_counts_as_lost),
+        cmocka_unit_test(the_end_of_an_unconfirmed_lease_costs_nothing),
+        cmocka_unit_test(a_run_that_its_worker_no_longer_has_is_lost),
+        cmocka_unit_test(a_worker_is_told_to_stop_what_is_not_its_own),
+        cmocka_unit_test(a_worker_is_told_to_stop_what_nobody_knows),
+        cmocka_unit_test(a_parked_poll_is_answered_when_its_time_is_over),
+        cmocka_unit_test(a_poll_waits_no_longer_than_it_wants),
+        cmocka_unit_test(a_poll_whose_time_is_over_takes_what_just_became_ready),
+        cmocka_unit_test(who_hung_up_is_offered_nothing),
+        cmocka_unit_test(who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing),
+        cmocka_unit_test(the_hangup_of_an_older_poll_is_nobodys_business),
+        cmocka_unit_test(shutting_down_takes_all_parked_polls_out),
+        cmocka_unit_test(an_unknown_worker_must_register),
+        cmocka_unit_test(a_draining_worker_finishes_and_takes_nothing),
+        cmocka_unit_test(a_worker_that_polls_in_the_turn_of_its_drain_is_told),
+        cmocka_unit_test(draining_twice_changes_nothing),
+        cmocka_unit_test(a_silent_worker_is_forgotten),
+        cmocka_unit_test(who_is_forgotten_in_this_turn_is_gone_for_all_its_commands),
+        cmocka_unit_test(a_worker_is_not_forgotten_before_its_leases_have_ended),
+        cmocka_unit_test(workers_are_listed_with_what_they_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

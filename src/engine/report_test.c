@@ -1,0 +1,354 @@
+#include "engine/test_engine.h"
+
+/* A world with a job that runs, confirmed, on one worker. */
+struct stage {
+    struct world w;
+    struct fake f;
+    const struct submission *job;
+    struct poll_lease lease;
+};
+
+static struct stage *stage_new(struct wish wish)
+{
+    struct stage *s = MEM_NEW(struct stage);
+    world_init(&s->w, &engine_defaults);
+    s->f = HIRE(&s->w);
+    s->job = ask_submit_one(&s->w, wish);
+    world_turn(&s->w);
+    s->lease = fake_start(&s->w, &s->f);
+    return s;
+}
+
+static void stage_free(struct stage **s)
+{
+    world_free(&(*s)->w);
+    free(*s);
+}
+
+#define STAGE(name, ...)                                                                           \
+    CLEANUP(stage_free) struct stage *name = stage_new((struct wish){.unused = 0, __VA_ARGS__})
+
+static const struct exec_rec *ended(const struct stage *s)
+{
+    return map_get(&s->w.table.history, s->job->exec_id);
+}
+
+static const struct exec_rec *unfinished(const struct stage *s)
+{
+    return map_get(&s->w.table.live, s->job->exec_id);
+}
+
+/* Takes a turn. */
+static bool report(struct stage *s, enum outcome outcome)
+{
+    struct asked *asked = ask_report(&s->w, &s->f, &s->lease, outcome);
+    world_turn(&s->w);
+    return was_accepted(asked);
+}
+
+/* ---- outcomes */
+
+static void success_completes_execution_and_job(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 3);
+    s->w.now_ms += 41;
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    assert_int_equal(s->w.delta.execs[0].kind, CHANGE_FINISH);
+    assert_int_equal(ended(s)->state, EXEC_COMPLETED);
+    assert_int_equal(ended(s)->finished_ms, s->w.now_ms);
+    assert_int_equal(ended(s)->attempts, 1);
+    assert_int_equal(ended(s)->worker_id, 0);
+    assert_int_equal(ended(s)->token, 1);
+    assert_true(str_eq(ended(s)->result, STR("{\"rows\":12}")));
+    assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_COMPLETED);
+    assert_int_equal(engine_live_count(s->w.engine), 0);
+}
+
+static void an_attempt_is_kept_with_what_the_worker_knows(void **state)
+{
+    (void)state;
+    STAGE(s);
+    s->w.now_ms += 41;
+    report(s, OUTCOME_SUCCEEDED);
+    const struct attempt_rec *attempt = attempt_of(&s->w, s->job->exec_id, 1);
+    assert_int_equal(attempt->outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(attempt->number, 1);
+    assert_int_equal(attempt->worker_id, s->f.id);
+    assert_int_equal(attempt->started_ms, s->w.now_ms - 41);
+    assert_int_equal(attempt->ended_ms, s->w.now_ms);
+    assert_int_equal(attempt->usage.exit_code, 0);
+    assert_int_equal(s->w.events[0].log_seq, 9);
+}
+
+static void a_failure_is_retried_after_its_delay(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 700);
+    assert_true(report(s, OUTCOME_FAILED));
+    assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
+    assert_int_equal(unfinished(s)->due_ms, s->w.now_ms + 700);
+    assert_int_equal(unfinished(s)->attempts, 1);
+    assert_true(str_eq(unfinished(s)->error, STR("exit code 3")));
+    assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_ACTIVE);
+    world_pass(&s->w, 699);
+    assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
+    world_pass(&s->w, 1);
+    struct poll_lease lease = fake_lease(&s->w, &s->f);
+    assert_int_equal(lease.attempt, 2);
+    assert_int_equal(lease.token, 2);
+    assert_int_equal(unfinished(s)->error.len, 0);
+}
+
+static void delays_grow_with_the_attempts(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 3, .policy = RETRY_EXPONENTIAL, .retry_ms = 1000);
+    int64_t delays_ms[] = {1000, 2000, 4000};
+    for (size_t i = 0; i < COUNT_OF(delays_ms); i++) {
+        report(s, OUTCOME_FAILED);
+        assert_int_equal(unfinished(s)->due_ms, s->w.now_ms + delays_ms[i]);
+        world_pass(&s->w, delays_ms[i]);
+        s->lease = fake_lease(&s->w, &s->f);
+    }
+}
+
+static void when_no_attempts_remain_it_has_failed(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 2, .policy = RETRY_IMMEDIATE);
+    for (int i = 0; i < 2; i++) {
+        report(s, OUTCOME_FAILED);
+        world_turn(&s->w);
+        s->lease = fake_lease(&s->w, &s->f);
+    }
+    report(s, OUTCOME_FAILED);
+    assert_int_equal(ended(s)->state, EXEC_FAILED);
+    assert_int_equal(ended(s)->attempts, 3);
+    assert_true(str_eq(ended(s)->error, STR("exit code 3")));
+    assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
+    for (uint64_t token = 1; token <= 3; token++)
+        assert_int_equal(attempt_of(&s->w, s->job->exec_id, token)->number, token);
+}
+
+static void a_permanent_failure_is_not_retried(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 3);
+    report(s, OUTCOME_PERMANENT);
+    assert_int_equal(ended(s)->state, EXEC_FAILED);
+    assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
+}
+
+static void a_timeout_is_retried_like_a_failure(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 1, .policy = RETRY_IMMEDIATE);
+    report(s, OUTCOME_TIMEOUT);
+    assert_int_equal(unfinished(s)->state, EXEC_RETRYING);
+}
+
+static void the_last_timeout_is_a_state_of_its_own(void **state)
+{
+    (void)state;
+    STAGE(s);
+    report(s, OUTCOME_TIMEOUT);
+    assert_int_equal(ended(s)->state, EXEC_TIMEOUT);
+    assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
+}
+
+static void what_is_returned_costs_nothing(void **state)
+{
+    (void)state;
+    STAGE(s);
+    report(s, OUTCOME_RETURNED);
+    assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
+    assert_int_equal(unfinished(s)->attempts, 0);
+    assert_int_equal(unfinished(s)->lost, 0);
+    assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->outcome, OUTCOME_RETURNED);
+}
+
+static void stopped_without_being_asked_counts_as_lost(void **state)
+{
+    (void)state;
+    STAGE(s);
+    report(s, OUTCOME_STOPPED);
+    assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
+    assert_int_equal(unfinished(s)->attempts, 0);
+    assert_int_equal(unfinished(s)->lost, 1);
+}
+
+static void many_results_come_in_one_poll(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *jobs[20];
+    for (size_t i = 0; i < 20; i++)
+        jobs[i] = SUBMIT(&w);
+    struct asked *poll = ask_poll(&w, &f, 20);
+    world_turn(&w);
+    struct asked *report_all = ask_poll(&w, &f, 20);
+    for (size_t i = 0; i < 20; i++)
+        add_result(report_all, &poll->cmd.reply.poll.leases[i], OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(report_all->cmd.reply.poll.verdict_count, 20);
+    for (size_t i = 0; i < 20; i++) {
+        assert_true(report_all->cmd.reply.poll.verdicts[i].accepted);
+        assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_COMPLETED);
+    }
+}
+
+/* ---- whose word counts */
+
+static void a_result_counts_once(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct asked *asked = ask_report(&s->w, &s->f, &s->lease, OUTCOME_SUCCEEDED);
+    add_result(asked, &s->lease, OUTCOME_FAILED);
+    world_turn(&s->w);
+    assert_true(asked->cmd.reply.poll.verdicts[0].accepted);
+    assert_false(asked->cmd.reply.poll.verdicts[1].accepted);
+    assert_false(report(s, OUTCOME_FAILED));
+    assert_int_equal(ended(s)->state, EXEC_COMPLETED);
+}
+
+static void another_worker_cannot_report(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct fake other = HIRE(&s->w);
+    struct asked *asked = ask_report(&s->w, &other, &s->lease, OUTCOME_SUCCEEDED);
+    world_turn(&s->w);
+    assert_false(was_accepted(asked));
+    assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
+}
+
+static void a_wrong_token_cannot_report(void **state)
+{
+    (void)state;
+    STAGE(s);
+    s->lease.token++;
+    struct asked *asked = ask_poll(&s->w, &s->f, 0);
+    add_result(asked, &s->lease, OUTCOME_SUCCEEDED);
+    world_turn(&s->w);
+    assert_false(was_accepted(asked));
+    assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
+}
+
+static void nobody_can_report_what_never_was(void **state)
+{
+    (void)state;
+    STAGE(s);
+    s->lease.exec_id++;
+    struct asked *asked = ask_poll(&s->w, &s->f, 0);
+    add_result(asked, &s->lease, OUTCOME_SUCCEEDED);
+    world_turn(&s->w);
+    assert_false(was_accepted(asked));
+}
+
+/* ---- late */
+
+static void a_late_success_counts_while_nobody_else_was_given_it(void **state)
+{
+    (void)state;
+    STAGE(s, .name = "nightly");
+    world_pass(&s->w, s->w.options.lease_ms);
+    assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
+    assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->outcome, OUTCOME_LOST);
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    assert_int_equal(ended(s)->state, EXEC_COMPLETED);
+    assert_int_equal(ended(s)->attempts, 1);
+    assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(attempt_of(&s->w, s->job->exec_id, 1)->worker_id, s->f.id);
+}
+
+static void a_success_in_the_turn_in_which_its_lease_ends_counts(void **state)
+{
+    (void)state;
+    STAGE(s);
+    s->w.now_ms += s->w.options.lease_ms;
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    assert_int_equal(s->w.delta.attempt_count, 1);
+    assert_int_equal(s->w.delta.attempts[0].outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(ended(s)->state, EXEC_COMPLETED);
+}
+
+static void a_late_success_is_refused_when_somebody_else_was_given_it(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct fake other = HIRE(&s->w);
+    world_pass(&s->w, s->w.options.lease_ms);
+    fake_lease(&s->w, &other);
+    assert_false(report(s, OUTCOME_SUCCEEDED));
+    assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
+    assert_int_equal(unfinished(s)->worker_id, other.id);
+}
+
+static void a_late_success_is_refused_when_the_other_one_gave_it_back(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct fake other = HIRE(&s->w);
+    world_pass(&s->w, s->w.options.lease_ms);
+    struct poll_lease lease = fake_lease(&s->w, &other);
+    ask_report(&s->w, &other, &lease, OUTCOME_RETURNED);
+    world_turn(&s->w);
+    assert_false(report(s, OUTCOME_SUCCEEDED));
+}
+
+static void a_late_failure_changes_nothing(void **state)
+{
+    (void)state;
+    STAGE(s);
+    world_pass(&s->w, s->w.options.lease_ms);
+    assert_false(report(s, OUTCOME_FAILED));
+    assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
+}
+
+static void a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct fake other = HIRE(&s->w);
+    s->w.now_ms += s->w.options.lease_ms - 1;
+    ask_poll(&s->w, &other, 1);
+    world_turn(&s->w);
+    world_pass(&s->w, 1);
+    assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
+    assert_int_equal(unfinished(s)->worker_id, other.id);
+    assert_int_equal(unfinished(s)->lost, 1);
+    assert_int_equal(unfinished(s)->error.len, 0);
+    assert_int_equal(s->w.delta.exec_count, 1);
+    assert_int_equal(s->w.delta.attempt_count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(success_completes_execution_and_job),
+        cmocka_unit_test(an_attempt_is_kept_with_what_the_worker_knows),
+        cmocka_unit_test(a_failure_is_retried_after_its_delay),
+        cmocka_unit_test(delays_grow_with_the_attempts),
+        cmocka_unit_test(when_no_attempts_remain_it_has_failed),
+        cmocka_unit_test(a_permanent_failure_is_not_retried),
+        cmocka_unit_test(a_timeout_is_retried_like_a_failure),
+        cmocka_unit_test(the_last_timeout_is_a_state_of_its_own),
+        cmocka_unit_test(what_is_returned_costs_nothing),
+        cmocka_unit_test(stopped_without_being_asked_counts_as_lost),
+        cmocka_unit_test(many_results_come_in_one_poll),
+        cmocka_unit_test(a_result_counts_once),
+        cmocka_unit_test(another_worker_cannot_report),
+        cmocka_unit_test(a_wrong_token_cannot_report),
+        cmocka_unit_test(nobody_can_report_what_never_was),
+        cmocka_unit_test(a_late_success_counts_while_nobody_else_was_given_it),
+        cmocka_unit_test(a_success_in_the_turn_in_which_its_lease_ends_counts),
+        cmocka_unit_test(a_late_success_is_refused_when_somebody_else_was_given_it),
+        cmocka_unit_test(a_late_success_is_refused_when_the_other_one_gave_it_back),
+        cmocka_unit_test(a_late_failure_changes_nothing),
+        cmocka_unit_test(a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,671 @@
+/* test_engine.h - drives an engine by hand, for its tests.
+ *
+ * A `struct world` is an engine, the time, a table in the place of a store, and the commands of
+ * the turn that is being put together. `world_turn` decides them twice: the first decision is
+ * undone, which must leave no trace, and the second must come to the same delta as the first, ids
+ * apart. Then it commits, keeps the delta in the table, and compares the table with what the engine
+ * holds. So every test of every behaviour is also one of undo. */
+#pragma once
+#include "base/mem.h"
+#include "engine/internal.h"
+#include "engine/test_table.h"
+
+#define MINUTE_MS INT64_C(60000)
+#define HOUR_MS INT64_C(3600000)
+
+/* A command and what became of it. */
+struct asked {
+    struct command cmd;
+    struct arena arena;
+    unsigned answers; /* how often it came back: 0 while it is parked, then 1 for ever */
+    struct list_node node;
+};
+
+struct world {
+    struct engine *engine;
+    struct engine_options options;
+    struct table table;
+    int64_t now_ms;
+    struct list asked; /* all that were not forgotten */
+    struct command *commands[4096];
+    size_t command_count;
+    struct arena arena; /* of the turn */
+    /* What the last turn came to. Texts of jobs that ended in it are gone. */
+    struct delta delta;
+    const struct event *events;
+    size_t event_count;
+    bool relaxed; /* leaves out the checks that look at everything */
+};
+
+/* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|…" */
+
+static inline int64_t cut_number(struct str *rest)
+{
+    int64_t value = -1;
+    assert_true(str_to_i64(str_cut(rest, '|'), &value));
+    return value;
+}
+
+static inline enum rc read_rules(const struct job_rec *job, struct arena *arena,
+                                 struct rules *ret_rules, struct err *err)
+{
+    struct str rest = job->spec;
+    (void)arena;
+    if (str_eq(rest, STR("damaged")))
+        return err_set(err, RC_CORRUPT, "a damaged spec");
+    *ret_rules = (struct rules){.queue = str_cut(&rest, '|'), .handler = str_cut(&rest, '|')};
+    ret_rules->priority = (int32_t)cut_number(&rest);
+    ret_rules->retry = (struct retry){
+        .max_retries = (uint32_t)cut_number(&rest),
+        .policy = (enum retry_policy)cut_number(&rest),
+        .delay_ms = cut_number(&rest),
+        .max_delay_ms = HOUR_MS,
+    };
+    return RC_OK;
+}
+
+/* ---- the world */
+
+static inline void world_init(struct world *w, const struct engine_options *options)
+{
+    memset(w, 0, sizeof *w);
+    w->options = *options;
+    w->options.read_rules = read_rules;
+    w->now_ms = INT64_C(1800000000000);
+    w->engine = engine_new(&w->options);
+    engine_load_begin(w->engine, w->now_ms, 0, 0);
+    list_init(&w->asked);
+}
+
+/* The cleanup of a test's world. */
+static inline void world_free(struct world *w)
+{
+    LIST_EACH(&w->asked, node)
+    {
+        struct asked *asked = CONTAINER_OF(node, struct asked, node);
+        arena_free(&asked->arena);
+        free(asked);
+    }
+    engine_free(w->engine);
+    table_free(&w->table);
+    arena_free(&w->arena);
+}
+
+#define WORLD_WITH(name, options)                                                                  \
+    CLEANUP(world_free) struct world name;                                                         \
+    world_init(&name, &(options))
+#define WORLD(name) WORLD_WITH(name, engine_defaults)
+
+static inline void asked_free(struct asked *asked)
+{
+    assert_int_equal(asked->answers, 1);
+    list_remove(&asked->node);
+    arena_free(&asked->arena);
+    free(asked);
+}
+
+static inline struct asked *ask(struct world *w, enum command_kind kind)
+{
+    struct asked *asked = MEM_NEW(struct asked);
+    asked->cmd.kind = kind;
+    asked->cmd.arena = &asked->arena;
+    asked->cmd.actor = STR("key:admin");
+    list_push_back(&w->asked, &asked->node);
+    assert_true(w->command_count < COUNT_OF(w->commands));
+    w->commands[w->command_count++] = &asked->cmd;
+    return asked;
+}
+
+/* ---- what must hold between any two turns */
+
+static inline bool test_serves(const struct worker *w, const struct lane *lane)
+{
+    struct buf text = BUF(1 << 16);
+    struct buf line = BUF(1 << 10);
+    bool yes;
+    buf_printf(&text, "\n%.*s", STR_ARG(w->queues));
+    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->queue));
+    buf_add_char(&text, '\0');
+    buf_add_char(&line, '\0');
+    yes = w->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
+    buf_clear(&text);
+    buf_clear(&line);
+    buf_printf(&text, "\n%.*s", STR_ARG(w->handlers));
+    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->handler));
+    buf_add_char(&text, '\0');
+    buf_add_char(&line, '\0');
+    yes = yes && (lane->handler.len == 0 ? w->runs_commands : strstr(text.ptr, line.ptr) != NULL);
+    buf_free(&text);
+    buf_free(&line);
+    return yes;
+}
+
+/* No worker waits for work that waits for a worker. */
+static inline void check_nobody_waits_in_vain(const struct engine *e)
+{
+    LIST_EACH(&e->parked, node)
+    {
+        const struct worker *w = CONTAINER_OF(node, struct worker, parked);
+        assert_non_null(w->v.parked);
+        if (w->v.offered == 0 || w->v.draining)
+            continue;
+        LIST_EACH(&e->ready.busy, busy)
+        {
+            const struct lane *lane = CONTAINER_OF(busy, struct lane, busy);
+            assert_true(lane->heap.len > 0);
+            assert_false(test_serves(w, lane));
+        }
+    }
+}
+
+static inline void check_exec(const struct engine *e, const struct exec *x)
+{
+    const struct worker *holder = map_get(&e->workers, x->v.lease.worker_id);
+    bool leased = exec_is_leased(x->v.state);
+    assert_null(x->touched);
+    assert_false(exec_is_final(x->v.state));
+    assert_true(leased == (x->v.lease.worker_id != 0));
+    assert_true(heap_holds(&x->timer.node) == (leased || exec_is_waiting(x->v.state)));
+    assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED));
+    assert_true(list_linked(&x->on_worker) == (holder != NULL));
+    if (heap_holds(&x->timer.node))
+        assert_int_equal(e->timers.items[x->timer.node.place - 1].key,
+                         leased ? x->v.lease.ends_ms : x->v.due_ms);
+}
+
+/* Places follow from values, and nothing is left over from the turn. */
+static inline void check_places(const struct engine *e)
+{
+    size_t timers = e->workers.len;
+    size_t ready = 0;
+    size_t held = 0;
+    size_t busy = 0;
+    MAP_EACH(&e->execs, slot)
+    {
+        const struct exec *x = slot->value;
+        check_exec(e, x);
+        timers += x->v.state != EXEC_QUEUED;
+        ready += x->v.state == EXEC_QUEUED;
+        held += list_linked(&x->on_worker);
+    }
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        assert_true(w->touched == NULL && w->turn.cmd == NULL && !w->v.gone);
+        assert_true(list_linked(&w->parked) == (w->v.parked != NULL));
+        busy += w->busy;
+    }
+    MAP_EACH(&e->jobs, slot)
+    {
+        const struct job *job = slot->value;
+        assert_true(job->touched == NULL && job->exec_count > 0);
+    }
+    assert_int_equal(e->timers.len, timers);
+    assert_int_equal(e->ready.len, ready);
+    assert_int_equal(busy, held);
+    assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));
+    assert_true(list_empty(&e->ready.fresh));
+}
+
+static inline void check_same_exec(const struct exec *x, const struct exec_rec *rec)
+{
+    assert_int_equal(x->job->id, rec->job_id);
+    assert_int_equal(x->v.state, rec->state);
+    assert_int_equal(x->job->priority, rec->priority);
+    assert_int_equal(x->retry_of, rec->retry_of);
+    assert_int_equal(x->slot_ms, rec->slot_ms);
+    assert_int_equal(x->created_ms, rec->created_ms);
+    assert_int_equal(x->v.due_ms, rec->due_ms);
+    assert_int_equal(x->v.ready_ms, rec->ready_ms);
+    assert_int_equal(x->v.started_ms, rec->started_ms);
+    assert_int_equal(x->v.attempts, rec->attempts);
+    assert_int_equal(x->v.lost, rec->lost);
+    assert_int_equal(x->v.lease.token, rec->token);
+    assert_int_equal(x->v.lease.worker_id, rec->worker_id);
+}
+
+/* The engine holds exactly what the table says is unfinished and within the horizon. */
+static inline void check_same(const struct world *w)
+{
+    const struct engine *e = w->engine;
+    size_t near = 0;
+    MAP_EACH(&w->table.live, slot)
+    {
+        const struct exec_rec *rec = slot->value;
+        const struct job_rec *job_rec = map_get(&w->table.jobs, rec->job_id);
+        const struct exec *x = map_get(&e->execs, rec->id);
+        bool far = exec_is_waiting(rec->state) &&
+                   (rec->due_ms > e->horizon.due_ms ||
+                    (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
+        assert_true(far == (x == NULL));
+        if (x == NULL)
+            continue;
+        near++;
+        check_same_exec(x, rec);
+        assert_int_equal(x->job->v.state, job_rec->state);
+        assert_int_equal(x->job->v.last_exec, job_rec->last_exec);
+        assert_int_equal(x->job->v.finished_ms, job_rec->finished_ms);
+        assert_true(str_eq(job_name(x->job), job_rec->name));
+    }
+    assert_int_equal(e->execs.len, near);
+    assert_int_equal(e->workers.len, w->table.workers.len);
+    MAP_EACH(&w->table.workers, slot)
+    {
+        const struct worker_rec *rec = slot->value;
+        const struct worker *worker = map_get(&e->workers, rec->id);
+        assert_non_null(worker);
+        assert_int_equal(worker->v.draining, rec->draining);
+    }
+}
+
+/* A name is held by its job exactly while the job has something unfinished. */
+static inline void check_names(const struct world *w)
+{
+    size_t named = 0;
+    MAP_EACH(&w->table.live, slot)
+    {
+        const struct exec_rec *rec = slot->value;
+        const struct job_rec *job = map_get(&w->table.jobs, rec->job_id);
+        if (job->name.len == 0)
+            continue;
+        const struct claim *claim = strmap_get(&w->table.claims, job->name);
+        assert_non_null(claim);
+        assert_int_equal(claim->holder, job->id);
+        named++;
+    }
+    assert_int_equal(w->table.claims.len, named);
+}
+
+/* The sums of all deltas are the real numbers, and the engine knows them. */
+static inline void check_counters(struct world *w)
+{
+    struct table counted = {0};
+    MAP_EACH(&w->table.jobs, slot)
+    {
+        const struct job_rec *job = slot->value;
+        ++*table_counter(&counted, COUNTER_JOBS, job->queue, job->state);
+    }
+    const struct map *both[] = {&w->table.live, &w->table.history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            ++*table_counter(&counted, COUNTER_EXECS, x->queue, x->state);
+        }
+    }
+    for (size_t i = 0; i < w->table.counters.len; i++) {
+        const struct counter *c = &w->table.counters.items[i];
+        const struct queue *q = strmap_get(&w->engine->queues, c->queue);
+        assert_int_equal(c->value, *table_counter(&counted, c->kind, c->queue, c->state));
+        assert_int_equal(c->value,
+                         c->kind == COUNTER_JOBS ? q->jobs[c->state] : q->execs[c->state]);
+    }
+    for (size_t i = 0; i < counted.counters.len; i++) {
+        const struct counter *c = &counted.counters.items[i];
+        assert_int_equal(c->value, *table_counter(&w->table, c->kind, c->queue, c->state));
+    }
+    table_free(&counted);
+}
+
+static inline void world_check(struct world *w)
+{
+    check_places(w->engine);
+    check_nobody_waits_in_vain(w->engine);
+    check_same(w);
+    check_names(w);
+    if (!w->relaxed)
+        check_counters(w);
+}
+
+/* ---- a turn */
+
+static inline const struct delta *decide_all(struct world *w)
+{
+    arena_reset(&w->arena);
+    engine_begin(w->engine, w->now_ms, &w->arena);
+    for (unsigned round = 0;; round++) {
+        struct question_list list = {0};
+        if (round == 0)
+            engine_ask_due(w->engine, &list);
+        for (size_t i = 0; i < w->command_count; i++)
+            engine_ask(w->engine, w->commands[i], round, &list);
+        for (size_t i = 0; i < list.len; i++)
+            table_answer(&w->table, list.items[i]);
+        if (list.len == 0)
+            break;
+    }
+    engine_tick(w->engine);
+    for (size_t i = 0; i < w->command_count; i++)
+        engine_decide(w->engine, w->commands[i]);
+    return engine_seal(w->engine);
+}
+
+/* Shows the first line that differs; the whole would be pages. */
+static inline void assert_same_text(const struct buf *expected, const struct buf *found)
+{
+    struct str left = buf_str(expected);
+    struct str right = buf_str(found);
+    assert_false(expected->overflow || found->overflow);
+    while (left.len > 0 || right.len > 0) {
+        struct str left_line = str_cut(&left, '\n');
+        struct str right_line = str_cut(&right, '\n');
+        if (!str_eq(left_line, right_line))
+            fail_msg("expected\n%.*s\nfound\n%.*s\n", STR_ARG(str_head(left_line, 450)),
+                     STR_ARG(str_head(right_line, 450)));
+    }
+}
+
+enum { TEXT_MAX = 64 << 20 };
+
+/* Decides, and makes it undone. ret_delta: what was decided. */
+static inline void decide_and_undo(struct world *w, struct buf *ret_delta)
+{
+    CLEANUP(buf_free) struct buf before = BUF(TEXT_MAX);
+    CLEANUP(buf_free) struct buf after = BUF(TEXT_MAX);
+    engine_dump(w->engine, &before);
+    print_delta(ret_delta, &w->arena, decide_all(w), w->table.newest_id);
+    engine_undo(w->engine);
+    table_abort(&w->table);
+    engine_dump(w->engine, &after);
+    assert_same_text(&before, &after);
+}
+
+static inline void commit(struct world *w)
+{
+    struct list done;
+    list_init(&done);
+    if (delta_is_empty(&w->delta)) {
+        assert_int_equal(w->delta.counter_count, 0);
+        table_abort(&w->table);
+    } else {
+        table_keep(&w->table, &w->delta);
+    }
+    engine_commit(w->engine, &done, &w->events, &w->event_count);
+    for (struct list_node *node; (node = list_pop_front(&done)) != NULL;) {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        CONTAINER_OF(cmd, struct asked, cmd)->answers++;
+    }
+    w->command_count = 0;
+}
+
+static inline void world_turn(struct world *w)
+{
+    CLEANUP(buf_free) struct buf first = BUF(TEXT_MAX);
+    CLEANUP(buf_free) struct buf second = BUF(TEXT_MAX);
+    decide_and_undo(w, &first);
+    w->delta = *decide_all(w);
+    print_delta(&second, &w->arena, &w->delta, w->table.newest_id);
+    assert_same_text(&first, &second);
+    commit(w);
+    world_check(w);
+}
+
+static inline void world_pass(struct world *w, int64_t ms)
+{
+    w->now_ms += ms;
+    world_turn(w);
+}
+
+/* The server dies and another one loads what the table remembers. Parked polls are dropped. */
+static inline void world_restart(struct world *w)
+{
+    struct list parked;
+    struct err err;
+    list_init(&parked);
+    engine_unpark(w->engine, &parked);
+    for (struct list_node *node; (node = list_pop_front(&parked)) != NULL;) {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        CONTAINER_OF(cmd, struct asked, cmd)->answers++;
+    }
+    engine_free(w->engine);
+    w->engine = engine_new(&w->options);
+    int64_t until_ms = engine_load_begin(w->engine, w->now_ms, w->table.newest_id, w->table.turn);
+    for (size_t i = 0; i < w->table.counters.len; i++)
+        engine_load_counter(w->engine, &w->table.counters.items[i]);
+    MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
+    MAP_EACH(&w->table.live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        if (exec_is_waiting(x->state) && x->due_ms > until_ms)
+            continue;
+        assert_int_equal(engine_load_job(w->engine, map_get(&w->table.jobs, x->job_id), &err), 0);
+        assert_int_equal(engine_load_exec(w->engine, x, &err), 0);
+    }
+}
+
+/* ---- commands about jobs */
+
+struct wish {
+    char unused; /* so that SUBMIT(w) may wish for nothing */
+    const char *name;
+    const char *queue;   /* NULL: "default" */
+    const char *handler; /* NULL: a command */
+    int32_t priority;    /* 0: the default; -1: really 0 */
+    uint32_t retries;
+    enum retry_policy policy;
+    int64_t retry_ms;
+    enum when_kind when;
+    int64_t when_ms;
+    size_t spec_bytes; /* at least so long */
+};
+
+static inline void fill_submission(struct asked *asked, struct submission *item,
+                                   const struct wish *wish)
+{
+    item->rules = (struct rules){
+        .queue = str_c(wish->queue == NULL ? "default" : wish->queue),
+        .handler = str_c(wish->handler),
+        .priority = wish->priority > 0    ? wish->priority
+                    : wish->priority == 0 ? SPEC_PRIORITY_DEFAULT
+                                          : 0,
+        .retry = {.max_retries = wish->retries,
+                  .policy = wish->policy,
+                  .delay_ms = wish->retry_ms,
+                  .max_delay_ms = HOUR_MS},
+    };
+    item->name = str_c(wish->name);
+    item->owner = STR("admin");
+    item->tags = STR("\na:b\n");
+    item->payload = STR("{\"n\":1}");
+    item->when = wish->when;
+    item->when_ms = wish->when_ms;
+    item->spec =
+        arena_printf(&asked->arena, "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%*s",
+                     STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
+                     wish->retries, (int)wish->policy, wish->retry_ms, (int)wish->spec_bytes, "");
+}
+
+static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)
+{
+    struct asked *asked = ask(w, CMD_SUBMIT);
+    asked->cmd.submit.items = ARENA_ARRAY(&asked->arena, struct submission, count);
+    asked->cmd.submit.count = count;
+    for (size_t i = 0; i < count; i++)
+        fill_submission(asked, &asked->cmd.submit.items[i], &wishes[i]);
+    return asked;
+}
+
+static inline struct submission *ask_submit_one(struct world *w, struct wish wish)
+{
+    return ask_submit_all(w, &wish, 1)->cmd.submit.items;
+}
+
+#define SUBMIT(world, ...) ask_submit_one((world), (struct wish){.unused = 0, __VA_ARGS__})
+
+static inline struct asked *ask_about(struct world *w, enum command_kind kind, uint64_t id)
+{
+    struct asked *asked = ask(w, kind);
+    asked->cmd.target.id = id;
+    return asked;
+}
+
+static inline const struct exec *exec_of(const struct world *w, uint64_t id)
+{
+    return map_get(&w->engine->execs, id);
+}
+
+/* In memory, in the table or in its history; EXEC_NONE when there is no such execution. */
+static inline enum exec_state state_of(const struct world *w, uint64_t id)
+{
+    const struct exec_rec *x = map_get(&w->table.live, id);
+    if (x == NULL)
+        x = map_get(&w->table.history, id);
+    return x == NULL ? EXEC_NONE : x->state;
+}
+
+static inline enum job_state job_state_of(const struct world *w, uint64_t id)
+{
+    const struct job_rec *job = map_get(&w->table.jobs, id);
+    return job == NULL ? JOB_NONE : job->state;
+}
+
+static inline const struct attempt_rec *attempt_of(const struct world *w, uint64_t id,
+                                                   uint64_t token)
+{
+    return map_get(&w->table.attempts, attempt_key(id, token));
+}
+
+/* ---- workers that do as a test says */
+
+struct fake {
+    uint64_t id;
+    uint64_t seq;
+    struct poll_held held[1024]; /* what it says it runs */
+    size_t held_count;
+};
+
+struct trade {
+    char unused;
+    uint32_t slots;
+    const char *queues;   /* comma-separated; NULL: all */
+    const char *handlers; /* comma-separated */
+    bool no_commands;
+};
+
+static inline size_t split(struct arena *arena, const char *list, const struct str **ret_items)
+{
+    VEC(struct str) items = {0};
+    struct str rest = str_c(list);
+    while (rest.len > 0)
+        *VEC_PUSH(arena, &items) = str_cut(&rest, ',');
+    *ret_items = items.items;
+    return items.len;
+}
+
+static inline struct asked *ask_register(struct world *w, const struct trade *trade)
+{
+    struct asked *asked = ask(w, CMD_REGISTER);
+    struct hello *hello = &asked->cmd.hello;
+    hello->name = STR("host-1/4711");
+    hello->slots = trade->slots;
+    hello->runs_commands = !trade->no_commands;
+    hello->queue_count = split(&asked->arena, trade->queues, &hello->queues);
+    hello->handler_count = split(&asked->arena, trade->handlers, &hello->handlers);
+    return asked;
+}
+
+/* Takes a turn. */
+static inline struct fake hire_one(struct world *w, struct trade trade)
+{
+    struct asked *asked = ask_register(w, &trade);
+    world_turn(w);
+    assert_int_equal(asked->answers, 1);
+    return (struct fake){.id = asked->cmd.reply.worker_id};
+}
+
+#define HIRE(world, ...) hire_one((world), (struct trade){.unused = 0, __VA_ARGS__})
+
+/* The next poll of the fake: lists what it holds. */
+static inline struct asked *ask_poll(struct world *w, struct fake *f, uint32_t free)
+{
+    struct asked *asked = ask(w, CMD_POLL);
+    struct poll_held *held = ARENA_ARRAY(&asked->arena, struct poll_held, f->held_count + 1);
+    memcpy(held, f->held, f->held_count * sizeof *held);
+    asked->cmd.poll = (struct poll){
+        .worker_id = f->id,
+        .seq = ++f->seq,
+        .free = free,
+        .wait_ms = HOUR_MS, /* parked as long as the server likes */
+        .held = held,
+        .held_count = f->held_count,
+    };
+    return asked;
+}
+
+static inline void fake_drop(struct fake *f, uint64_t exec_id)
+{
+    for (size_t i = 0; i < f->held_count; i++) {
+        if (f->held[i].exec_id == exec_id)
+            f->held[i--] = f->held[--f->held_count];
+    }
+}
+
+/* Adds a result to a poll, whose fake no longer holds the lease. */
+static inline struct poll_result *add_result(struct asked *asked, const struct poll_lease *lease,
+                                             enum outcome outcome)
+{
+    struct poll *poll = &asked->cmd.poll;
+    struct poll_result *results =
+        ARENA_ARRAY(&asked->arena, struct poll_result, poll->result_count + 1);
+    if (poll->result_count > 0)
+        memcpy(results, poll->results, poll->result_count * sizeof *results);
+    struct poll_result *last = &results[poll->result_count++];
+    *last = (struct poll_result){
+        .exec_id = lease->exec_id,
+        .token = lease->token,
+        .outcome = outcome,
+        .usage = {.exit_code = outcome == OUTCOME_SUCCEEDED ? 0 : 3, .log_seq = 9},
+        .result = outcome == OUTCOME_SUCCEEDED ? STR("{\"rows\":12}") : STR(""),
+        .error = outcome == OUTCOME_SUCCEEDED ? STR("") : STR("exit code 3"),
+    };
+    poll->results = results;
+    return last;
+}
+
+static inline struct asked *ask_report(struct world *w, struct fake *f,
+                                       const struct poll_lease *lease, enum outcome outcome)
+{
+    fake_drop(f, lease->exec_id);
+    struct asked *asked = ask_poll(w, f, 0);
+    add_result(asked, lease, outcome);
+    return asked;
+}
+
+/* The fake starts what the reply gives it. */
+static inline void fake_take(struct fake *f, const struct asked *asked)
+{
+    const struct poll_reply *reply = &asked->cmd.reply.poll;
+    for (size_t i = 0; i < reply->lease_count; i++) {
+        fake_drop(f, reply->leases[i].exec_id);
+        assert_true(f->held_count < COUNT_OF(f->held));
+        f->held[f->held_count++] =
+            (struct poll_held){reply->leases[i].exec_id, reply->leases[i].token};
+    }
+}
+
+/* Polls for one lease, which must come at once, and starts it. Takes a turn. */
+static inline struct poll_lease fake_lease(struct world *w, struct fake *f)
+{
+    struct asked *asked = ask_poll(w, f, 1);
+    world_turn(w);
+    assert_int_equal(asked->answers, 1);
+    assert_int_equal(asked->cmd.reply.poll.lease_count, 1);
+    fake_take(f, asked);
+    return asked->cmd.reply.poll.leases[0];
+}
+
+/* The same, and says once that it runs. Takes two turns; the last poll stays parked. */
+static inline struct poll_lease fake_start(struct world *w, struct fake *f)
+{
+    struct poll_lease lease = fake_lease(w, f);
+    ask_poll(w, f, 0);
+    world_turn(w);
+    return lease;
+}
+
+static inline bool was_accepted(const struct asked *asked)
+{
+    assert_int_equal(asked->answers, 1);
+    assert_int_equal(asked->cmd.reply.poll.verdict_count, 1);
+    return asked->cmd.reply.poll.verdicts[0].accepted;
+}

@@ -1,0 +1,356 @@
+/* test_table.h - the simplest store there could be, for the engine's tests.
+ *
+ * A table remembers what deltas say, word for word and without thinking, and answers questions out
+ * of it. Everything lives in one arena; nothing is ever fast. It asserts what a real store would
+ * refuse: a second insert, an update of what is not there. */
+#pragma once
+#include "base/buf.h"
+#include "base/id.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "job/record.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct table {
+    struct arena arena;
+    struct map jobs;           /* struct job_rec */
+    struct map live;           /* struct exec_rec */
+    struct map history;        /* struct exec_rec */
+    struct map attempts;       /* struct attempt_rec, by attempt_key */
+    struct map workers;        /* struct worker_rec */
+    struct strmap claims;      /* struct claim, by name */
+    VEC(struct claim *) taken; /* by this turn's questions; undone with it */
+    VEC(struct counter) counters;
+    uint64_t newest_id;
+    uint64_t turn;
+};
+
+static inline void table_free(struct table *t)
+{
+    map_free(&t->jobs);
+    map_free(&t->live);
+    map_free(&t->history);
+    map_free(&t->attempts);
+    map_free(&t->workers);
+    strmap_free(&t->claims);
+    arena_free(&t->arena);
+}
+
+static inline void *table_copy(struct table *t, const void *from, size_t bytes)
+{
+    void *copy = arena_alloc(&t->arena, bytes);
+    memcpy(copy, from, bytes);
+    return copy;
+}
+
+static inline struct str table_join(struct table *t, struct str head, struct str tail)
+{
+    return arena_printf(&t->arena, "%.*s%.*s", STR_ARG(head), STR_ARG(tail));
+}
+
+static inline void table_saw(struct table *t, uint64_t id)
+{
+    if (id > t->newest_id)
+        t->newest_id = id;
+}
+
+/* ---- keeping */
+
+static inline void keep_job(struct table *t, const struct job_change *change)
+{
+    struct job_rec *job = map_get(&t->jobs, change->job.id);
+    assert_int_equal(change->kind, job == NULL ? CHANGE_INSERT : CHANGE_UPDATE);
+    if (job == NULL) {
+        job = table_copy(t, &change->job, sizeof *job);
+        job->name = arena_str(&t->arena, job->name);
+        job->queue = arena_str(&t->arena, job->queue);
+        job->owner = arena_str(&t->arena, job->owner);
+        job->tags = arena_str(&t->arena, job->tags);
+        job->spec = arena_str(&t->arena, job->spec);
+        job->payload = arena_str(&t->arena, job->payload);
+        map_put(&t->jobs, job->id, job);
+        table_saw(t, job->id);
+    }
+    job->state = change->job.state;
+    job->finished_ms = change->job.finished_ms;
+    job->last_exec = change->job.last_exec;
+    job->trail = table_join(t, job->trail, change->step);
+}
+
+static inline void keep_exec(struct table *t, const struct exec_change *change)
+{
+    bool is_new = change->kind == CHANGE_INSERT || change->kind == CHANGE_RECORD;
+    bool is_over = change->kind == CHANGE_FINISH || change->kind == CHANGE_RECORD;
+    const struct exec_rec *old = map_remove(&t->live, change->exec.id);
+    assert_true(is_new == (old == NULL));
+    assert_null(map_get(&t->history, change->exec.id));
+    assert_true(old == NULL || change->exec.token >= old->token);
+    assert_true(is_over == exec_is_final(change->exec.state));
+    struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
+    exec->queue = arena_str(&t->arena, exec->queue);
+    exec->result = arena_str(&t->arena, exec->result);
+    exec->error = arena_str(&t->arena, exec->error);
+    exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
+    map_put(is_over ? &t->history : &t->live, exec->id, exec);
+    table_saw(t, exec->id);
+}
+
+static inline uint64_t attempt_key(uint64_t exec_id, uint64_t token)
+{
+    return exec_id ^ token << 48; /* ids of a test share their highest bits */
+}
+
+static inline void keep_attempt(struct table *t, const struct attempt_rec *attempt)
+{
+    struct attempt_rec *copy = table_copy(t, attempt, sizeof *copy);
+    copy->error = arena_str(&t->arena, attempt->error);
+    map_put(&t->attempts, attempt_key(attempt->exec_id, attempt->token), copy);
+}
+
+static inline void keep_worker(struct table *t, const struct worker_change *change)
+{
+    map_remove(&t->workers, change->worker.id);
+    if (change->forget)
+        return;
+    struct worker_rec *worker = table_copy(t, &change->worker, sizeof *worker);
+    worker->name = arena_str(&t->arena, worker->name);
+    worker->queues = arena_str(&t->arena, worker->queues);
+    worker->handlers = arena_str(&t->arena, worker->handlers);
+    map_put(&t->workers, worker->id, worker);
+    table_saw(t, worker->id);
+}
+
+static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
+                                     uint32_t state)
+{
+    for (size_t i = 0; i < t->counters.len; i++) {
+        struct counter *c = &t->counters.items[i];
+        if (c->kind == kind && c->state == state && str_eq(c->queue, queue))
+            return &c->value;
+    }
+    struct counter *c = VEC_PUSH(&t->arena, &t->counters);
+    *c = (struct counter){kind, arena_str(&t->arena, queue), state, 0};
+    return &c->value;
+}
+
+static inline void table_keep(struct table *t, const struct delta *d)
+{
+    assert_int_equal(d->turn, ++t->turn);
+    memset(&t->taken, 0, sizeof t->taken);
+    for (size_t i = 0; i < d->job_count; i++)
+        keep_job(t, &d->jobs[i]);
+    for (size_t i = 0; i < d->exec_count; i++)
+        keep_exec(t, &d->execs[i]);
+    for (size_t i = 0; i < d->attempt_count; i++) {
+        for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
+            assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||
+                        d->attempts[k].token != d->attempts[i].token);
+        keep_attempt(t, &d->attempts[i]);
+    }
+    for (size_t i = 0; i < d->worker_count; i++)
+        keep_worker(t, &d->workers[i]);
+    for (size_t i = 0; i < d->counter_count; i++)
+        *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
+            d->counters[i].value;
+    for (size_t i = 0; i < d->released_count; i++) {
+        const struct claim *held = strmap_get(&t->claims, d->released[i].key);
+        if (held != NULL && held->holder == d->released[i].holder)
+            strmap_remove(&t->claims, d->released[i].key);
+    }
+}
+
+/* The turn is not kept: its claims were not taken. */
+static inline void table_abort(struct table *t)
+{
+    for (size_t i = 0; i < t->taken.len; i++)
+        strmap_remove(&t->claims, t->taken.items[i]->key);
+    memset(&t->taken, 0, sizeof t->taken);
+}
+
+/* ---- answering */
+
+static inline int due_order(const void *a, const void *b)
+{
+    const struct exec_rec *left = a;
+    const struct exec_rec *right = b;
+    if (left->due_ms != right->due_ms)
+        return left->due_ms < right->due_ms ? -1 : 1;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static inline void answer_due(struct table *t, struct question *q)
+{
+    struct exec_rec *live = ARENA_ARRAY(&t->arena, struct exec_rec, t->live.len);
+    size_t len = 0;
+    MAP_EACH(&t->live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        bool after = x->due_ms != q->after_ms ? x->due_ms > q->after_ms : x->id > q->after_id;
+        if (exec_is_waiting(x->state) && after && x->due_ms <= q->until_ms)
+            live[len++] = *x;
+    }
+    if (len > 0)
+        qsort(live, len, sizeof *live, due_order);
+    q->answer.more = len > q->limit;
+    q->answer.live = live;
+    q->answer.live_count = len < q->limit ? len : q->limit;
+    struct job_rec *jobs = ARENA_ARRAY(&t->arena, struct job_rec, q->answer.live_count);
+    for (size_t i = 0; i < q->answer.live_count; i++)
+        jobs[i] = *(const struct job_rec *)map_get(&t->jobs, live[i].job_id);
+    q->answer.jobs = jobs;
+    q->answer.job_count = q->answer.live_count;
+}
+
+static inline void answer_job(struct table *t, struct question *q, uint64_t job_id)
+{
+    const struct job_rec *job = map_get(&t->jobs, job_id);
+    if (job == NULL)
+        return;
+    q->answer.jobs = job;
+    q->answer.job_count = 1;
+    MAP_EACH(&t->live, slot)
+    {
+        if (((const struct exec_rec *)slot->value)->job_id == job_id) {
+            assert_int_equal(q->answer.live_count, 0); /* a job runs once */
+            q->answer.live = slot->value;
+            q->answer.live_count = 1;
+        }
+    }
+}
+
+static inline void answer_exec(struct table *t, struct question *q)
+{
+    const struct exec_rec *x = map_get(&t->live, q->id);
+    q->answer.exec = x != NULL ? x : map_get(&t->history, q->id);
+    if (q->answer.exec != NULL)
+        answer_job(t, q, q->answer.exec->job_id);
+}
+
+static inline void answer_claim(struct table *t, struct question *q)
+{
+    struct claim *claim = strmap_get(&t->claims, q->claim.key);
+    if (claim == NULL) {
+        claim = table_copy(t, &q->claim, sizeof *claim);
+        claim->key = arena_str(&t->arena, claim->key);
+        strmap_put(&t->claims, claim->key, claim);
+        *VEC_PUSH(&t->arena, &t->taken) = claim;
+    }
+    q->answer.holder = claim->holder;
+}
+
+static inline void table_answer(struct table *t, struct question *q)
+{
+    switch (q->kind) {
+    case ASK_CLAIM: answer_claim(t, q); break;
+    case ASK_JOB: answer_job(t, q, q->id); break;
+    case ASK_EXEC: answer_exec(t, q); break;
+    default: answer_due(t, q); break;
+    }
+}
+
+/* ---- a delta as text, in which two decisions about the same commands are alike: an id that the
+ * turn made is its number among those the text has named so far */
+
+struct printer {
+    struct buf *out;
+    struct arena *arena;
+    uint64_t newest_id; /* larger ones are new */
+    VEC(uint64_t) fresh;
+};
+
+static inline void print_id(struct printer *p, const char *what, uint64_t id)
+{
+    size_t i = 0;
+    if (id <= p->newest_id) {
+        buf_printf(p->out, " %s=%" PRIu64, what, id);
+        return;
+    }
+    while (i < p->fresh.len && p->fresh.items[i] != id)
+        i++;
+    if (i == p->fresh.len)
+        *VEC_PUSH(p->arena, &p->fresh) = id;
+    buf_printf(p->out, " %s=new%zu", what, i);
+}
+
+static inline void print_job(struct printer *p, const struct job_change *change)
+{
+    const struct job_rec *j = &change->job;
+    buf_printf(p->out, "job %d", (int)change->kind);
+    print_id(p, "id", j->id);
+    print_id(p, "last", j->last_exec);
+    buf_printf(p->out,
+               " v%" PRIu32 " %d name=%.*s %.*s %.*s %.*s p%" PRId32 " %" PRId64 " %" PRId64
+               " %.*s %.*s\n%.*s",
+               j->version, (int)j->state, STR_ARG(j->name), STR_ARG(j->queue), STR_ARG(j->owner),
+               STR_ARG(j->tags), j->priority, j->created_ms, j->finished_ms, STR_ARG(j->spec),
+               STR_ARG(j->payload), STR_ARG(change->step));
+}
+
+static inline void print_exec(struct printer *p, const struct exec_change *change)
+{
+    const struct exec_rec *x = &change->exec;
+    buf_printf(p->out, "exec %d", (int)change->kind);
+    print_id(p, "id", x->id);
+    print_id(p, "job", x->job_id);
+    print_id(p, "of", x->retry_of);
+    print_id(p, "worker", x->worker_id);
+    buf_printf(p->out,
+               " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
+               " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
+               " token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
+               (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
+               x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->token,
+               STR_ARG(x->result), STR_ARG(x->error), STR_ARG(change->step));
+}
+
+static inline void print_attempt(struct printer *p, const struct attempt_rec *a)
+{
+    buf_printf(p->out, "attempt");
+    print_id(p, "of", a->exec_id);
+    print_id(p, "worker", a->worker_id);
+    buf_printf(p->out,
+               " token=%" PRIu64 " number=%" PRIu32 " %" PRId64 "-%" PRId64 " %d exit=%" PRId32
+               " log=%" PRIu64 " %.*s\n",
+               a->token, a->number, a->started_ms, a->ended_ms, (int)a->outcome, a->usage.exit_code,
+               a->usage.log_seq, STR_ARG(a->error));
+}
+
+static inline void print_worker(struct printer *p, const struct worker_change *change)
+{
+    const struct worker_rec *w = &change->worker;
+    buf_printf(p->out, "worker %d", change->forget);
+    print_id(p, "id", w->id);
+    buf_printf(p->out, " %.*s %.*s %.*s %d %d %" PRIu32 " %" PRId64 "\n", STR_ARG(w->name),
+               STR_ARG(w->queues), STR_ARG(w->handlers), w->runs_commands, w->draining, w->slots,
+               w->registered_ms);
+}
+
+static inline void print_delta(struct buf *out, struct arena *arena, const struct delta *d,
+                               uint64_t newest_id)
+{
+    struct printer p = {.out = out, .arena = arena, .newest_id = newest_id};
+    buf_printf(out, "turn %" PRIu64 "\n", d->turn);
+    for (size_t i = 0; i < d->job_count; i++)
+        print_job(&p, &d->jobs[i]);
+    for (size_t i = 0; i < d->exec_count; i++)
+        print_exec(&p, &d->execs[i]);
+    for (size_t i = 0; i < d->attempt_count; i++)
+        print_attempt(&p, &d->attempts[i]);
+    for (size_t i = 0; i < d->worker_count; i++)
+        print_worker(&p, &d->workers[i]);
+    for (size_t i = 0; i < d->released_count; i++) {
+        buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
+        print_id(&p, "holder", d->released[i].holder);
+        buf_add_char(out, '\n');
+    }
+    for (size_t i = 0; i < d->counter_count; i++)
+        buf_printf(out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,
+                   STR_ARG(d->counters[i].queue), d->counters[i].state, d->counters[i].value);
+}

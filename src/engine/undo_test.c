@@ -1,0 +1,287 @@
+/* Thousands of random turns, each decided, undone, decided again and committed (`world_turn`), by
+ * workers that lose replies, repeat themselves, forget and lie.
+ *
+ * The seed is the first argument or BELFRY_SEED, else 1; BELFRY_TURNS says how many turns. */
+#include "base/rng_test.h"
+#include "engine/test_engine.h"
+
+enum { FAKES = 6, REMEMBERED = 64 };
+
+static struct rng seed;
+static uint64_t turn_count = 4000;
+
+struct chaos {
+    struct world w;
+    struct rng rng;
+    struct fake fakes[FAKES]; /* id 0: not hired */
+    struct asked *polls[FAKES];
+    /* Some of the ids and leases that were seen, to come back to. */
+    uint64_t jobs[REMEMBERED];
+    uint64_t execs[REMEMBERED];
+    struct poll_lease leases[REMEMBERED];
+    size_t accepted;
+};
+
+static size_t below(struct chaos *c, size_t count)
+{
+    return (size_t)rng_below(&c->rng, count);
+}
+
+static bool chance(struct chaos *c, unsigned percent)
+{
+    return below(c, 100) < percent;
+}
+
+/* ---- jobs */
+
+static struct wish random_wish(struct chaos *c)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const char *const queues[] = {"default", "mail", "slow", "odd", "one", "two"};
+    static const char *const handlers[] = {"x", "y", "z"};
+    static const int64_t delays_ms[] = {1, 1000, 10000, 20000, 20000, 60000, 200000};
+    struct wish wish = {
+        .queue = queues[below(c, chance(c, 90) ? 3 : COUNT_OF(queues))],
+        .priority = (int32_t)below(c, 4) * 250,
+        .retries = (uint32_t)below(c, 4),
+        .policy = (enum retry_policy)below(c, 4),
+        .retry_ms = chance(c, 50) ? 1000 : 40000,
+        .spec_bytes = chance(c, 10) ? 5000 : 0,
+    };
+    if (chance(c, 20))
+        wish.name = names[below(c, COUNT_OF(names))];
+    if (chance(c, 40))
+        wish.handler = handlers[below(c, COUNT_OF(handlers))];
+    if (chance(c, 40)) {
+        wish.when = chance(c, 50) ? WHEN_DELAY : WHEN_AT;
+        wish.when_ms = delays_ms[below(c, COUNT_OF(delays_ms))];
+        if (wish.when == WHEN_AT)
+            wish.when_ms += c->w.now_ms / 1000 * 1000 - 5000;
+    }
+    return wish;
+}
+
+static void random_submit(struct chaos *c)
+{
+    struct wish wishes[5];
+    size_t count = 1 + below(c, COUNT_OF(wishes));
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = random_wish(c);
+    ask_submit_all(&c->w, wishes, count);
+}
+
+static void random_target(struct chaos *c)
+{
+    switch (below(c, 4)) {
+    case 0: ask_about(&c->w, CMD_CANCEL_JOB, c->jobs[below(c, REMEMBERED)]); break;
+    case 1: ask_about(&c->w, CMD_CANCEL_EXEC, c->execs[below(c, REMEMBERED)]); break;
+    default: ask_about(&c->w, CMD_RETRY_EXEC, c->execs[below(c, REMEMBERED)]); break;
+    }
+}
+
+/* ---- workers */
+
+static void random_register(struct chaos *c)
+{
+    static const struct trade trades[] = {
+        {.slots = 4},
+        {.slots = 4, .queues = "default,mail"},
+        {.slots = 2, .handlers = "x,y", .no_commands = true},
+        {.slots = 3, .queues = "slow,odd", .handlers = "z"},
+    };
+    ask_register(&c->w, &trades[below(c, COUNT_OF(trades))]);
+}
+
+static void random_results(struct chaos *c, struct fake *f, struct asked *poll)
+{
+    static const enum outcome outcomes[] = {
+        OUTCOME_SUCCEEDED, OUTCOME_SUCCEEDED, OUTCOME_SUCCEEDED, OUTCOME_FAILED,
+        OUTCOME_PERMANENT, OUTCOME_TIMEOUT,   OUTCOME_STOPPED,   OUTCOME_RETURNED,
+    };
+    size_t count = below(c, 4);
+    for (size_t i = 0; i < count; i++) {
+        struct poll_lease lease = c->leases[below(c, REMEMBERED)]; /* perhaps another's, or old */
+        if (f->held_count > 0 && chance(c, 80)) {
+            struct poll_held held = f->held[below(c, f->held_count)];
+            lease.exec_id = held.exec_id;
+            lease.token = held.token;
+        }
+        fake_drop(f, lease.exec_id);
+        add_result(poll, &lease, outcomes[below(c, COUNT_OF(outcomes))]);
+    }
+}
+
+static void random_poll(struct chaos *c)
+{
+    size_t i = below(c, FAKES);
+    struct fake *f = &c->fakes[i];
+    if (f->id == 0)
+        return;
+    if (chance(c, 3))
+        f->held_count = 0; /* all its processes died */
+    if (chance(c, 5) && f->seq > 0)
+        f->seq--; /* says its last poll again */
+    if (chance(c, 2) && f->seq > 1)
+        f->seq -= 2; /* a poll from long ago */
+    if (chance(c, 5))
+        f->held[f->held_count++] = (struct poll_held){c->execs[below(c, REMEMBERED)], 1};
+    struct asked *poll = ask_poll(&c->w, f, (uint32_t)below(c, 4));
+    poll->cmd.poll.wait_ms = chance(c, 10) ? 0 : chance(c, 20) ? 700 : HOUR_MS;
+    if (chance(c, 60))
+        random_results(c, f, poll);
+    c->polls[i] = poll;
+}
+
+static void random_about_worker(struct chaos *c)
+{
+    const struct fake *f = &c->fakes[below(c, FAKES)];
+    struct asked *asked = ask_about(&c->w, chance(c, 80) ? CMD_HANGUP : CMD_DRAIN, f->id);
+    if (asked->cmd.kind == CMD_HANGUP)
+        asked->cmd.target.seq = f->seq;
+}
+
+static void random_command(struct chaos *c)
+{
+    size_t kind = below(c, 100);
+    if (kind < 25)
+        random_submit(c);
+    else if (kind < 75)
+        random_poll(c);
+    else if (kind < 87)
+        random_target(c);
+    else if (kind < 91)
+        random_register(c);
+    else if (kind < 96)
+        random_about_worker(c);
+    else
+        ask(&c->w, chance(c, 50) ? CMD_STATS : CMD_WORKERS);
+}
+
+/* ---- what came of it */
+
+static void look_at_poll(struct chaos *c, struct asked *asked)
+{
+    const struct poll_reply *reply = &asked->cmd.reply.poll;
+    const struct poll *poll = &asked->cmd.poll;
+    assert_true(reply->lease_count <= poll->free);
+    assert_int_equal(reply->verdict_count, asked->cmd.reply.rc == RC_OK ? poll->result_count : 0);
+    for (size_t i = 0; i < reply->lease_count; i++)
+        c->leases[below(c, REMEMBERED)] = reply->leases[i];
+    for (size_t i = 0; i < reply->verdict_count; i++) {
+        const struct poll_verdict *verdict = &reply->verdicts[i];
+        c->accepted += verdict->accepted;
+        if (verdict->accepted && poll->results[i].outcome == OUTCOME_SUCCEEDED) {
+            enum exec_state state = state_of(&c->w, verdict->exec_id);
+            assert_true(state == EXEC_COMPLETED || state == EXEC_CANCELLED);
+        }
+    }
+    for (size_t i = 0; i < FAKES; i++) {
+        if (c->fakes[i].id != poll->worker_id)
+            continue;
+        if (asked->cmd.reply.rc == RC_NOT_FOUND)
+            c->fakes[i] = (struct fake){0};
+        else if (chance(c, 90)) /* or the reply is lost */
+            fake_take(&c->fakes[i], asked);
+    }
+}
+
+static void look_at(struct chaos *c, struct asked *asked)
+{
+    const struct command *cmd = &asked->cmd;
+    if (cmd->kind == CMD_POLL) {
+        look_at_poll(c, asked);
+    } else if (cmd->kind == CMD_REGISTER) {
+        c->fakes[below(c, FAKES)] = (struct fake){.id = cmd->reply.worker_id};
+    } else if (cmd->kind == CMD_RETRY_EXEC && cmd->reply.rc == RC_OK) {
+        c->execs[below(c, REMEMBERED)] = cmd->reply.exec_id;
+    }
+    for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++) {
+        if (cmd->submit.items[i].rc != RC_OK)
+            continue;
+        c->jobs[below(c, REMEMBERED)] = cmd->submit.items[i].job_id;
+        c->execs[below(c, REMEMBERED)] = cmd->submit.items[i].exec_id;
+    }
+}
+
+/* Everything but polls is answered by its own turn, and nothing twice. */
+static void look_at_answers(struct chaos *c)
+{
+    LIST_EACH(&c->w.asked, node)
+    {
+        struct asked *asked = CONTAINER_OF(node, struct asked, node);
+        if (asked->answers == 0) {
+            assert_int_equal(asked->cmd.kind, CMD_POLL);
+            continue;
+        }
+        look_at(c, asked);
+        asked_free(asked);
+    }
+}
+
+static void random_turn(struct chaos *c)
+{
+    size_t count = below(c, 12);
+    for (size_t i = 0; i < count; i++)
+        random_command(c);
+    if (chance(c, 30))
+        c->w.now_ms += (int64_t)below(c, chance(c, 10) ? 30000 : 2000);
+    else if (chance(c, 20) && engine_next_ms(c->w.engine) > c->w.now_ms)
+        c->w.now_ms = engine_next_ms(c->w.engine);
+    world_turn(&c->w);
+    look_at_answers(c);
+}
+
+static struct engine_options narrow_options(void)
+{
+    struct engine_options options = engine_defaults;
+    options.horizon_ms = 30000;
+    options.forget_ms = 60000;
+    options.live_max = 80;
+    options.lanes_max = 12;
+    options.due_max = 5;
+    options.load_max = 3;
+    return options;
+}
+
+static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(void **state)
+{
+    (void)state;
+    struct engine_options options = narrow_options();
+    struct chaos *c = MEM_NEW(struct chaos);
+    c->rng = seed;
+    world_init(&c->w, &options);
+    for (uint64_t i = 0; i < turn_count; i++) {
+        c->w.relaxed = i % 64 != 0;
+        random_turn(c);
+        if (chance(c, 1) && chance(c, 20)) {
+            world_restart(&c->w);
+            look_at_answers(c);
+        }
+    }
+    print_message("%zu jobs, %zu executions ended, %zu results accepted, %" PRIu64 " turns kept\n",
+                  c->w.table.jobs.len, c->w.table.history.len, c->accepted, c->w.table.turn);
+    assert_true(c->w.table.history.len > turn_count / 10);
+    world_free(&c->w);
+    free(c);
+}
+
+static void read_environment(void)
+{
+    const char *from_seed = getenv("BELFRY_SEED");
+    const char *turns = getenv("BELFRY_TURNS");
+    if (from_seed != NULL)
+        assert_true(str_to_u64(str_c(from_seed), &seed.state));
+    if (turns != NULL)
+        assert_true(str_to_u64(str_c(turns), &turn_count));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again),
+    };
+    seed = rng_for_test(argc, argv);
+    read_environment();
+    print_message("seed in use %" PRIu64 "\n", seed.state);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,363 @@
+/* fake_server_test.h - a server that does what a test tells it; included by tests only.
+ *
+ * Speaks the worker protocol over real HTTP, on the test's own loop. It hands out the leases the
+ * test queued, parks polls as the real one does, remembers every result and every byte of output,
+ * and can be told to misbehave. Numbers of polls are checked here for every test. */
+#pragma once
+#include "base/id.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "wire/http.h"
+#include "wire/log_frame.h"
+#include "wire/poll_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+    FAKE_RESULTS_MAX = 4096,
+    FAKE_LEASES_MAX = 4096,
+    FAKE_PATIENCE_MS = 20000, /* a test that waits this long has failed */
+    FAKE_LOG_BYTES_MAX = 64 << 20,
+};
+
+struct fake_server {
+    uv_loop_t *loop;
+    struct http_server *http;
+    uv_timer_t tick; /* wakes the loop, so that a test can look at the world */
+    uint16_t port;
+    char url[64];
+    struct arena arena; /* of all that is remembered */
+    struct welcome welcome;
+
+    /* What happened. */
+    unsigned registrations;
+    unsigned polls;
+    uint64_t seq;     /* of the newest poll */
+    struct poll poll; /* the newest */
+    struct poll_result results[FAKE_RESULTS_MAX];
+    size_t result_count;
+    size_t gathered; /* the most that one poll carried */
+    struct buf log;  /* output, without notes */
+    struct buf notes;
+    uint64_t log_seq; /* of the newest piece */
+    bool result_overtook_log;
+
+    /* What to do. */
+    struct poll_lease leases[FAKE_LEASES_MAX]; /* for the next poll with room */
+    size_t lease_count;
+    struct poll_stop stop; /* for the next reply; exec_id 0: none */
+    bool drain;
+    int poll_status; /* answer polls with this instead; 0: behave */
+    bool hold_logs;  /* do not answer uploads */
+    bool lose_reply; /* hang up on the next poll after having taken it */
+
+    struct http_request *parked;
+    struct http_request *held_log;
+    bool closed;
+};
+
+static inline void fake_answer(struct http_request *req, int status, const char *type,
+                               struct str body)
+{
+    http_respond(req, &(struct http_answer){.status = status, .content_type = type, .body = body});
+}
+
+static inline void fake_reply(struct http_request *req, const struct poll_reply *reply)
+{
+    CLEANUP(buf_free) struct buf body = BUF(FAKE_LOG_BYTES_MAX);
+    poll_reply_print(&body, reply);
+    fake_answer(req, 200, "application/json", buf_str(&body));
+}
+
+static inline void fake_register(struct fake_server *f, struct http_request *req)
+{
+    CLEANUP(buf_free) struct buf body = BUF(4096);
+    f->registrations++;
+    f->seq = 0;
+    f->welcome.worker_id = 1000 + f->registrations;
+    welcome_print(&body, &f->welcome);
+    fake_answer(req, 201, "application/json", buf_str(&body));
+}
+
+/* A reply with all that is due for this poll. */
+static inline void fake_reply_due(struct fake_server *f, struct http_request *req,
+                                  const struct poll_verdict *verdicts, size_t verdict_count)
+{
+    size_t count = f->lease_count < f->poll.free ? f->lease_count : f->poll.free;
+    struct poll_reply reply = {
+        .leases = f->leases,
+        .lease_count = count,
+        .stops = &f->stop,
+        .stop_count = f->stop.exec_id != 0,
+        .verdicts = verdicts,
+        .verdict_count = verdict_count,
+        .drain = f->drain,
+    };
+    f->lease_count -= count;
+    fake_reply(req, &reply);
+    memmove(f->leases, f->leases + count, f->lease_count * sizeof(f->leases[0]));
+    f->stop.exec_id = 0;
+}
+
+static inline void fake_on_gone(struct http_request *req)
+{
+    struct fake_server *f = req->user;
+    if (f->parked == req)
+        f->parked = NULL;
+    if (f->held_log == req)
+        f->held_log = NULL;
+    fake_answer(req, 500, NULL, STR(""));
+}
+
+static inline void fake_unpark(struct fake_server *f)
+{
+    struct http_request *parked = f->parked;
+    f->parked = NULL;
+    if (parked != NULL) {
+        parked->on_gone = NULL;
+        fake_reply_due(f, parked, NULL, 0);
+    }
+}
+
+static inline struct poll_verdict *fake_take_results(struct fake_server *f)
+{
+    struct poll_verdict *verdicts =
+        ARENA_ARRAY(&f->arena, struct poll_verdict, f->poll.result_count);
+    if (f->poll.result_count > f->gathered)
+        f->gathered = f->poll.result_count;
+    for (size_t i = 0; i < f->poll.result_count; i++) {
+        const struct poll_result *result = &f->poll.results[i];
+        assert_true(f->result_count < FAKE_RESULTS_MAX);
+        f->results[f->result_count++] = *result;
+        f->result_overtook_log |= result->usage.log_seq > f->log_seq;
+        verdicts[i] = (struct poll_verdict){result->exec_id, result->token, true};
+    }
+    return verdicts;
+}
+
+static inline void fake_poll(struct fake_server *f, struct http_request *req)
+{
+    struct field_errors errors = {0};
+    struct json doc;
+    struct err err;
+    struct str body = arena_str(&f->arena, req->body);
+    assert_int_equal(json_parse(body, &f->arena, &doc, &err), RC_OK);
+    assert_int_equal(poll_parse(&doc, &f->arena, &f->poll, &errors), RC_OK);
+    assert_int_equal(f->poll.seq, f->seq + 1);
+    f->seq = f->poll.seq;
+    f->polls++;
+    if (f->poll_status != 0) {
+        fake_answer(req, f->poll_status, "application/json", STR("{}"));
+        return;
+    }
+    if (f->lose_reply) {
+        f->lose_reply = false;
+        http_respond(req, &(struct http_answer){.status = 500, .close = true});
+        return;
+    }
+    struct http_request *older = f->parked;
+    f->parked = NULL;
+    if (older != NULL) {
+        older->on_gone = NULL;
+        fake_reply(older, &(struct poll_reply){0});
+    }
+    const struct poll_verdict *verdicts = fake_take_results(f);
+    bool due = f->poll.result_count > 0 || f->poll.wait_ms == 0 || f->stop.exec_id != 0 ||
+               (f->lease_count > 0 && f->poll.free > 0);
+    if (due) {
+        fake_reply_due(f, req, verdicts, f->poll.result_count);
+        return;
+    }
+    f->parked = req;
+    req->user = f;
+    req->on_gone = fake_on_gone;
+}
+
+static inline void fake_log(struct fake_server *f, struct http_request *req)
+{
+    struct str rest = req->body;
+    struct log_chunk chunk;
+    struct err err;
+    while (rest.len > 0) {
+        assert_int_equal(log_frame_next(&rest, &chunk, &err), RC_OK);
+        assert_true(chunk.bytes.len > 0);
+        buf_add(chunk.stream == LOG_NOTE ? &f->notes : &f->log, chunk.bytes);
+        f->log_seq = chunk.seq;
+    }
+    if (f->hold_logs) {
+        f->held_log = req;
+        req->user = f;
+        req->on_gone = fake_on_gone;
+        return;
+    }
+    fake_answer(req, 204, NULL, STR(""));
+}
+
+static inline void fake_release_log(struct fake_server *f)
+{
+    struct http_request *req = f->held_log;
+    f->hold_logs = false;
+    f->held_log = NULL;
+    if (req != NULL) {
+        req->on_gone = NULL;
+        fake_answer(req, 204, NULL, STR(""));
+    }
+}
+
+static inline void fake_handle(void *arg, struct http_request *req)
+{
+    struct fake_server *f = arg;
+    char prefix[64];
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_WORKER, f->welcome.worker_id);
+    int len = snprintf(prefix, sizeof(prefix), "/api/v1/workers/%s", id);
+    struct str tail = str_from(req->path, (size_t)len);
+    bool known = str_starts(req->path, str_of(prefix, (size_t)len));
+    if (str_eq(req->path, STR("/api/v1/workers")))
+        fake_register(f, req);
+    else if (known && str_eq(tail, STR("/poll")))
+        fake_poll(f, req);
+    else if (known && str_eq(tail, STR("/logs")))
+        fake_log(f, req);
+    else
+        fake_answer(req, 404, NULL, STR(""));
+}
+
+static inline struct http_answer fake_refuse(void *arg, int status, const char *reason,
+                                             struct arena *arena)
+{
+    (void)arg;
+    (void)arena;
+    return (struct http_answer){
+        .status = status, .content_type = "text/plain", .body = str_c(reason)};
+}
+
+static inline void fake_on_tick(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
+}
+
+static inline struct fake_server *fake_new(uv_loop_t *loop)
+{
+    static const struct http_limits limits = {
+        .head_bytes_max = 16384,
+        .target_bytes_max = 1024,
+        .body_bytes_max = 64 << 20,
+        .connections_max = 100,
+        .stream_bytes_max = 1 << 20,
+        .head_timeout_ms = 60000,
+        .body_timeout_ms = 60000,
+        .idle_timeout_ms = 60000,
+    };
+    struct fake_server *f = MEM_NEW(struct fake_server);
+    struct err err;
+    f->loop = loop;
+    f->log = f->notes = BUF(FAKE_LOG_BYTES_MAX);
+    f->welcome = (struct welcome){
+        .lease_ms = 20000,
+        .park_ms = 5000,
+        .kill_grace_ms = 10000,
+        .output_bytes_max = 1 << 20,
+    };
+    f->http = http_server_new(loop, &limits, fake_handle, fake_refuse, f);
+    if (http_server_listen(f->http, STR("127.0.0.1"), 0, false, &f->port, &err))
+        fail_msg("%s", err.text);
+    snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%u", f->port);
+    uv_timer_init(loop, &f->tick);
+    uv_timer_start(&f->tick, fake_on_tick, 5, 5);
+    return f;
+}
+
+static inline void fake_on_closed(void *arg)
+{
+    struct fake_server *f = arg;
+    f->closed = true;
+}
+
+/* Runs the loop until everything on it is closed. */
+static inline void fake_free(struct fake_server *f)
+{
+    if (f->parked != NULL)
+        fake_unpark(f);
+    fake_release_log(f);
+    uv_close((uv_handle_t *)&f->tick, NULL);
+    http_server_close(f->http, fake_on_closed, f);
+    uv_run(f->loop, UV_RUN_DEFAULT);
+    assert_true(f->closed);
+    arena_free(&f->arena);
+    buf_free(&f->log);
+    buf_free(&f->notes);
+    free(f);
+}
+
+/* Runs the loop until the condition holds; fails when it never does. */
+#define FAKE_WAIT(f, condition)                                                                    \
+    do {                                                                                           \
+        int64_t end_us_ = clock_mono_us() + FAKE_PATIENCE_MS * INT64_C(1000);                      \
+        while (!(condition)) {                                                                     \
+            if (clock_mono_us() > end_us_)                                                         \
+                fail_msg("waited too long for: %s", #condition);                                   \
+            uv_run((f)->loop, UV_RUN_DEFAULT);                                                     \
+        }                                                                                          \
+    } while (0)
+
+/* ---- what tests ask for */
+
+/* Queues a lease and wakes a parked poll. spec and payload live as long as the test. */
+static inline void fake_lease(struct fake_server *f, uint64_t exec_id, uint64_t token,
+                              const char *spec, const char *payload)
+{
+    assert_true(f->lease_count < FAKE_LEASES_MAX);
+    f->leases[f->lease_count++] = (struct poll_lease){
+        .exec_id = exec_id,
+        .job_id = exec_id + 1,
+        .token = token,
+        .attempt = 1,
+        .slot_ms = 1794816000000,
+        .ttl_ms = f->welcome.lease_ms,
+        .spec = str_c(spec),
+        .payload = str_c(payload),
+    };
+    if (f->parked != NULL && f->poll.free > 0)
+        fake_unpark(f);
+}
+
+static inline void fake_stop(struct fake_server *f, uint64_t exec_id, uint64_t token)
+{
+    f->stop = (struct poll_stop){exec_id, token, STR("cancelled by key:admin")};
+    fake_unpark(f);
+}
+
+static inline const struct poll_result *fake_result(const struct fake_server *f, uint64_t exec_id)
+{
+    for (size_t i = 0; i < f->result_count; i++) {
+        if (f->results[i].exec_id == exec_id)
+            return &f->results[i];
+    }
+    return NULL;
+}
+
+static inline bool fake_holds(const struct fake_server *f, uint64_t exec_id)
+{
+    for (size_t i = 0; i < f->poll.held_count; i++) {
+        if (f->poll.held[i].exec_id == exec_id)
+            return true;
+    }
+    return false;
+}
+
+static inline bool fake_printed(const struct fake_server *f, const char *text)
+{
+    return f->log.len > 0 && memmem(f->log.ptr, f->log.len, text, strlen(text)) != NULL;
+}
+
+static inline bool fake_noted(const struct fake_server *f, const char *text)
+{
+    return f->notes.len > 0 && memmem(f->notes.ptr, f->notes.len, text, strlen(text)) != NULL;
+}

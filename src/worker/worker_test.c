@@ -1,0 +1,401 @@
+/* The whole worker, as a process of its own, against a fake server. */
+#include "base/log.h"
+#include "worker/fake_server_test.h"
+#include "worker/worker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SLOTS = 4 };
+
+struct site {
+    uv_loop_t loop;
+    struct fake_server *server;
+    char dir[64]; /* root of the worker's temporary files, and home of the lock */
+    char lock_path[128];
+    int64_t drain_timeout_ms;
+    pid_t worker; /* 0: none */
+};
+
+/* ---- the machinery */
+
+static pid_t fork_worker(struct site *s)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    struct worker_options options = {
+        .url = str_c(s->server->url),
+        .token = STR("key"),
+        .name = STR("test"),
+        .slots = SLOTS,
+        .lock_path = s->lock_path,
+        .tmp_root = s->dir,
+        .drain_timeout_ms = s->drain_timeout_ms,
+    };
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    log_set_level(LOG_ERROR);
+    _exit(worker_main(&options));
+}
+
+static int set_up(void **state)
+{
+    struct site *s = MEM_NEW(struct site);
+    snprintf(s->dir, sizeof(s->dir), "/tmp/belfry-test-XXXXXX");
+    assert_non_null(mkdtemp(s->dir));
+    snprintf(s->lock_path, sizeof(s->lock_path), "%s/lock", s->dir);
+    s->drain_timeout_ms = WORKER_DRAIN_TIMEOUT_MS;
+    uv_loop_init(&s->loop);
+    s->server = fake_new(&s->loop);
+    s->server->welcome.kill_grace_ms = 300;
+    *state = s;
+    return 0;
+}
+
+/* Apart from set_up, so that a test can choose other settings first. */
+static void start(struct site *s)
+{
+    s->worker = fork_worker(s);
+    FAKE_WAIT(s->server, s->server->parked != NULL);
+}
+
+static bool has_exited(struct site *s, int *ret_code)
+{
+    int status;
+    if (waitpid(s->worker, &status, WNOHANG) != s->worker)
+        return false;
+    s->worker = 0;
+    *ret_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+}
+
+static int wait_for_exit(struct site *s)
+{
+    int code = -1;
+    FAKE_WAIT(s->server, has_exited(s, &code));
+    return code;
+}
+
+/* How many temporary directories of workers there are. */
+static size_t count_tmp(const struct site *s)
+{
+    size_t count = 0;
+    DIR *dir = opendir(s->dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        count += strncmp(entry->d_name, "belfry-worker-", 14) == 0;
+    closedir(dir);
+    return count;
+}
+
+static int tear_down(void **state)
+{
+    struct site *s = *state;
+    if (s->worker != 0) {
+        kill(s->worker, SIGKILL);
+        wait_for_exit(s);
+    }
+    FAKE_WAIT(s->server, count_tmp(s) == 0); /* whatever happened */
+    unlink(s->lock_path);
+    assert_int_equal(rmdir(s->dir), 0);
+    fake_free(s->server);
+    assert_int_equal(uv_loop_close(&s->loop), 0);
+    free(s);
+    return 0;
+}
+
+static bool is_dead(pid_t pid)
+{
+    char path[64];
+    char text[512] = "";
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return true;
+    ssize_t len = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    const char *after_name = len > 0 ? strrchr(text, ')') : NULL;
+    return after_name == NULL || after_name[2] == 'Z' || after_name[2] == 'X';
+}
+
+/* Runs a command that prints the id of a process and goes on; waits for it. */
+static pid_t lease_for_pid(struct site *s, uint64_t exec_id, const char *spec)
+{
+    size_t before = s->server->log.len;
+    fake_lease(s->server, exec_id, 1, spec, "");
+    FAKE_WAIT(s->server, s->server->log.len > before);
+    char line[32] = "";
+    memcpy(line, s->server->log.ptr + before,
+           s->server->log.len - before < 31 ? s->server->log.len - before : 31);
+    return (pid_t)strtol(line, NULL, 10);
+}
+
+#define ENDLESS "{\"command\": \"echo $$; exec sleep 1000\"}"
+#define STUBBORN "{\"command\": \"trap '' TERM; echo $$; while :; do sleep 1000; done\"}"
+
+/* ---- working */
+
+static void output_arrives_before_the_result_that_names_it(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    for (uint64_t id = 10; id < 10 + SLOTS; id++) {
+        fake_lease(s->server, id, 1,
+                   "{\"command\": \"echo hello; echo [1] > $BELFRY_RESULT_FILE\"}", "");
+        FAKE_WAIT(s->server, fake_result(s->server, id) != NULL);
+        assert_int_equal(fake_result(s->server, id)->outcome, OUTCOME_SUCCEEDED);
+        assert_true(str_eq(fake_result(s->server, id)->result, STR("[1]")));
+        assert_int_equal(s->server->log_seq, 1);
+        s->server->log_seq = 0;
+    }
+    assert_false(s->server->result_overtook_log);
+}
+
+static void more_leases_than_can_be_forked_at_once_all_run(void **state)
+{
+    struct site *s = *state;
+    enum { MANY = 300 };
+    start(s);
+    for (uint64_t id = 10; id < 10 + MANY; id++)
+        fake_lease(s->server, id, 1, "{\"command\": [\"true\"]}", "");
+    FAKE_WAIT(s->server, s->server->result_count == MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(s->server->results[i].outcome, OUTCOME_SUCCEEDED);
+}
+
+static void what_the_server_stops_ends(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    fake_stop(s->server, 10, 1);
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_STOPPED);
+    assert_true(is_dead(pid));
+}
+
+static void a_spec_that_makes_no_sense_fails_for_good(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    fake_lease(s->server, 10, 1, "{\"command\": 5}", "");
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_PERMANENT);
+}
+
+/* ---- trouble */
+
+static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state)
+{
+    struct site *s = *state;
+    s->server->welcome.lease_ms = 2000;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    int64_t begin_ms = clock_boot_ms();
+    s->server->poll_status = 503;
+    if (s->server->parked != NULL)
+        fake_unpark(s->server);
+    FAKE_WAIT(s->server, is_dead(pid));
+    assert_true(clock_boot_ms() - begin_ms < 2000);
+    s->server->poll_status = 0;
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_RETURNED);
+}
+
+static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
+{
+    struct site *s = *state;
+    s->server->welcome.lease_ms = 2000;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    kill(s->worker, SIGSTOP);
+    int64_t begin_ms = clock_boot_ms();
+    FAKE_WAIT(s->server, is_dead(pid)); /* the spawner did it */
+    assert_true(clock_boot_ms() - begin_ms < 2000);
+    kill(s->worker, SIGCONT);
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+}
+
+static void a_server_that_forgot_us_has_everything_killed(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    s->server->welcome.worker_id = 1;
+    fake_unpark(s->server);
+    FAKE_WAIT(s->server, s->server->registrations == 2 && s->server->poll.free == SLOTS);
+    assert_true(is_dead(pid));
+    assert_int_equal(s->server->result_count, 0);
+}
+
+static void a_worker_killed_with_9_leaves_nothing(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t plain = lease_for_pid(s, 10, STUBBORN);
+    pid_t escaped = lease_for_pid(
+        s, 11,
+        "{\"command\": \"( env -i setsid sh -c 'echo $$; exec sleep 1000' & ); sleep 1000\"}");
+    assert_int_equal(count_tmp(s), 1);
+    kill(s->worker, SIGKILL);
+    assert_int_equal(wait_for_exit(s), 128 + SIGKILL);
+    FAKE_WAIT(s->server, is_dead(plain) && is_dead(escaped) && count_tmp(s) == 0);
+}
+
+static pid_t spawner_of(pid_t worker)
+{
+    char path[64];
+    char text[64] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)worker, (int)worker);
+    int fd = open(path, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+static void when_the_spawner_dies_all_is_reported_and_the_worker_leaves(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t plain = lease_for_pid(s, 10, STUBBORN);
+    pid_t escaped = lease_for_pid(
+        s, 11,
+        "{\"command\": \"( env -i setsid sh -c 'echo $$; exec sleep 1000' & ); sleep 1000\"}");
+    kill(spawner_of(s->worker), SIGKILL);
+    assert_int_equal(wait_for_exit(s), 1);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_FAILED);
+    assert_true(str_eq(fake_result(s->server, 11)->error, STR("the spawner died")));
+    assert_true(is_dead(plain) && is_dead(escaped));
+}
+
+/* ---- leaving */
+
+static void a_drain_lets_commands_finish(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(s->server->poll.free, 0);
+    assert_int_equal(count_tmp(s), 0);
+}
+
+static void what_does_not_finish_in_time_is_given_back(void **state)
+{
+    struct site *s = *state;
+    s->drain_timeout_ms = 100;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_RETURNED);
+    assert_true(is_dead(pid));
+}
+
+static void a_second_term_leaves_at_once(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    kill(s->worker, SIGTERM);
+    FAKE_WAIT(s->server, s->server->poll.free == 0);
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 1);
+    assert_true(is_dead(pid));
+    assert_int_equal(count_tmp(s), 0);
+}
+
+static void hang_ups_are_ignored(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    kill(s->worker, SIGHUP);
+    fake_lease(s->server, 10, 1, "{\"command\": [\"true\"]}", "");
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+}
+
+static void the_server_may_drain_it(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    s->server->drain = true;
+    fake_unpark(s->server);
+    assert_int_equal(wait_for_exit(s), 0);
+}
+
+static void without_a_server_there_is_nothing_to_wait_for(void **state)
+{
+    struct site *s = *state;
+    s->server->poll_status = 503;
+    s->worker = fork_worker(s);
+    FAKE_WAIT(s->server, s->server->polls > 1);
+    kill(s->worker, SIGTERM);
+    int64_t begin_us = clock_mono_us();
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_true(clock_mono_us() - begin_us < 5000000);
+}
+
+/* ---- the lock */
+
+static void a_second_worker_finds_the_lock_held_and_leaves_quietly(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t first = s->worker;
+    s->worker = fork_worker(s);
+    assert_int_equal(wait_for_exit(s), 0);
+    s->worker = first;
+    assert_int_equal(s->server->registrations, 1);
+    char text[32] = "";
+    int fd = open(s->lock_path, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    assert_int_equal(strtol(text, NULL, 10), first);
+}
+
+static void a_successor_waits_until_the_dead_workers_commands_are_gone(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, ENDLESS);
+    kill(s->worker, SIGKILL);
+    assert_int_equal(wait_for_exit(s), 128 + SIGKILL);
+    s->worker = fork_worker(s);
+    FAKE_WAIT(s->server, s->server->registrations == 2);
+    assert_true(is_dead(pid));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(output_arrives_before_the_result_that_names_it),
+        TEST(more_leases_than_can_be_forked_at_once_all_run),
+        TEST(what_the_server_stops_ends),
+        TEST(a_spec_that_makes_no_sense_fails_for_good),
+        TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back),
+        TEST(a_worker_that_is_frozen_does_not_run_past_its_leases),
+        TEST(a_server_that_forgot_us_has_everything_killed),
+        TEST(a_worker_killed_with_9_leaves_nothing),
+        TEST(when_the_spawner_dies_all_is_reported_and_the_worker_leaves),
+        TEST(a_drain_lets_commands_finish),
+        TEST(what_does_not_finish_in_time_is_given_back),
+        TEST(a_second_term_leaves_at_once),
+        TEST(hang_ups_are_ignored),
+        TEST(the_server_may_drain_it),
+        TEST(without_a_server_there_is_nothing_to_wait_for),
+        TEST(a_second_worker_finds_the_lock_held_and_leaves_quietly),
+        TEST(a_successor_waits_until_the_dead_workers_commands_are_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

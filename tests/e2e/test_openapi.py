@@ -1,0 +1,460 @@
+"""/openapi.json against the server that serves it: the same routes, the same fields, the same
+limits. Whoever adds a route or a field and does not tell the document is told here."""
+
+import json
+import re
+
+from belfry import ROOT, Server, main, tests_of
+from protocol import API, Stream, Worker, call, expect, frame, names, submit
+
+ROUTE = re.compile(r'\{HTTP_METHOD_(\w+),\s*(API|PATH)\("([^"]+)"\),\s*ROLE_(\w+),')
+UNKNOWN_JOB = "job_0000000000001"
+UNKNOWN_EXECUTION = "exec_0000000000001"
+UNKNOWN_WORKER = "wrk_0000000000001"
+
+server = Server("--no-worker", "--set", "park_ms=60s")
+document = json.loads((ROOT / "src" / "web" / "openapi.json").read_text())
+
+
+# ---- a checker for as much of JSON Schema as the document uses
+
+def resolve(reference):
+    value = document
+    for part in reference.removeprefix("#/").split("/"):
+        value = value[part.replace("~1", "/").replace("~0", "~")]
+    return value
+
+
+TYPES = {
+    "null": lambda v: v is None, "boolean": lambda v: isinstance(v, bool),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
+    "string": lambda v: isinstance(v, str), "array": lambda v: isinstance(v, list),
+    "object": lambda v: isinstance(v, dict)}
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def check_value(value, schema):
+    """What is wrong with a value, apart from what is inside of it."""
+    if "type" in schema and not any(TYPES[t](value) for t in as_list(schema["type"])):
+        yield f"is not {schema['type']}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"is not one of {schema['enum']}"
+    if "const" in schema and value != schema["const"]:
+        yield f"is not {schema['const']!r}"
+    if isinstance(value, str):
+        if "pattern" in schema and not re.search(schema["pattern"], value):
+            yield f"does not match {schema['pattern']}"
+        if schema.get("format") == "date-time" and not TIME.match(value):
+            yield "is not a time"
+        if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
+            yield "has a wrong length"
+    if TYPES["number"](value):
+        if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+            yield "is out of range"
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield "has a wrong number of items"
+
+
+class Checker:
+    """Checks values, and remembers which of the declared properties it has seen."""
+
+    def __init__(self):
+        self.seen = set()      # (id of a schema, property)
+        self.declared = {}     # the same, with the path where it was met
+
+    def check(self, value, schema, at="answer"):
+        """All complaints. A property that no part of the schema declares is one of them."""
+        known = set()
+        complaints = list(self.inside(value, schema, at, known))
+        if isinstance(value, dict) and known and "*" not in known:
+            complaints += [f"{at}.{key} is not declared" for key in value if key not in known]
+        return complaints
+
+    def inside(self, value, schema, at, known):
+        """Complaints about one schema and its parts; adds the properties they declare to known."""
+        if "$ref" in schema:
+            yield from self.inside(value, resolve(schema["$ref"]), at, known)
+        for complaint in check_value(value, schema):
+            yield f"{at} {complaint}: {value!r:.200}"
+        for part in schema.get("allOf", []):
+            yield from self.inside(value, part, at, known)
+        if "oneOf" in schema:
+            yield from self.one_of(value, schema["oneOf"], at, known)
+        if isinstance(value, list) and "items" in schema:
+            for i, item in enumerate(value):
+                yield from self.check(item, schema["items"], f"{at}[{i}]")
+        if isinstance(value, dict):
+            yield from self.members(value, schema, at, known)
+
+    def one_of(self, value, choices, at, known):
+        tried = [Checker().check(value, choice, at) for choice in choices]
+        fits = [choice for choice, complaints in zip(choices, tried) if not complaints]
+        if len(fits) == 1:
+            yield from self.inside(value, fits[0], at, known)
+        else:
+            yield f"{at} fits {len(fits)} of {len(choices)} choices: {tried}"
+
+    def members(self, value, schema, at, known):
+        for key in schema.get("required", []):
+            if key not in value:
+                yield f"{at}.{key} is missing"
+        properties = schema.get("properties", {})
+        known.update(properties)
+        for key, part in properties.items():
+            self.declared.setdefault((id(schema), key), f"{at}.{key}")
+            if key in value:
+                self.seen.add((id(schema), key))
+                yield from self.check(value[key], part, f"{at}.{key}")
+        extra = schema.get("additionalProperties")
+        if extra is False:
+            known.add("")  # nothing but what is declared, even if that is nothing
+        elif extra is not None:
+            known.add("*")
+            for key in value.keys() - properties.keys():
+                yield from self.check(value[key], extra, f"{at}.{key}")
+
+
+checker = Checker()
+
+
+def operation(method, template):
+    return document["paths"][template][method.lower()]
+
+
+def matching(path):
+    """The template of a path; one without parameters is nearer."""
+    for template in sorted(document["paths"], key=lambda t: t.count("{")):
+        if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path):
+            return template
+    raise AssertionError(f"{path} is not documented")
+
+
+def declared_answer(method, path, status):
+    """What the document says about an answer with this status."""
+    responses = operation(method, matching(path))["responses"]
+    assert str(status) in responses, f"{method} {path}: {status} is not documented"
+    answer = responses[str(status)]
+    return resolve(answer["$ref"]) if "$ref" in answer else answer
+
+
+def checked(status, method, path, body=None, key="admin", headers=None):
+    """A call whose answer is as documented, in status, type, headers and every field."""
+    answer = call(server, method, path, body, key, headers)
+    assert answer.status == status, answer
+    declared = declared_answer(method, path.partition("?")[0], status)
+    for name in declared.get("headers", {}):
+        assert answer.headers[name] is not None, (name, answer)
+    if "content" not in declared:
+        assert answer.body == b"", answer
+        return None
+    kind = answer.headers["Content-Type"].partition(";")[0]
+    assert kind in declared["content"], (kind, declared)
+    schema = declared["content"][kind]["schema"]
+    value = answer.json if "json" in kind else answer.body.decode()
+    complaints = checker.check(value, schema)
+    assert not complaints, f"{method} {path}: {complaints}"
+    return value
+
+
+def check_events(path, answer_path, count):
+    """The next events of a stream, each of them checked."""
+    declared = declared_answer("GET", API + answer_path, 200)
+    schema = declared["content"]["text/event-stream"]["schema"]["contentSchema"]
+    with Stream(server, path) as stream:
+        yield None  # it listens
+        for _, (_, _, data) in zip(range(count), stream):
+            complaints = checker.check(data, schema)
+            assert not complaints, complaints
+            yield data
+
+
+# ---- routes
+
+def routes():
+    """(method, path with {} for parameters, role) of the server's own table."""
+    text = (ROOT / "src" / "server" / "routes.c").read_text()
+    found = [(method, ("/api/v1" if kind == "API" else "") + path, role)
+             for method, kind, path, role in ROUTE.findall(text)]
+    assert len(found) == text.count("{HTTP_METHOD_") > 20, found
+    return found
+
+
+def operations():
+    return [(method, template) for template, item in document["paths"].items()
+            for method in item if method != "parameters"]
+
+
+def documented():
+    """The same as the document has it; the role is told only where it is anyone."""
+    for method, template in operations():
+        role = "ANYONE" if operation(method, template).get("security") == [] else None
+        yield method.upper(), re.sub(r"\{[^}]*\}", "{}", template), role
+
+
+def test_the_server_serves_the_document_of_the_tree():
+    assert call(server, "GET", "/openapi.json", key=None).json == document
+    version = call(server, "GET", "/version").json["version"]
+    assert document["info"]["version"] == version
+
+
+def test_every_route_is_documented_and_the_other_way_round():
+    table = {(method, path) for method, path, _ in routes()}
+    assert table == {(method, path) for method, path, _ in documented()}
+    public = {(method, path) for method, path, role in routes() if role == "ANYONE"}
+    assert public == {(method, path) for method, path, role in documented() if role == "ANYONE"}
+
+
+def test_the_server_takes_the_methods_that_are_documented():
+    for method, path, _ in documented():
+        answer = call(server, "OPTIONS", path.replace("{}", "x"))
+        assert method in answer.headers["Allow"].split(", "), (method, path, answer.headers["Allow"])
+
+
+def test_operations_have_names_of_their_own():
+    ids = [operation(*one)["operationId"] for one in operations()]
+    assert len(ids) == len(set(ids))
+
+
+# ---- requests
+
+def table_of(name):
+    """Names in a field table of the job document: (supported, known but refused)."""
+    text = (ROOT / "src" / "wire" / "spec_json.c").read_text()
+    body = re.search(r"%s\[\] = \{(.*?)\n *\};" % name, text, re.S).group(1)
+    entries = re.findall(r'\{(?:FIELD\(|\.name = STR_INIT\()"(\w+)"([^}]*)\}', body)
+    later = set(re.findall(r'LATER\("(\w+)"\)', body))
+    later |= {field for field, rest in entries if "FIELD_LATER" in rest}
+    return {field for field, _ in entries} - later, later
+
+
+def test_the_document_lists_the_fields_that_are_supported():
+    schemas = document["components"]["schemas"]
+    for table, schema in (("spec_fields", "JobDocument"), ("schedule_fields", "Schedule"),
+                          ("retry_fields", "Retry")):
+        supported, later = table_of(table)
+        assert later and supported == set(schemas[schema]["properties"]), table
+    shown = set(schemas["JobDefinition"]["properties"])
+    assert shown == set(schemas["JobDocument"]["properties"]) - {"payload"}
+
+
+def test_documented_defaults_are_the_server_s():
+    schemas = document["components"]["schemas"]
+    job = expect(200, server, "GET", "/jobs/" + submit(server)[0])
+    for schema, shown in ((schemas["JobDocument"], job), (schemas["Retry"], job["retry"])):
+        for key, part in schema["properties"].items():
+            if "default" in part:
+                assert shown[key] == part["default"], key
+    limit = document["components"]["parameters"]["Limit"]["schema"]["default"]
+    expect(200, server, "POST", "/jobs/batch", {"jobs": [{"command": "true"}] * (limit + 1)})
+    assert len(expect(200, server, "GET", "/jobs")["jobs"]) == limit
+
+
+def test_documented_limits_are_the_server_s():
+    schemas = document["components"]["schemas"]
+
+    def takes(field, value):
+        job = {"command": "true", field: value} if field != "handler" else {field: value}
+        return call(server, "POST", API + "/jobs", job).status == 201
+    properties = schemas["JobDocument"]["properties"]
+    for field, part in properties.items():
+        if "maximum" in part:
+            assert takes(field, part["maximum"]) and not takes(field, part["maximum"] + 1), field
+            assert takes(field, part["minimum"]) and not takes(field, part["minimum"] - 1), field
+        if "maxLength" in part:
+            text = "x" * part["maxLength"]
+            assert takes(field, text) and not takes(field, text + "x"), field
+            assert takes(field, "") == ("minLength" not in part and "pattern" not in part), field
+        if "maxProperties" in part:
+            most = {f"k{i}": "" for i in range(part["maxProperties"])}
+            assert takes(field, most) and not takes(field, {**most, "k": ""}), field
+    for field, part in schemas["Retry"]["properties"].items():
+        if "maximum" in part:
+            assert takes("retry", {field: part["maximum"]}), field
+            assert not takes("retry", {field: part["maximum"] + 1}), field
+        for word in part.get("enum", []):
+            assert takes("retry", {field: word}), word
+    array, text = schemas["Command"]["oneOf"]
+    for unit, most in ((["x"], array["maxItems"]), ("x", text["maxLength"])):
+        assert takes("command", unit * most) and not takes("command", unit * (most + 1)), most
+    for good in schemas["Duration"]["examples"]:
+        assert takes("timeout", good), good
+
+
+def test_requests_are_closed_and_the_server_agrees():
+    for name, path, key in (("JobDocument", "/jobs", "admin"), ("Batch", "/jobs/batch", "admin"),
+                            ("Hello", "/workers", "worker")):
+        assert document["components"]["schemas"][name]["additionalProperties"] is False, name
+        problem = checked(400, "POST", API + path, {"surprise": 1}, key)
+        assert "surprise" in [e["field"] for e in problem["errors"]]
+
+
+def test_the_examples_of_the_document_are_good():
+    count = 0
+    for name, schema in document["components"]["schemas"].items():
+        for example in schema.get("examples", []):
+            complaints = Checker().check(example, schema, name)
+            assert not complaints, complaints
+            count += 1
+    for method, template in operations():
+        op = operation(method, template)
+        for part in [op.get("requestBody", {}), *op["responses"].values()]:
+            for kind, content in part.get("content", {}).items():
+                if "example" in content and "json" in kind:
+                    complaints = Checker().check(content["example"], content["schema"])
+                    assert not complaints, complaints
+                    count += 1
+    assert count > 20, count
+    jobs = document["components"]["schemas"]["JobDocument"]["examples"]
+    for job in jobs:
+        checked(201, "POST", API + "/jobs", job)
+
+
+VALUES = {"limit": "7", "count": "true", "queue": "default", "owner": "admin", "name": "x",
+          "tag": "env:prod", "job": UNKNOWN_JOB, "stream": "stdout", "attempt": "1", "follow": "false",
+          "created_after": "2026-11-16T08:00:00Z", "created_before": "2026-11-16T08:00:00Z"}
+
+
+def test_documented_parameters_are_taken_and_others_are_not():
+    _, run = submit(server, queue=next(names))
+    for template, item in document["paths"].items():
+        if "get" not in item or not template.startswith(API):
+            continue
+        path = template.replace("{job_id}", UNKNOWN_JOB).replace("{execution_id}", run)
+        given = [resolve(p["$ref"]) if "$ref" in p else p for p in item["get"].get("parameters", [])]
+        for parameter in given:
+            if parameter["in"] != "query" or parameter["name"] == "cursor":
+                continue
+            schema = parameter["schema"]
+            schema = resolve(schema["$ref"]) if "$ref" in schema else schema
+            values = schema.get("enum") or [VALUES[parameter["name"]]]
+            for value in values:
+                answer = call(server, "GET", f"{path}?{parameter['name']}={value}")
+                assert answer.status == 200, (path, parameter["name"], answer)
+        checked(400, "GET", path + "?surprise=1")
+
+
+# ---- answers
+
+def test_answers_about_jobs_are_as_documented():
+    queue, name = next(names), next(names)
+    full = {"name": name, "description": "d", "command": ["a"], "payload": {"x": 1}, "env": {"A": "1"},
+            "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
+            "timeout": "5s", "retry": {"jitter": 0.25}, "tags": {"k": "v"}}
+    job = checked(201, "POST", API + "/jobs", full)
+    checked(409, "POST", API + "/jobs", full)
+    checked(413, "POST", API + "/jobs", {"command": "true", "payload": "x" * (2 << 20)})
+    checked(415, "POST", API + "/jobs", b"x", headers={"Content-Type": "text/plain"})
+    checked(201, "POST", API + "/jobs", {"command": "a|b", "schedule": {"at": "2999-01-01T00:00:00Z"},
+                                         "queue": queue})
+    checked(201, "POST", API + "/jobs", {"handler": "h", "queue": queue})
+    checked(200, "POST", API + "/jobs/batch", {"jobs": [{"command": "true"}, {"command": 5}, full]})
+    checked(413, "POST", API + "/jobs/batch", {"jobs": [1] * 10001})
+    checked(200, "GET", f"{API}/jobs?queue={queue}&count=true")
+    page = checked(200, "GET", f"{API}/jobs?queue={queue}&limit=1")
+    checked(200, "GET", f"{API}/jobs?queue={queue}&cursor={page['next_cursor']}")
+    path = f"{API}/jobs/{job['job_id']}"
+    assert checked(200, "GET", path)["current_execution"] is not None
+    checked(200, "GET", path + "/executions?count=true")
+    checked(200, "DELETE", path)
+    checked(200, "GET", path)
+    checked(201, "POST", f"{API}/executions/{job['execution_id']}/retry")
+    checked(409, "POST", f"{API}/executions/{job['execution_id']}/retry")
+    for method in ("GET", "DELETE"):
+        checked(404, method, f"{API}/jobs/{UNKNOWN_JOB}")
+
+
+def test_answers_about_executions_and_workers_are_as_documented():
+    queue = next(names)
+    job_id, run = submit(server, queue=queue, retry={"max_retries": 2, "policy": "immediate"}, payload=[1],
+                         handler=queue)
+    hello = {"name": "n", "slots": 2, "queues": [queue], "handlers": [queue], "commands": True}
+    checked(201, "POST", API + "/workers", hello, "worker")
+    worker = Worker(server, **{**hello, "slots": 2})
+    path = f"{API}/workers/{worker.id}"
+
+    def poll(seq, status=200, **more):
+        return checked(status, "POST", path + "/poll", {"seq": seq, "free": 0, **more}, "worker")
+    lease, = poll(1, free=1)["leases"]
+    held = {"execution_id": run, "token": lease["token"]}
+    poll(2, running=[held])
+    poll(1, 409)
+    poll(3, results=[{**held, "outcome": "failed", "signal": 9, "error": "e"}])
+    checked(200, "GET", f"{API}/executions/{run}")
+    lease, = poll(4, free=1, wait_ms=60000)["leases"]
+    held["token"] = lease["token"]
+    poll(5, running=[held])
+    checked(200, "GET", f"{API}/jobs/{job_id}")
+    checked(200, "GET", f"{API}/executions/{run}")
+    checked(200, "GET", f"{API}/executions?queue={queue}&count=true&limit=1")
+    frames = frame(lease, 1, b"text\n")
+    upload = {"Content-Type": "application/x-belfry-log"}
+    checked(204, "POST", path + "/logs", frames, "worker", upload)
+    checked(400, "POST", path + "/logs", b"x", "worker", upload)
+    checked(415, "POST", path + "/logs", frames, "worker")
+    assert checked(200, "GET", f"{API}/executions/{run}/logs") == "text\n"
+    checked(200, "POST", f"{API}/executions/{run}/cancel", {"reason": "r"})
+    assert poll(6, running=[held])["stop"]
+    poll(7, results=[{**held, "outcome": "stopped", "exit_code": 3, "log_seq": 1}])
+    checked(409, "POST", f"{API}/executions/{run}/cancel")
+    again = checked(201, "POST", f"{API}/executions/{run}/retry")
+    lease, = poll(8, free=1)["leases"]
+    held = {"execution_id": again["execution_id"], "token": lease["token"]}
+    poll(9, results=[{**held, "outcome": "succeeded", "result": [1]}])
+    checked(200, "GET", f"{API}/executions/{again['execution_id']}")
+    stream = check_events(f"/executions/{run}/logs?follow=true", f"/executions/{run}/logs", 2)
+    assert [set(data) for data in list(stream)[1:]] == [{"attempt", "stream", "at", "text"}, {"status"}]
+    checked(200, "GET", API + "/workers")
+    checked(200, "POST", path + "/drain")
+    checked(200, "GET", API + "/workers")
+    for method, unknown, key in (("GET", f"/executions/{UNKNOWN_EXECUTION}", "admin"),
+                                 ("POST", f"/executions/{UNKNOWN_EXECUTION}/cancel", "admin"),
+                                 ("POST", f"/executions/{UNKNOWN_EXECUTION}/retry", "admin"),
+                                 ("GET", f"/executions/{UNKNOWN_EXECUTION}/logs", "admin"),
+                                 ("POST", f"/workers/{UNKNOWN_WORKER}/drain", "admin")):
+        checked(404, method, API + unknown, key=key)
+    checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")
+
+
+def test_answers_of_the_server_itself_are_as_documented():
+    queue = next(names)
+    stream = check_events("/events", "/events", 1)
+    next(stream)
+    submit(server, queue=queue)
+    assert next(stream)["event"] == "create"
+    stream.close()
+    with Stream(server, "/events", "1") as resumed:
+        schema = declared_answer("GET", API + "/events", 200)["content"]["text/event-stream"]["schema"]
+        assert not checker.check(next(resumed)[2], schema["contentSchema"])
+    checked(200, "GET", API + "/stats")
+    for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
+        checked(200, "GET", path, key=None)
+
+
+def test_refusals_are_as_documented_everywhere():
+    for method, path, role in routes():
+        if role == "ANYONE":
+            continue
+        path = path.replace("{}", "x")
+        checked(401, method, path, key=None)
+        checked(403, method, path, key="worker" if role == "ADMIN" else "admin")
+
+
+def test_whatever_an_answer_may_have_was_seen():
+    """Runs behind the others: a property that none of their answers had is declared in vain."""
+    for test in (test_answers_about_jobs_are_as_documented,
+                 test_answers_about_executions_and_workers_are_as_documented,
+                 test_answers_of_the_server_itself_are_as_documented):
+        test()
+    missing = sorted(at for key, at in checker.declared.items() if key not in checker.seen)
+    assert not missing, missing
+    assert len(checker.seen) > 100, len(checker.seen)
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), shared=server)
