@@ -42,7 +42,8 @@ struct exec_rec {
     uint64_t token;     /* of the newest lease; only grows */
     uint64_t worker_id; /* of the current lease; 0: none */
     struct str result;  /* JSON, final only; empty: none */
-    struct str error;   /* one sentence, when the newest attempt failed */
+    struct str error;   /* why the newest attempt that ended failed; an empty one in a
+                         * CHANGE_UPDATE keeps what is there */
     struct str trail;   /* read only; see exec_change.step */
 };
 

@@ -6,7 +6,10 @@
 
 #include <assert.h>
 
-enum { ASK_ROUNDS_MAX = 4 }; /* the engine needs two; more would be a bug */
+enum {
+    ASK_ROUNDS_MAX = 4, /* the engine needs two; more would be a bug */
+    SETTLE_TRIES = 5,   /* each waits for locks by itself */
+};
 
 /* ---- loading */
 
@@ -101,11 +104,17 @@ static enum rc ask(struct turn *t, struct command *const *commands, size_t count
     }
 }
 
+/* A commit whose outcome nobody knows must not be taken back: it may come to light after a crash.
+ * So the store is asked more than once; if it cannot say, this server has to start anew and read
+ * what is there. */
 static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
 {
     enum settled settled;
-    if (t->store->ops->settle(t->store, &t->owned, turn, &settled, err) != RC_OK)
-        return RC_UNKNOWN;
+    enum rc rc = RC_UNKNOWN;
+    for (int i = 0; i < SETTLE_TRIES && rc != RC_OK; i++)
+        rc = t->store->ops->settle(t->store, &t->owned, turn, &settled, err);
+    if (rc != RC_OK)
+        return err_set(err, RC_UNKNOWN, "nobody can say whether the last turn was kept");
     return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
 }
 

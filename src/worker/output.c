@@ -47,9 +47,10 @@ static void piece_free(struct piece *piece)
 
 static void free_all(struct list *pieces)
 {
-    struct list_node *node;
-    while ((node = list_pop_front(pieces)) != NULL)
+    LIST_EACH(pieces, node)
+    {
         piece_free(CONTAINER_OF(node, struct piece, node));
+    }
 }
 
 void output_free(struct output *o)
@@ -103,19 +104,28 @@ static void add_ready(struct output *o, enum log_stream stream, struct str bytes
         bytes = str_from(bytes, add_some(o, &o->ready, stream, bytes, now_ms));
 }
 
+/* Drops the oldest pieces of the tail, down to its size. */
+static void trim_tail(struct output *o)
+{
+    LIST_EACH(&o->tail, node)
+    {
+        struct piece *oldest = CONTAINER_OF(node, struct piece, node);
+        if (o->tail_bytes <= o->tail_max_bytes)
+            return;
+        o->tail_bytes -= oldest->bytes.len;
+        if (oldest->stream != LOG_NOTE)
+            o->dropped_bytes += oldest->bytes.len;
+        piece_free(oldest);
+    }
+}
+
 static void add_tail(struct output *o, enum log_stream stream, struct str bytes, int64_t now_ms)
 {
     while (bytes.len > 0) {
         size_t len = add_some(o, &o->tail, stream, bytes, now_ms);
         bytes = str_from(bytes, len);
         o->tail_bytes += len;
-        while (o->tail_bytes > o->tail_max_bytes) {
-            struct piece *oldest = first(&o->tail);
-            o->tail_bytes -= oldest->bytes.len;
-            if (oldest->stream != LOG_NOTE)
-                o->dropped_bytes += oldest->bytes.len;
-            piece_free(oldest);
-        }
+        trim_tail(o);
     }
 }
 

@@ -131,6 +131,24 @@ static void a_finished_execution_becomes_history(void **state)
     assert_str(got.trail, STR("born\nmoved\nfailed\n"));
 }
 
+static void an_error_is_kept_until_there_is_another_word(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_RUNNING);
+    struct exec_rec exec = read_exec(w, id);
+    struct exec_change failed = next_change(&exec, CHANGE_UPDATE, EXEC_RETRYING);
+    failed.exec.error = STR("exit code 3");
+    world_commit(w, (struct delta){.execs = &failed, .exec_count = 1});
+    struct exec_change due = next_change(&exec, CHANGE_UPDATE, EXEC_QUEUED);
+    due.exec.error = STR("");
+    world_commit(w, (struct delta){.execs = &due, .exec_count = 1});
+    assert_str(read_exec(w, id).error, STR("exit code 3"));
+    struct exec_change done = next_change(&exec, CHANGE_FINISH, EXEC_COMPLETED);
+    done.exec.error = STR("");
+    world_commit(w, (struct delta){.execs = &done, .exec_count = 1});
+    assert_str(read_exec(w, id).error, STR(""));
+}
+
 static void attempts_come_in_the_order_of_their_tokens(void **state)
 {
     struct world *w = *state;
@@ -266,6 +284,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(large_and_odd_texts_are_kept_whole),
     PROMISE(fetch_works_within_a_turn_and_without),
     PROMISE(a_finished_execution_becomes_history),
+    PROMISE(an_error_is_kept_until_there_is_another_word),
     PROMISE(attempts_come_in_the_order_of_their_tokens),
     PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
     PROMISE(a_number_no_database_has_does_no_harm),

@@ -115,7 +115,8 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->lost = to->lost;
     exec->token = to->token;
     exec->worker_id = to->worker_id;
-    kept_text_set(&exec->error, to->error);
+    if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
+        kept_text_set(&exec->error, to->error);
     kept_text_append(&exec->trail, change->step);
     if (change->kind != CHANGE_FINISH)
         return;

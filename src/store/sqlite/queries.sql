@@ -175,10 +175,12 @@ VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :stat
     :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step);
 
 -- name: update_live
+-- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
+-- while the next one waits.
 UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
-    attempts = :attempts, lost = :lost, token = :token, worker_id = :worker_id, error = :error,
-    trail = trail || :step
+    attempts = :attempts, lost = :lost, token = :token, worker_id = :worker_id,
+    error = iif(:error = '', error, :error), trail = trail || :step
 WHERE id = :id;
 
 -- name: finish_live

@@ -1,0 +1,193 @@
+/* engine_bench.c - how many jobs a second the engine alone can decide.
+ *
+ * No store, no sockets, no threads: commands go in, a delta comes out and is thrown away. Every
+ * turn submits a batch, leases it to the workers that wait, and takes the results of the batch
+ * before; so at any time two batches are alive and every job lives its whole life. */
+#include "base/vec.h"
+#include "engine/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCH = 500, WORKERS_MAX = 500, SECONDS = 2 };
+
+/* How the work is spread. */
+struct load {
+    const char *what;
+    size_t lanes;   /* queues that the jobs go to, in turn */
+    size_t workers; /* that share the batch */
+    size_t backlog; /* jobs that wait in vain, behind all others */
+};
+
+static const struct load loads[] = {
+    {"one worker, one queue", 1, 1, 0},
+    {"one worker, one queue, a backlog of 1000000", 1, 1, 1000000},
+    {"500 workers with one slot each", 1, 500, 0},
+    {"one worker, 500 queues", 500, 1, 0},
+    {"500 workers, 500 queues, a backlog of 100000", 500, 500, 100000},
+};
+
+struct hand {
+    uint64_t id;
+    uint64_t seq;
+    struct arena arena;
+    struct command poll;
+};
+
+struct bench {
+    const struct load *load;
+    struct engine *engine;
+    struct arena turn;
+    struct arena arena; /* of the submission */
+    struct command submit;
+    struct hand *hands;
+    int64_t now_ms;
+    size_t done;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static enum rc read_rules(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
+                          struct err *err)
+{
+    (void)job, (void)arena, (void)ret_rules;
+    return err_set(err, RC_CORRUPT, "nothing is ever loaded here");
+}
+
+static void run_turn(struct bench *b, struct command **commands, size_t count)
+{
+    struct list done;
+    struct question_list list = {0};
+    const struct event *events;
+    size_t event_count;
+    list_init(&done);
+    arena_reset(&b->turn);
+    engine_begin(b->engine, b->now_ms, &b->turn);
+    for (size_t i = 0; i < count; i++)
+        engine_ask(b->engine, commands[i], 0, &list);
+    engine_tick(b->engine);
+    for (size_t i = 0; i < count; i++)
+        engine_decide(b->engine, commands[i]);
+    engine_seal(b->engine);
+    engine_commit(b->engine, &done, &events, &event_count);
+    while (list_pop_front(&done) != NULL)
+        continue;
+}
+
+static void make_submission(struct bench *b, size_t count, int32_t priority)
+{
+    static const struct str spec = STR_INIT("{\"handler\":\"noop\",\"queue\":\"default\"}");
+    arena_reset(&b->arena);
+    b->submit = (struct command){.kind = CMD_SUBMIT, .actor = STR("key:admin"), .arena = &b->arena};
+    b->submit.submit.items = ARENA_ARRAY(&b->arena, struct submission, count);
+    b->submit.submit.count = count;
+    for (size_t i = 0; i < count; i++) {
+        b->submit.submit.items[i] = (struct submission){
+            .owner = STR("admin"),
+            .spec = spec,
+            .payload = STR("{\"n\":1}"),
+            .rules = {.queue = arena_printf(&b->arena, "queue-%zu", i % b->load->lanes),
+                      .handler = STR("noop"),
+                      .priority = priority,
+                      .retry = retry_default},
+        };
+    }
+}
+
+/* Reports everything that the last poll brought, and asks for as much again. */
+static void make_poll(struct bench *b, struct hand *h)
+{
+    const struct poll_reply *got = &h->poll.reply.poll;
+    size_t count = got->lease_count;
+    struct poll_result *results = calloc(count + 1, sizeof *results);
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct poll_result){
+            .exec_id = got->leases[i].exec_id,
+            .token = got->leases[i].token,
+            .outcome = OUTCOME_SUCCEEDED,
+        };
+    arena_reset(&h->arena);
+    struct poll_result *sent = ARENA_ARRAY(&h->arena, struct poll_result, count);
+    memcpy(sent, results, count * sizeof *sent);
+    free(results);
+    h->poll = (struct command){.kind = CMD_POLL, .actor = STR("worker"), .arena = &h->arena};
+    h->poll.poll = (struct poll){
+        .worker_id = h->id,
+        .seq = ++h->seq,
+        .free = (uint32_t)(BATCH / b->load->workers),
+        .results = sent,
+        .result_count = count,
+    };
+    b->done += count;
+}
+
+static void hire(struct bench *b)
+{
+    static const struct str handler = STR_INIT("noop");
+    b->hands = calloc(b->load->workers, sizeof *b->hands);
+    for (size_t i = 0; i < b->load->workers; i++) {
+        struct hand *h = &b->hands[i];
+        struct command *cmd = &h->poll;
+        *cmd = (struct command){.kind = CMD_REGISTER, .arena = &h->arena};
+        cmd->hello = (struct hello){
+            .name = STR("bench"), .handlers = &handler, .handler_count = 1, .slots = BATCH};
+        run_turn(b, &cmd, 1);
+        h->id = cmd->reply.worker_id;
+        memset(cmd, 0, sizeof *cmd);
+    }
+}
+
+static void run_load(const struct load *load)
+{
+    struct bench b = {.load = load, .now_ms = INT64_C(1800000000000)};
+    struct engine_options options = engine_defaults;
+    struct command *commands[1 + WORKERS_MAX] = {&b.submit};
+    options.read_rules = read_rules;
+    b.engine = engine_new(&options);
+    engine_load_begin(b.engine, b.now_ms, 0, 0);
+    hire(&b);
+    for (size_t i = 0; i < load->backlog; i += 10000) {
+        make_submission(&b, 10000, 0);
+        run_turn(&b, commands, 1);
+    }
+    double start = seconds();
+    double end = start;
+    size_t turns = 0;
+    while (end - start < SECONDS) {
+        b.now_ms += 5;
+        make_submission(&b, BATCH, SPEC_PRIORITY_DEFAULT);
+        for (size_t i = 0; i < load->workers; i++) {
+            make_poll(&b, &b.hands[i]);
+            commands[1 + i] = &b.hands[i].poll;
+        }
+        run_turn(&b, commands, 1 + load->workers);
+        turns++;
+        end = seconds();
+    }
+    printf("%-46s %8.0f jobs/s  %6.0f us a turn\n", load->what, (double)b.done / (end - start),
+           (end - start) / (double)turns * 1e6);
+    for (size_t i = 0; i < load->workers; i++)
+        arena_free(&b.hands[i].arena);
+    free(b.hands);
+    engine_free(b.engine);
+    arena_free(&b.turn);
+    arena_free(&b.arena);
+}
+
+int main(int argc, char **argv)
+{
+    long only = argc > 1 ? strtol(argv[1], NULL, 10) : -1; /* for a profiler: one load */
+    for (size_t i = 0; i < COUNT_OF(loads); i++) {
+        if (only < 0 || only == (long)i)
+            run_load(&loads[i]);
+    }
+    return 0;
+}
