@@ -102,3 +102,24 @@ void heap_set(struct heap *h, struct heap_node *node, uint64_t key, uint64_t tie
     assert(at < h->len && h->items[at].node == node);
     settle(h, at, (struct heap_item){key, tie, node});
 }
+
+/* What is below a node is larger: a subtree is left as soon as it cannot hold anything better. The
+ * depth is that of the heap, 16 at most. */
+static const struct heap_item *find(const struct heap *h, uint32_t at, const struct heap_item *best,
+                                    heap_accept *accept, void *arg)
+{
+    const struct heap_item *item = &h->items[at];
+    if (best != NULL && !before(item, best))
+        return best;
+    if (accept(arg, item->node))
+        return item;
+    uint64_t first = (uint64_t)at * ARITY + 1;
+    for (uint64_t i = first; i < first + ARITY && i < h->len; i++)
+        best = find(h, (uint32_t)i, best, accept, arg);
+    return best;
+}
+
+const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, void *arg)
+{
+    return h->len == 0 ? NULL : find(h, 0, NULL, accept, arg);
+}

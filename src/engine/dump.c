@@ -119,7 +119,7 @@ static void dump_lane(struct buf *out, const struct lane *lane)
 {
     buf_printf(out, "lane %.*s/%.*s members=%zu ready=%" PRIu32 "%s\n", STR_ARG(lane->queue),
                STR_ARG(lane->handler), lane->members, lane->heap.len,
-               list_linked(&lane->busy) ? " busy" : "");
+               heap_holds(&lane->order) ? " ordered" : "");
 }
 
 /* A queue that only an undone turn has seen has no numbers, and no line. */

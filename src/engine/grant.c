@@ -15,9 +15,9 @@ static bool has_line(struct str lines, struct str want)
     return false;
 }
 
-static bool serves(void *arg, const struct lane *lane)
+static bool serves(const void *worker, const struct lane *lane)
 {
-    const struct worker *w = arg;
+    const struct worker *w = worker;
     if (w->queues.len > 0 && !has_line(w->queues, lane->queue))
         return false;
     return lane->handler.len == 0 ? w->runs_commands : has_line(w->handlers, lane->handler);

@@ -267,8 +267,8 @@ struct worker_rec worker_record(const struct worker *w);
 
 /* ---- report.c: what a worker says about its leases */
 
-void report_result(struct engine *e, struct worker *w, const struct poll_result *result,
-                   struct poll_verdict *ret_verdict);
+void report_result(struct engine *e, const struct worker *w, struct str actor,
+                   const struct poll_result *result, struct poll_verdict *ret_verdict);
 /* The lease is over without a word. */
 void report_silence(struct engine *e, struct exec *x, struct str reason);
 

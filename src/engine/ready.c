@@ -12,7 +12,6 @@ enum { TIME_BITS = 48 }; /* milliseconds until the year 10889 */
 void ready_init(struct ready *r)
 {
     *r = (struct ready){0};
-    list_init(&r->busy);
     list_init(&r->fresh);
 }
 
@@ -26,6 +25,7 @@ void ready_free(struct ready *r)
         }
     }
     strmap_free(&r->lanes);
+    heap_free(&r->order);
 }
 
 /* queue and handler in one text; also what lane_key makes of a lane. */
@@ -80,6 +80,16 @@ void ready_leave(struct ready *r, struct lane *lane)
     free(lane);
 }
 
+/* The best of the lane is another one now. */
+static void reorder(struct ready *r, struct lane *lane)
+{
+    const struct heap_item *best = heap_min(&lane->heap);
+    if (best == NULL)
+        heap_remove(&r->order, &lane->order);
+    else
+        heap_set(&r->order, &lane->order, best->key, best->tie);
+}
+
 void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id)
 {
@@ -87,36 +97,42 @@ void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32
     uint64_t rank = (uint64_t)(SPEC_PRIORITY_MAX - priority) << TIME_BITS;
     heap_push(&lane->heap, node, rank | (uint64_t)ready_ms, id);
     r->len++;
-    if (!list_linked(&lane->busy))
-        list_push_back(&r->busy, &lane->busy);
+    if (heap_min(&lane->heap)->node == node)
+        reorder(r, lane);
     if (!list_linked(&lane->fresh))
         list_push_back(&r->fresh, &lane->fresh);
 }
 
 void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node)
 {
+    bool was_best = heap_min(&lane->heap)->node == node;
     heap_remove(&lane->heap, node);
     r->len--;
-    if (lane->heap.len == 0) {
-        list_remove(&lane->busy);
+    if (was_best)
+        reorder(r, lane);
+    if (lane->heap.len == 0)
         list_remove(&lane->fresh);
-    }
 }
 
-struct heap_node *ready_best(const struct ready *r, bool (*accept)(void *arg, const struct lane *),
-                             void *arg)
+struct asking {
+    ready_serves *serves;
+    const void *worker;
+};
+
+static bool accept(void *arg, struct heap_node *node)
 {
-    const struct heap_item *best = NULL;
-    LIST_EACH(&r->busy, node)
-    {
-        const struct lane *lane = CONTAINER_OF(node, struct lane, busy);
-        const struct heap_item *top = heap_min(&lane->heap);
-        bool better =
-            best == NULL || top->key < best->key || (top->key == best->key && top->tie < best->tie);
-        if (better && accept(arg, lane))
-            best = top;
-    }
-    return best == NULL ? NULL : best->node;
+    const struct asking *asking = arg;
+    return asking->serves(asking->worker, CONTAINER_OF(node, struct lane, order));
+}
+
+struct heap_node *ready_best(const struct ready *r, ready_serves *serves, const void *worker)
+{
+    struct asking asking = {serves, worker};
+    const struct heap_item *found = heap_find(&r->order, accept, &asking);
+    if (found == NULL)
+        return NULL;
+    const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);
+    return heap_min(&lane->heap)->node;
 }
 
 struct lane *ready_next_fresh(struct ready *r)

@@ -15,13 +15,13 @@ struct lane {
     struct str handler; /* empty: commands */
     size_t members;     /* how often it was joined; without any it is gone */
     struct heap heap;
-    struct list_node busy;  /* on ready.busy while not empty */
+    struct heap_node order; /* in ready.order while not empty */
     struct list_node fresh; /* on ready.fresh while something new is in it */
 };
 
 struct ready {
     struct strmap lanes; /* owned, by "queue\nhandler" */
-    struct list busy;
+    struct heap order;   /* lanes, by the best in each */
     struct list fresh;
     size_t len;
 };
@@ -37,8 +37,8 @@ void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32
                int64_t ready_ms, uint64_t id);
 void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node);
 
-/* The best of the lanes that accept() likes, or NULL. It stays where it is. */
-struct heap_node *ready_best(const struct ready *r, bool (*accept)(void *arg, const struct lane *),
-                             void *arg);
+/* The best of the lanes that serves() says are worker's, or NULL. It stays where it is. */
+typedef bool ready_serves(const void *worker, const struct lane *lane);
+struct heap_node *ready_best(const struct ready *r, ready_serves *serves, const void *worker);
 /* Takes the next fresh lane off the list of fresh ones, or NULL. */
 struct lane *ready_next_fresh(struct ready *r);

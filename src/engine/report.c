@@ -1,13 +1,6 @@
 /* report.c - what becomes of an execution when its worker speaks, or stays silent. */
 #include "engine/internal.h"
 
-static struct str actor_of(struct engine *e, const struct worker *w)
-{
-    char id[ID_TEXT_MAX];
-    id_format(id, ID_WORKER, w->id);
-    return arena_printf(e->arena, "worker:%s", id);
-}
-
 /* The attempt failed in a way that trying again may mend. */
 static struct move after_failure(struct engine *e, const struct exec *x, enum exec_event last)
 {
@@ -63,8 +56,8 @@ static void retake(struct engine *e, struct exec *x, const struct worker *w)
     x->v.lease.worker_id = w->id;
 }
 
-void report_result(struct engine *e, struct worker *w, const struct poll_result *result,
-                   struct poll_verdict *ret_verdict)
+void report_result(struct engine *e, const struct worker *w, struct str actor,
+                   const struct poll_result *result, struct poll_verdict *ret_verdict)
 {
     struct exec *x = map_get(&e->execs, result->exec_id);
     *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
@@ -74,7 +67,7 @@ void report_result(struct engine *e, struct worker *w, const struct poll_result 
     if (x->v.state == EXEC_QUEUED)
         retake(e, x, w);
     struct move move = move_after(e, x, result->outcome);
-    move.actor = actor_of(e, w);
+    move.actor = actor;
     move.reason = reason_of(x, result);
     move.log_seq = result->usage.log_seq;
     enum outcome outcome = x->v.state == EXEC_STOPPING ? OUTCOME_STOPPED : result->outcome;

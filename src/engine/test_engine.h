@@ -149,11 +149,9 @@ static inline void check_nobody_waits_in_vain(const struct engine *e)
         assert_non_null(w->v.parked);
         if (w->v.offered == 0 || w->v.draining)
             continue;
-        LIST_EACH(&e->ready.busy, busy)
-        {
-            const struct lane *lane = CONTAINER_OF(busy, struct lane, busy);
-            assert_true(lane->heap.len > 0);
-            assert_false(test_serves(w, lane));
+        for (uint32_t i = 0; i < e->ready.order.len; i++) {
+            struct heap_node *order = e->ready.order.items[i].node;
+            assert_false(test_serves(w, CONTAINER_OF(order, struct lane, order)));
         }
     }
 }
@@ -171,6 +169,22 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     if (heap_holds(&x->timer.node))
         assert_int_equal(e->timers.items[x->timer.node.place - 1].key,
                          leased ? x->v.lease.ends_ms : x->v.due_ms);
+}
+
+/* Lanes stand in order by the best in each. */
+static inline void check_lanes(const struct engine *e)
+{
+    for (size_t i = 0; i < e->ready.lanes.cap; i++) {
+        const struct lane *lane = e->ready.lanes.slots[i].value;
+        if (lane == NULL)
+            continue;
+        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0));
+        if (lane->heap.len > 0) {
+            const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
+            assert_int_equal(item->key, heap_min(&lane->heap)->key);
+            assert_int_equal(item->tie, heap_min(&lane->heap)->tie);
+        }
+    }
 }
 
 /* Places follow from values, and nothing is left over from the turn. */
@@ -310,6 +324,7 @@ static inline void check_counters(struct world *w)
 static inline void world_check(struct world *w)
 {
     check_places(w->engine);
+    check_lanes(w->engine);
     check_nobody_waits_in_vain(w->engine);
     check_same(w);
     check_names(w);

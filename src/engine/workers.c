@@ -195,13 +195,18 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
 
 static void poll_results(struct engine *e, struct worker *w, const struct poll *poll)
 {
-    struct arena *arena = w->turn.cmd->arena;
-    struct poll_verdict *verdicts = ARENA_ARRAY(arena, struct poll_verdict, poll->result_count);
+    char id[ID_TEXT_MAX];
+    struct poll_reply *reply = &w->turn.cmd->reply.poll;
+    if (poll->result_count == 0)
+        return;
+    struct str actor = arena_printf(e->arena, "worker:%s", id_format(id, ID_WORKER, w->id).ptr);
+    struct poll_verdict *verdicts =
+        ARENA_ARRAY(w->turn.cmd->arena, struct poll_verdict, poll->result_count);
     for (size_t i = 0; i < poll->result_count; i++)
-        report_result(e, w, &poll->results[i], &verdicts[i]);
-    w->turn.cmd->reply.poll.verdicts = verdicts;
-    w->turn.cmd->reply.poll.verdict_count = poll->result_count;
-    w->turn.answer = w->turn.answer || poll->result_count > 0;
+        report_result(e, w, actor, &poll->results[i], &verdicts[i]);
+    reply->verdicts = verdicts;
+    reply->verdict_count = poll->result_count;
+    w->turn.answer = true;
 }
 
 /* Leases that this poll did not name. One that was never confirmed got lost on its way: it is sent

@@ -3,10 +3,14 @@
 static void add_clean(struct buf *trail, struct str text)
 {
     text = str_head(text, TRAIL_REASON_MAX);
+    char *to = buf_reserve(trail, text.len);
+    if (to == NULL)
+        return;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
-        buf_add_char(trail, c < 0x20 || c == 0x7f ? ' ' : (char)c);
+        to[i] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
     }
+    trail->len += text.len;
 }
 
 void trail_add(struct buf *trail, const struct trail_step *step)

@@ -8,8 +8,8 @@ static void look_execution(struct request *r, struct reader *reader)
     struct exec_rec exec;
     struct attempt_rec *attempts;
     size_t count;
-    r->rc = reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count,
-                              &r->err);
+    r->rc =
+        reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);

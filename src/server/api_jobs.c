@@ -6,7 +6,7 @@
 
 enum {
     CREATED_BYTES_MAX = 2048,
-    RESULT_BYTES = 96,           /* of one job in the answer to a batch */
+    RESULT_BYTES = 96, /* of one job in the answer to a batch */
     BATCH_BYTES_MAX = 64 << 20,
 };
 
@@ -110,14 +110,13 @@ struct batch {
         enum rc rc; /* when it was not taken */
         struct err *err;
         struct field_errors *errors;
-    } *entries;
+    } * entries;
 };
 
 static void print_problem(struct json_writer *w, struct request *r, enum rc rc,
                           const struct err *err, const struct field_errors *errors)
 {
-    struct str detail =
-        errors != NULL ? field_errors_text(errors, r->arena) : str_c(err->text);
+    struct str detail = errors != NULL ? field_errors_text(errors, r->arena) : str_c(err->text);
     problem_write(w, problem_status(rc), problem_code(rc), detail, (struct str){0}, errors);
 }
 
@@ -167,8 +166,8 @@ static void read_batch(struct request *r, const struct json *jobs, struct batch 
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_entry *entry = &batch->entries[i];
         errors.count = 0;
-        entry->rc = read_job(r, &jobs->items[i], &spec,
-                             &r->cmd.submit.items[r->cmd.submit.count], &errors, &err);
+        entry->rc = read_job(r, &jobs->items[i], &spec, &r->cmd.submit.items[r->cmd.submit.count],
+                             &errors, &err);
         entry->taken = entry->rc == RC_OK;
         r->cmd.submit.count += entry->taken;
         if (entry->rc == RC_INVALID) {

@@ -108,7 +108,8 @@ static void add_total(struct request *r, const struct counter *c, const struct l
 {
     const struct filter *f = &r->filter;
     bool running = kind->counter == COUNTER_EXECS && f->state == EXEC_RUNNING;
-    bool state_fits = f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
+    bool state_fits =
+        f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
     bool queue_fits = f->queue.len == 0 || str_eq(f->queue, c->queue);
     if (c->kind == kind->counter && state_fits && queue_fits)
         r->total += c->value;
@@ -189,16 +190,15 @@ static void look_executions(struct request *r, struct reader *reader)
 
 /* ---- the calls */
 
-static const char *const job_params[] = {"limit", "cursor", "status", "queue",
-                                         "owner", "name",   "tag",    "created_after",
-                                         "created_before", "count", NULL};
-static const char *const exec_params[] = {"limit", "cursor",        "status",         "queue",
-                                          "job",   "created_after", "created_before", "count",
-                                          NULL};
+static const char *const job_params[] = {"limit",          "cursor", "status", "queue",
+                                         "owner",          "name",   "tag",    "created_after",
+                                         "created_before", "count",  NULL};
+static const char *const exec_params[] = {
+    "limit", "cursor", "status", "queue", "job", "created_after", "created_before", "count", NULL};
 
 /* Of one job, which the path names. */
-static const char *const run_params[] = {"limit",          "cursor", "status", "queue", "created_after",
-                                         "created_before", "count",  NULL};
+static const char *const run_params[] = {"limit",         "cursor",         "status", "queue",
+                                         "created_after", "created_before", "count",  NULL};
 
 static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, look_jobs};
 static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, look_executions};

@@ -65,8 +65,8 @@ static enum rc make_key(struct auth *auth, struct store *store, const char *path
                         enum role role, int64_t now_ms, struct err *err)
 {
     unsigned char random[KEY_BYTES];
-    char key[sizeof KEY_PREFIX + sodium_base64_ENCODED_LEN(
-                                     KEY_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)] =
+    char key[sizeof KEY_PREFIX +
+             sodium_base64_ENCODED_LEN(KEY_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)] =
         KEY_PREFIX;
     char hex[HASH_HEX];
     randombytes_buf(random, sizeof random);
@@ -118,8 +118,7 @@ enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, 
     for (size_t i = 0; i < COUNT_OF(first_keys); i++) {
         if ((roles & (unsigned)first_keys[i].role) != 0)
             continue;
-        const char *path =
-            arena_printf(&auth->arena, "%s/%s", data_dir, first_keys[i].file).ptr;
+        const char *path = arena_printf(&auth->arena, "%s/%s", data_dir, first_keys[i].file).ptr;
         TRY(make_key(auth, store, path, first_keys[i].name, first_keys[i].role, now_ms, err));
     }
     return RC_OK;

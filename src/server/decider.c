@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    TURN_COMMANDS_MAX = 4096,    /* so that one turn stays within some tens of milliseconds */
+    TURN_COMMANDS_MAX = 4096, /* so that one turn stays within some tens of milliseconds */
     TURN_SUBMISSIONS_MAX = 20000,
     RETRY_FIRST_US = 5000,
     RETRY_LAST_US = 200000,
@@ -193,8 +193,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
     d->server = server;
     list_init(&d->waiting);
-    enum rc rc =
-        turn_open(&d->turn, server->store, str_c(node), &options, clock_wall_ms(), err);
+    enum rc rc = turn_open(&d->turn, server->store, str_c(node), &options, clock_wall_ms(), err);
     if (rc == RC_OK) {
         d->box = mailbox_new(server->options->mailbox_max);
         rc = thread_start("turn", decide, d, &d->thread, err);

@@ -11,8 +11,8 @@
 
 enum {
     PAGE_BYTES = 64 << 10,
-    PIECE_BYTES_MAX = 8 << 20,  /* a page as JSON, six bytes for each in the worst case */
-    UNSENT_HIGH = 256 << 10,    /* a reader with more than this unread has to wait */
+    PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
+    UNSENT_HIGH = 256 << 10,   /* a reader with more than this unread has to wait */
     PAGE_EVENTS = 500,
     LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
 };
@@ -135,8 +135,8 @@ static void at_end(struct tail *t, struct follow *f)
     struct buf out = BUF(PIECE_BYTES_MAX);
     if (f->kind == FOLLOW_TEXT) {
         end(f, &out);
-    } else if (f->final && (reached(f->place, f->last) ||
-                            clock_boot_ms() - f->final_ms > LAST_CHUNK_WAIT_MS)) {
+    } else if (f->final &&
+               (reached(f->place, f->last) || clock_boot_ms() - f->final_ms > LAST_CHUNK_WAIT_MS)) {
         print_end(f, &out);
         end(f, &out);
     } else {

@@ -9,8 +9,8 @@ struct tail {
     struct thread *thread;
     struct logs *logs;
     struct reader *reader;
-    struct arena arena;   /* of one read or write */
-    struct list keeping;  /* requests with output to keep */
+    struct arena arena;  /* of one read or write */
+    struct list keeping; /* requests with output to keep */
     struct list follows;
     bool lagging;         /* somebody has to be looked at again soon */
     int64_t trim_ms;      /* boot clock: when to delete old output next */

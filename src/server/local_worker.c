@@ -50,23 +50,32 @@ static void exec_worker(const struct local_worker *w)
 {
     char slots[24];
     snprintf(slots, sizeof slots, "%llu", (unsigned long long)w->server->options->slots);
-    const char *argv[] = {"belfry",       "worker",      "--server", w->url,   "--token-file",
-                          w->key_path,    "--slots",     slots,      "--lock", w->lock_path,
-                          NULL};
+    const char *argv[] = {"belfry",       "worker",     "--server", w->url,
+                          "--token-file", w->key_path,  "--slots",  slots,
+                          "--lock",       w->lock_path, NULL};
+    static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE};
+    for (size_t i = 0; i < COUNT_OF(handled); i++)
+        signal(handled[i], SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
     setsid();
     execv("/proc/self/exe", (char **)(uintptr_t)argv);
     _exit(127);
 }
 
+/* Signals wait until the child has its own dispositions: libuv's handler, which it inherits, would
+ * take one that is meant for the child and tell the parent's loop of it. */
 static void start(struct local_worker *w)
 {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
         exec_worker(w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (pid < 0) {
         log_error("cannot start the worker", "error", strerror(errno), NULL);
         return;
@@ -100,8 +109,7 @@ static void look(uv_timer_t *timer)
     }
 }
 
-struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *server,
-                                      const char *url)
+struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *server, const char *url)
 {
     struct local_worker *w = MEM_NEW(struct local_worker);
     const char *dir = server->options->data_dir;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    STREAM_TICK_MS = 50,          /* how soon a writer hears that a slow reader took something */
-    STREAM_PING_TICKS = 300,      /* 15 s: keeps proxies and NAT tables from forgetting a stream */
+    STREAM_TICK_MS = 50,     /* how soon a writer hears that a slow reader took something */
+    STREAM_PING_TICKS = 300, /* 15 s: keeps proxies and NAT tables from forgetting a stream */
     PROBLEM_BYTES_MAX = 4096,
 };
 
@@ -132,8 +132,7 @@ static void on_request(void *arg, struct http_request *http)
     routes_serve(request_new(arg, http));
 }
 
-static struct http_answer on_refusal(void *arg, int status, const char *reason,
-                                     struct arena *arena)
+static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
 {
     static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
     (void)arg;
@@ -202,8 +201,8 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     net->stream_timer.data = net;
     net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
     net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);
-    enum rc rc = http_server_listen(net->http, str_c(server->options->listen_host), *port, true,
-                                    port, err);
+    enum rc rc =
+        http_server_listen(net->http, str_c(server->options->listen_host), *port, true, port, err);
     if (rc == RC_OK)
         rc = thread_start("net", run, net, &net->thread, err);
     if (rc != RC_OK) {

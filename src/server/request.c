@@ -76,7 +76,8 @@ void request_answer_empty(struct request *r, int status)
 
 struct buf request_buf(struct request *r, size_t bytes_max)
 {
-    return (struct buf){.ptr = arena_bytes(r->arena, bytes_max), .cap = bytes_max, .max = bytes_max};
+    return (struct buf){
+        .ptr = arena_bytes(r->arena, bytes_max), .cap = bytes_max, .max = bytes_max};
 }
 
 static void answer_problem(struct request *r, int status, const char *code, struct str detail,

@@ -38,15 +38,15 @@ struct request {
     struct str id; /* the part of the path that a route's {} stands for */
     char request_id[REQUEST_ID_MAX];
 
-    request_step *home; /* on the net thread, when it comes back */
-    request_look *look; /* on a query thread */
-    struct command cmd; /* for the turn */
-    struct follow *follow; /* for the tail: what to send on and on */
+    request_step *home;       /* on the net thread, when it comes back */
+    request_look *look;       /* on a query thread */
+    struct command cmd;       /* for the turn */
+    struct follow *follow;    /* for the tail: what to send on and on */
     struct log_chunk *chunks; /* for the tail: what to keep */
     size_t chunk_count;
     struct net_stream *stream; /* while it is an endless answer */
     bool pings;                /* whose silence is broken by comments */
-    enum rc rc; /* of a look, or of the tail */
+    enum rc rc;                /* of a look, or of the tail */
     struct err err;
     struct filter filter; /* of a list */
     struct page page;

@@ -39,8 +39,9 @@ static const struct route routes[] = {
 /* clang-format on */
 
 static const char *const method_names[] = {
-    [HTTP_METHOD_GET] = "GET, HEAD", [HTTP_METHOD_HEAD] = "HEAD",   [HTTP_METHOD_POST] = "POST",
-    [HTTP_METHOD_PUT] = "PUT",       [HTTP_METHOD_PATCH] = "PATCH", [HTTP_METHOD_DELETE] = "DELETE",
+    [HTTP_METHOD_GET] = "GET, HEAD",   [HTTP_METHOD_HEAD] = "HEAD",
+    [HTTP_METHOD_POST] = "POST",       [HTTP_METHOD_PUT] = "PUT",
+    [HTTP_METHOD_PATCH] = "PATCH",     [HTTP_METHOD_DELETE] = "DELETE",
     [HTTP_METHOD_OPTIONS] = "OPTIONS",
 };
 
@@ -139,7 +140,9 @@ void routes_serve(struct request *r)
     if (route == NULL && allow.len > 0)
         refuse_method(r, buf_str(&allow));
     else if (route == NULL)
-        request_problem(r, 404, "there is nothing at %.*s", (int)(r->http->path.len > 200 ? 200 : r->http->path.len), r->http->path.ptr);
+        request_problem(r, 404, "there is nothing at %.*s",
+                        (int)(r->http->path.len > 200 ? 200 : r->http->path.len),
+                        r->http->path.ptr);
     else if (may_call(r, route) && !has_idempotency_key(r))
         route->handle(r);
 }

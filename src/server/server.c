@@ -62,8 +62,7 @@ static enum rc check_listen(const struct server_options *options, struct err *er
 static enum rc make_dir(const char *path, struct err *err)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return err_set(err, RC_IO, "cannot make the data directory %s: %s", path,
-                       strerror(errno));
+        return err_set(err, RC_IO, "cannot make the data directory %s: %s", path, strerror(errno));
     return RC_OK;
 }
 
@@ -175,8 +174,6 @@ static void serve(struct process *p)
 {
     char url[512];
     url_of(p, url, sizeof url);
-    uv_loop_init(&p->loop);
-    p->signals = signals_new(&p->loop, on_signal, p);
     if (!p->options.no_worker)
         p->worker = local_worker_new(&p->loop, &p->server, url);
     uv_timer_init(&p->loop, &p->watch);
@@ -184,8 +181,6 @@ static void serve(struct process *p)
     uv_timer_start(&p->watch, on_watch, WATCH_MS, WATCH_MS);
     log_info("ready", "url", url, "data", p->options.data_dir, "version", BELFRY_VERSION, NULL);
     uv_run(&p->loop, UV_RUN_DEFAULT);
-    uv_run(&p->loop, UV_RUN_DEFAULT); /* what leave() closed */
-    uv_loop_close(&p->loop);
 }
 
 int server_main(const struct server_options *options)
@@ -198,12 +193,18 @@ int server_main(const struct server_options *options)
         p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (p.options.net_threads > NETS_MAX)
         p.options.net_threads = NETS_MAX;
+    /* Before the start: whoever has heard that the server is ready may end it the next moment. */
+    uv_loop_init(&p.loop);
+    p.signals = signals_new(&p.loop, on_signal, &p);
     if (start(&p, &err) == RC_OK) {
         serve(&p);
     } else {
         log_error("cannot start", "error", err.text, NULL);
         p.exit_code = EXIT_FAILURE;
+        signals_free(p.signals);
     }
+    uv_run(&p.loop, UV_RUN_DEFAULT); /* what was closed */
+    uv_loop_close(&p.loop);
     stop(&p);
     if (p.exit_code == 0)
         log_info("ended in order", NULL);

@@ -21,26 +21,26 @@ enum follow_kind {
 struct follow {
     enum follow_kind kind;
     uint64_t exec_id;
-    struct log_place place;  /* send what follows */
-    uint32_t attempt;        /* 0: all */
-    unsigned stream;         /* enum log_stream; 0: all */
-    bool head_only;          /* HEAD: the answer ends where the body would begin */
-    bool from_start;         /* FOLLOW_EVENTS: no Last-Event-ID was given */
-    uint64_t event;          /* FOLLOW_EVENTS: the newest that the reader has */
+    struct log_place place; /* send what follows */
+    uint32_t attempt;       /* 0: all */
+    unsigned stream;        /* enum log_stream; 0: all */
+    bool head_only;         /* HEAD: the answer ends where the body would begin */
+    bool from_start;        /* FOLLOW_EVENTS: no Last-Event-ID was given */
+    uint64_t event;         /* FOLLOW_EVENTS: the newest that the reader has */
 
     /* the tail's own */
     struct list_node node;
     struct request *request;
-    atomic_size_t unsent;    /* kept by the net thread */
-    bool final;              /* the execution ended … */
-    enum exec_state state;   /* … like this … */
-    struct log_place last;   /* … and this is its last chunk */
-    int64_t final_ms;        /* since when that is known */
-    bool awake;              /* there may be something to send */
-    bool open;               /* the net thread's: the answer has begun */
-    bool leaving;            /* the net thread's: the reader has gone, the tail was told */
-    struct parcel goodbye;   /* to the tail: forget it */
-    struct parcel closed;    /* from the tail: forgotten */
+    atomic_size_t unsent;  /* kept by the net thread */
+    bool final;            /* the execution ended … */
+    enum exec_state state; /* … like this … */
+    struct log_place last; /* … and this is its last chunk */
+    int64_t final_ms;      /* since when that is known */
+    bool awake;            /* there may be something to send */
+    bool open;             /* the net thread's: the answer has begun */
+    bool leaving;          /* the net thread's: the reader has gone, the tail was told */
+    struct parcel goodbye; /* to the tail: forget it */
+    struct parcel closed;  /* from the tail: forgotten */
 };
 
 enum rc tail_start(struct server *server, struct tail **ret_tail, struct err *err);

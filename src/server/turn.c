@@ -64,8 +64,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
     struct engine_options with_rules = *options;
     with_rules.read_rules = read_rules;
     t->engine = engine_new(&with_rules);
-    int64_t until_ms =
-        engine_load_begin(t->engine, now_ms, t->owned.id_floor, t->owned.turn_floor);
+    int64_t until_ms = engine_load_begin(t->engine, now_ms, t->owned.id_floor, t->owned.turn_floor);
     struct load_sink sink = {
         .job = load_job,
         .exec = load_exec,

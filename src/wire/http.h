@@ -42,7 +42,7 @@ struct http_limits {
     size_t connections_max;   /* of this loop; more are answered 503 and closed */
     size_t stream_bytes_max;  /* unsent bytes a slow stream reader may pile up */
     uint64_t head_timeout_ms; /* from the first byte of a request to the end of its head */
-    uint64_t body_timeout_ms; /* longest pause between two pieces of a body */
+    uint64_t body_timeout_ms; /* longest pause between two pieces of a body, either way */
     uint64_t idle_timeout_ms; /* keep-alive without a request */
 };
 

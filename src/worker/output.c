@@ -26,9 +26,10 @@ struct output *output_new(uint64_t exec_id, uint64_t token, uint32_t attempt, si
     return o;
 }
 
-static struct piece *first(struct list *list)
+/* Takes the first off the list; NULL when that is empty. */
+static struct piece *pop(struct list *list)
 {
-    struct list_node *node = list_first(list);
+    struct list_node *node = list_pop_front(list);
     return node == NULL ? NULL : CONTAINER_OF(node, struct piece, node);
 }
 
@@ -38,9 +39,10 @@ static struct piece *last(const struct list *list)
     return CONTAINER_OF(list->head.prev, struct piece, node);
 }
 
+/* Not for one that is on a list. */
 static void piece_free(struct piece *piece)
 {
-    list_remove(&piece->node);
+    assert(!list_linked(&piece->node));
     buf_free(&piece->bytes);
     free(piece);
 }
@@ -49,6 +51,7 @@ static void free_all(struct list *pieces)
 {
     LIST_EACH(pieces, node)
     {
+        list_remove(node);
         piece_free(CONTAINER_OF(node, struct piece, node));
     }
 }
@@ -107,11 +110,9 @@ static void add_ready(struct output *o, enum log_stream stream, struct str bytes
 /* Drops the oldest pieces of the tail, down to its size. */
 static void trim_tail(struct output *o)
 {
-    LIST_EACH(&o->tail, node)
-    {
-        struct piece *oldest = CONTAINER_OF(node, struct piece, node);
-        if (o->tail_bytes <= o->tail_max_bytes)
-            return;
+    while (o->tail_bytes > o->tail_max_bytes) {
+        struct piece *oldest = pop(&o->tail);
+        assert(oldest != NULL); /* tail_bytes counts them */
         o->tail_bytes -= oldest->bytes.len;
         if (oldest->stream != LOG_NOTE)
             o->dropped_bytes += oldest->bytes.len;
@@ -179,10 +180,7 @@ void output_finish(struct output *o, int64_t now_ms)
 
 struct piece *output_take(struct output *o)
 {
-    struct piece *piece = first(&o->ready);
-    if (piece != NULL)
-        list_remove(&piece->node);
-    return piece;
+    return pop(&o->ready);
 }
 
 void output_sent(struct piece *take_piece)

@@ -44,6 +44,8 @@ struct bench {
     struct arena arena; /* of the submission */
     struct command submit;
     struct hand *hands;
+    struct arena names;
+    struct str *queues;
     int64_t now_ms;
     size_t done;
 };
@@ -94,7 +96,7 @@ static void make_submission(struct bench *b, size_t count, int32_t priority)
             .owner = STR("admin"),
             .spec = spec,
             .payload = STR("{\"n\":1}"),
-            .rules = {.queue = arena_printf(&b->arena, "queue-%zu", i % b->load->lanes),
+            .rules = {.queue = b->queues[i % b->load->lanes],
                       .handler = STR("noop"),
                       .priority = priority,
                       .retry = retry_default},
@@ -154,6 +156,9 @@ static void run_load(const struct load *load)
     b.engine = engine_new(&options);
     engine_load_begin(b.engine, b.now_ms, 0, 0);
     hire(&b);
+    b.queues = ARENA_ARRAY(&b.names, struct str, load->lanes);
+    for (size_t i = 0; i < load->lanes; i++)
+        b.queues[i] = arena_printf(&b.names, "queue-%zu", i);
     for (size_t i = 0; i < load->backlog; i += 10000) {
         make_submission(&b, 10000, 0);
         run_turn(&b, commands, 1);
@@ -180,6 +185,7 @@ static void run_load(const struct load *load)
     engine_free(b.engine);
     arena_free(&b.turn);
     arena_free(&b.arena);
+    arena_free(&b.names);
 }
 
 int main(int argc, char **argv)

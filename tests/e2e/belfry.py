@@ -84,6 +84,7 @@ class Server:
         self.stop()
         try:
             wait_for(lambda: not processes_of(self.data), "the last process to end")
+            self.check_log()
         finally:
             for pid in processes_of(self.data):
                 with contextlib.suppress(ProcessLookupError):
@@ -91,6 +92,12 @@ class Server:
             if kind is not None:
                 sys.stderr.write(self.log_path.read_text(errors="replace")[-4000:])
             shutil.rmtree(self.dir, ignore_errors=True)
+
+    def check_log(self):
+        """A build with sanitizers complains in the log of the process it watches."""
+        log = self.log_path.read_text(errors="replace")
+        for complaint in ("Sanitizer", "runtime error:", "Assertion"):
+            assert complaint not in log, log[log.index(complaint) - 200:][:4000]
 
     def start(self):
         with open(self.log_path, "ab") as log:
