@@ -71,9 +71,12 @@ static inline struct list_node *list_first(const struct list *l)
 
 static inline struct list_node *list_pop_front(struct list *l)
 {
-    struct list_node *n = list_first(l);
-    if (n != NULL)
-        list_remove(n);
+    if (list_empty(l))
+        return NULL;
+    struct list_node *n = l->head.next;
+    l->head.next = n->next;
+    n->next->prev = &l->head;
+    n->prev = n->next = NULL;
     return n;
 }
 

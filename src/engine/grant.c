@@ -51,14 +51,13 @@ void grant_again(struct engine *e, struct worker *w, struct exec *x)
 
 static void fill(struct engine *e, struct worker *w)
 {
-    char id[ID_TEXT_MAX];
     struct str reason = {0};
     while (w->turn.free > 0) {
         struct heap_node *node = ready_best(&e->ready, serves, w);
         if (node == NULL)
             return;
         if (reason.len == 0)
-            reason = arena_printf(e->arena, "leased to %s", id_format(id, ID_WORKER, w->id).ptr);
+            reason = worker_words(e, STR("leased to "), w);
         struct exec *x = CONTAINER_OF(node, struct exec, ready);
         exec_move(
             e, x,

@@ -264,6 +264,8 @@ void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, 
 /* Takes the parked poll back into the turn, so that it can be answered. */
 void worker_open(struct engine *e, struct worker *w);
 struct worker_rec worker_record(const struct worker *w);
+/* head and the worker's id, in the turn's arena: "worker:wrk_…". */
+struct str worker_words(struct engine *e, struct str head, const struct worker *w);
 
 /* ---- report.c: what a worker says about its leases */
 

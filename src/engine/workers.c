@@ -84,6 +84,13 @@ struct worker_rec worker_record(const struct worker *w)
     };
 }
 
+struct str worker_words(struct engine *e, struct str head, const struct worker *w)
+{
+    char *text = arena_bytes(e->arena, head.len + ID_TEXT_MAX);
+    memcpy(text, head.ptr, head.len);
+    return str_of(text, head.len + id_format(text + head.len, ID_WORKER, w->id).len);
+}
+
 /* ---- registration */
 
 static struct str join_lines(struct arena *arena, const struct str *items, size_t count)
@@ -195,11 +202,10 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
 
 static void poll_results(struct engine *e, struct worker *w, const struct poll *poll)
 {
-    char id[ID_TEXT_MAX];
     struct poll_reply *reply = &w->turn.cmd->reply.poll;
     if (poll->result_count == 0)
         return;
-    struct str actor = arena_printf(e->arena, "worker:%s", id_format(id, ID_WORKER, w->id).ptr);
+    struct str actor = worker_words(e, STR("worker:"), w);
     struct poll_verdict *verdicts =
         ARENA_ARRAY(w->turn.cmd->arena, struct poll_verdict, poll->result_count);
     for (size_t i = 0; i < poll->result_count; i++)

@@ -1,4 +1,5 @@
 #include "server/feed.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "server/net.h"
@@ -12,7 +13,7 @@
 enum {
     PAGE_BYTES = 64 << 10,
     PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
-    UNSENT_HIGH = 256 << 10,   /* a reader with more than this unread has to wait */
+    UNSENT_HIGH = 1 << 20,     /* a reader with more than this unread has to wait */
     PAGE_EVENTS = 500,
     LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
 };
@@ -24,6 +25,7 @@ struct piece {
     struct request *request;
     struct buf data; /* owned */
     bool last;
+    bool broken; /* the last one, although something is missing */
 };
 
 static const char *content_type(const struct follow *f)
@@ -50,22 +52,28 @@ static void deliver_piece(struct parcel *parcel)
         f->open = true;
         net_stream_open(r, content_type(f), &f->unsent, on_gone);
     }
-    if (p->data.len > 0 && http_stream_write(r->http, buf_str(&p->data)) == RC_OK)
-        atomic_store(&f->unsent, http_stream_unsent(r->http));
+    enum rc rc = http_stream_write(r->http, buf_str(&p->data));
+    atomic_store(&f->unsent, http_stream_unsent(r->http));
+    f->broken = f->broken || p->broken || rc == RC_BUSY;
+    if (f->broken && !p->last && !f->leaving)
+        on_gone(r);
     bool close = p->last && !f->leaving;
     buf_free(&p->data);
     free(p);
     if (close)
-        net_stream_close(r);
+        net_stream_close(r, f->broken);
 }
 
-static void send_piece(struct follow *f, struct buf *take_data, bool last)
+enum piece_kind { PIECE_MORE, PIECE_LAST, PIECE_BROKEN };
+
+static void send_piece(struct follow *f, struct buf *take_data, enum piece_kind kind)
 {
     struct piece *p = MEM_NEW(struct piece);
     p->parcel.deliver = deliver_piece;
     p->request = f->request;
     p->data = *take_data;
-    p->last = last;
+    p->last = kind != PIECE_MORE;
+    p->broken = kind == PIECE_BROKEN;
     atomic_fetch_add(&f->unsent, p->data.len);
     net_send(f->request->net, &p->parcel);
 }
@@ -73,7 +81,7 @@ static void send_piece(struct follow *f, struct buf *take_data, bool last)
 static void deliver_closed(struct parcel *parcel)
 {
     struct follow *f = CONTAINER_OF(parcel, struct follow, closed);
-    net_stream_close(f->request);
+    net_stream_close(f->request, f->broken);
 }
 
 /* On the tail thread: the reader is gone. */
@@ -88,7 +96,7 @@ static void deliver_goodbye(struct parcel *parcel)
 static void end(struct follow *f, struct buf *take_data)
 {
     list_remove(&f->node);
-    send_piece(f, take_data, true);
+    send_piece(f, take_data, PIECE_LAST);
 }
 
 /* ---- output */
@@ -153,15 +161,21 @@ static bool pump_output(struct tail *t, struct follow *f)
     struct err err;
     enum rc rc = t->logs->ops->read(t->logs, f->exec_id, f->place, PAGE_BYTES, &t->arena, &chunks,
                                     &count, &err);
-    if (rc != RC_OK || count == 0) {
+    struct buf out = BUF(PIECE_BYTES_MAX);
+    if (rc != RC_OK) {
+        log_error("output could not be read", "error", err.text, NULL);
+        list_remove(&f->node);
+        send_piece(f, &out, PIECE_BROKEN);
+        return false;
+    }
+    if (count == 0) {
         at_end(t, f);
         return false;
     }
-    struct buf out = BUF(PIECE_BYTES_MAX);
     for (size_t i = 0; i < count; i++)
         print_chunk(f, &chunks[i], &out);
     f->place = (struct log_place){chunks[count - 1].token, chunks[count - 1].seq};
-    send_piece(f, &out, false);
+    send_piece(f, &out, PIECE_MORE);
     return true;
 }
 
@@ -206,7 +220,7 @@ static bool pump_events(struct tail *t, struct follow *f)
         print_event(&t->ring[f->event % EVENTS_KEPT], f->event, &out);
     }
     f->awake = f->event + 1 < t->event_next;
-    send_piece(f, &out, false);
+    send_piece(f, &out, PIECE_MORE);
     return f->awake;
 }
 
@@ -303,7 +317,8 @@ void feed_start(struct parcel *parcel)
     }
     struct buf nothing = BUF(0);
     list_push_back(&t->follows, &f->node);
-    send_piece(f, &nothing, false); /* begins the answer, so that the reader knows it is heard */
+    send_piece(f, &nothing,
+               PIECE_MORE); /* begins the answer, so that the reader knows it is heard */
 }
 
 void feed_end_all(struct tail *t)

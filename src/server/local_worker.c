@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,11 @@ static void exec_worker(const struct local_worker *w)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
+    /* By its name, so that ps shows one; a binary that was replaced meanwhile has none any more. */
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[len > 0 ? len : 0] = '\0';
+    execv(path, (char **)(uintptr_t)argv);
     execv("/proc/self/exe", (char **)(uintptr_t)argv);
     _exit(127);
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    STREAM_TICK_MS = 50,     /* how soon a writer hears that a slow reader took something */
-    STREAM_PING_TICKS = 300, /* 15 s: keeps proxies and NAT tables from forgetting a stream */
+    STREAM_TICK_MS = 20,     /* how soon a writer hears that a slow reader took something */
+    STREAM_PING_TICKS = 750, /* 15 s: keeps proxies and NAT tables from forgetting a stream */
     PROBLEM_BYTES_MAX = 4096,
 };
 
@@ -101,13 +101,16 @@ void net_stream_open(struct request *r, const char *content_type, atomic_size_t 
         stream_gone(r->http);
 }
 
-void net_stream_close(struct request *r)
+void net_stream_close(struct request *r, bool broken)
 {
     struct net *net = r->net;
     list_remove(&r->stream->node);
     if (list_empty(&net->streams))
         uv_timer_stop(&net->stream_timer);
-    http_stream_close(r->http);
+    if (broken)
+        http_stream_abort(r->http);
+    else
+        http_stream_close(r->http);
 }
 
 /* ---- requests */

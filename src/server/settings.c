@@ -48,7 +48,7 @@ const struct setting settings_table[] = {
     NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
     BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
     NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
-    BYTES(stream_bytes_max, "4MiB", 64 * KIB, GIB, "most unsent bytes to one reader of a stream"),
+    BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
     BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
     TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
     TIME(body_timeout_ms, "30s", 100, HOUR, "longest pause within a request's body"),

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    LAG_TICK_MS = 50,      /* how often a slow reader is looked at again */
+    LAG_TICK_MS = 20,      /* how often a slow reader is looked at again */
     TRIM_MAX = 10000,      /* chunks deleted in one go */
     TRIM_AGAIN_MS = 100,   /* when there was more */
     TRIM_REST_MS = 600000, /* when there was not */

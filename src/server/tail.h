@@ -39,6 +39,7 @@ struct follow {
     bool awake;            /* there may be something to send */
     bool open;             /* the net thread's: the answer has begun */
     bool leaving;          /* the net thread's: the reader has gone, the tail was told */
+    bool broken;           /* the net thread's: something is missing, the reader must notice */
     struct parcel goodbye; /* to the tail: forget it */
     struct parcel closed;  /* from the tail: forgotten */
 };

@@ -114,3 +114,6 @@ enum rc http_stream_write(struct http_request *req, struct str bytes);
 size_t http_stream_unsent(const struct http_request *req);
 /* Sends what is left, ends the answer and gives the request back. */
 void http_stream_close(struct http_request *req);
+/* Gives the request back and closes the connection in the middle of the answer, so that its reader
+ * knows that something is missing. */
+void http_stream_abort(struct http_request *req);

@@ -144,3 +144,11 @@ void http_stream_close(struct http_request *req)
         http_conn_send(c, &STR("0\r\n\r\n"), 1);
     http_conn_give_back(c, last);
 }
+
+void http_stream_abort(struct http_request *req)
+{
+    struct http_conn *c = req->conn;
+    assert(c->held);
+    http_conn_close(c);
+    http_conn_give_back(c, true);
+}

@@ -47,6 +47,7 @@ struct poller {
     struct pace pace;
     uv_timer_t watch;  /* for leases that run out */
     size_t result_max; /* per poll; smaller while the server refuses them */
+    size_t offer_max;  /* free slots per poll; smaller while replies are too large for us */
 
     int64_t told_deadline_ms;
     bool drain_told;
@@ -197,8 +198,8 @@ static void take_reply(struct poller *p, const struct link *link, const struct p
     tell_deadline(p);
 }
 
-/* The last word is a poll that offers nothing and names nothing:
- * whatever was granted into a reply we will never read is taken back by it at once. */
+/* The last word is a poll that offers nothing and names nothing: whatever was granted into a reply
+ * we will never read is taken back by it at once. */
 static void look_drained(struct poller *p, const struct link *link)
 {
     if (!p->draining || p->drained || link->free > 0 || !is_newest(p, link) ||
@@ -217,6 +218,7 @@ static void poll_refused(struct poller *p, const struct link *link, struct str b
     if (link->result_count == 1)
         holdings_drop(&p->holdings, link->seq);
     p->result_max = link->result_count > 1 ? link->result_count / 2 : 1;
+    holdings_landed(&p->holdings, link->seq);
     pace_pause(&p->pace, link->result_count > 0 ? IDLE_GAP_MS : PACE_REFUSED_MS);
 }
 
@@ -234,42 +236,48 @@ static void on_answered(struct poller *p, const struct link *link,
     take_reply(p, link, &reply);
     look_drained(p, link);
     p->result_max = SIZE_MAX;
+    p->offer_max = p->offer_max > SIZE_MAX / 2 ? SIZE_MAX : p->offer_max * 2;
     bool idle = reply.lease_count + reply.verdict_count == 0 && !holdings_wait(&p->holdings) &&
                 clock_boot_ms() - link->sent_ms < IDLE_GAP_MS;
     pace_in(&p->pace, idle ? IDLE_GAP_MS : 0);
+}
+
+/* The newest poll was not taken; its results wait again. */
+static void on_failed(struct poller *p, const struct link *link,
+                      const struct http_response *response, const struct err *err)
+{
+    holdings_landed(&p->holdings, link->seq);
+    if (response == NULL && err->rc == RC_TOO_LARGE)
+        p->offer_max = link->free > 1 ? link->free / 2 : 1;
+    if (pace_handled(&p->pace, response, err, p->token_file))
+        return;
+    assert(response != NULL); /* that was handled */
+    if (response->status == 404)
+        start_over(p, "the server does not know us");
+    else if (response->status == 409)
+        start_over(p, "another process polls with our id");
+    else
+        pace_failed(&p->pace, "an unexpected status");
 }
 
 static void on_polled(void *arg, const struct http_response *response, const struct err *err)
 {
     struct link *link = arg;
     struct poller *p = link->poller;
+    int status = response == NULL ? 0 : response->status;
 
     link->busy = false;
     if (p->closing || !p->registered)
         return;
     arena_reset(&p->scratch);
-    if (response != NULL && response->status == 200) {
+    if (status == 200)
         on_answered(p, link, response);
-        return;
-    }
-    if (!is_newest(p, link)) { /* it carried no results; a newer one says all it would have */
+    else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have */
         pace_in(&p->pace, 0);
-        return;
-    }
-    if (response != NULL && (response->status == 400 || response->status == 413)) {
+    else if (status == 400 || status == 413)
         poll_refused(p, link, response->body);
-        holdings_landed(&p->holdings, link->seq);
-        return;
-    }
-    holdings_landed(&p->holdings, link->seq);
-    if (pace_handled(&p->pace, response, err, p->token_file))
-        return;
-    assert(response != NULL); /* the others were handled */
-    if (response->status == 404 || response->status == 409)
-        start_over(p, response->status == 404 ? "the server does not know us"
-                                              : "another process polls with our id");
     else
-        pace_failed(&p->pace, "an unexpected status");
+        on_failed(p, link, response, err);
 }
 
 /* ---- polls */
@@ -277,7 +285,8 @@ static void on_polled(void *arg, const struct http_response *response, const str
 static uint32_t free_slots(const struct poller *p)
 {
     size_t running = p->holdings.running_count;
-    return p->draining || running >= p->hello.slots ? 0 : p->hello.slots - (uint32_t)running;
+    size_t free = p->draining || running >= p->hello.slots ? 0 : p->hello.slots - running;
+    return (uint32_t)(free < p->offer_max ? free : p->offer_max);
 }
 
 /* How long the server may park us: never so long that a lease is renewed only once in its life. */
@@ -390,7 +399,7 @@ enum rc poller_new(uv_loop_t *loop, const struct poller_options *options,
     for (size_t i = 0; i < LINKS; i++)
         p->links[i] = (struct link){.poller = p, .client = clients[i]};
     holdings_init(&p->holdings);
-    p->result_max = SIZE_MAX;
+    p->result_max = p->offer_max = SIZE_MAX;
     p->told_deadline_ms = INT64_MAX;
     pace_init(&p->pace, loop, act, p);
     uv_timer_init(loop, &p->watch); /* cannot fail */

@@ -142,13 +142,14 @@ static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
 
 static bool may_leave(struct worker *w, int64_t now_us)
 {
-    bool told = w->drained && uplink_is_idle(w->host.uplink);
+    bool log_sent = uplink_is_idle(w->host.uplink);
     bool hopeless = poller_pending(w->poller) == 0 && !poller_is_connected(w->poller);
     if (poller_running(w->poller) > 0 || w->runs.len > 0)
         return false;
     if (w->idle_since_us == 0)
         w->idle_since_us = now_us;
-    return told || hopeless || now_us - w->idle_since_us > LEAVE_PATIENCE_MS * INT64_C(1000);
+    return (log_sent && (w->drained || hopeless)) ||
+           now_us - w->idle_since_us > LEAVE_PATIENCE_MS * INT64_C(1000);
 }
 
 static void on_leave_tick(uv_timer_t *timer)
