@@ -106,7 +106,7 @@ void heap_set(struct heap *h, struct heap_node *node, uint64_t key, uint64_t tie
 /* What is below a node is larger: a subtree is left as soon as it cannot hold anything better. The
  * depth is that of the heap, 16 at most. */
 static const struct heap_item *find(const struct heap *h, uint32_t at, const struct heap_item *best,
-                                    heap_accept *accept, void *arg)
+                                    heap_accept *accept, const void *arg)
 {
     const struct heap_item *item = &h->items[at];
     if (best != NULL && !before(item, best))
@@ -119,7 +119,7 @@ static const struct heap_item *find(const struct heap *h, uint32_t at, const str
     return best;
 }
 
-const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, void *arg)
+const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, const void *arg)
 {
     return h->len == 0 ? NULL : find(h, 0, NULL, accept, arg);
 }

@@ -42,8 +42,8 @@ static inline const struct heap_item *heap_min(const struct heap *h)
 
 /* The smallest that accept() likes, or NULL. Looks at nothing that stands behind one it likes, so
  * when the very first will do, this costs no more than heap_min. */
-typedef bool heap_accept(void *arg, struct heap_node *node);
-const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, void *arg);
+typedef bool heap_accept(const void *arg, struct heap_node *node);
+const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, const void *arg);
 
 static inline bool heap_holds(const struct heap_node *node)
 {

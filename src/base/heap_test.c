@@ -113,6 +113,34 @@ static void the_largest_keys_are_keys_too(void **state)
     heap_free(&heap);
 }
 
+/* Likes keys that divisor divides. */
+static bool is_multiple(const void *divisor, struct heap_node *node)
+{
+    const struct thing *thing = (const struct thing *)(const void *)node;
+    return thing->key % *(const uint64_t *)divisor == 0;
+}
+
+static void find_agrees_with_looking_at_everything(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    static struct thing things[THINGS];
+    for (size_t i = 0; i < THINGS; i++) {
+        things[i].key = 1 + rng_below(&rng, 200);
+        heap_push(&heap, &things[i].node, things[i].key, i);
+    }
+    for (uint64_t divisor = 1; divisor < 250; divisor++) {
+        for (size_t i = 0; i < THINGS; i++)
+            things[i].in = things[i].key % divisor == 0;
+        size_t min = naive_min(things);
+        const struct heap_item *item = heap_find(&heap, is_multiple, &divisor);
+        assert_ptr_equal(item == NULL ? NULL : item->node,
+                         min == THINGS ? NULL : &things[min].node);
+    }
+    heap_free(&heap);
+    assert_null(heap_find(&heap, is_multiple, &(uint64_t){1}));
+}
+
 int main(int argc, char **argv)
 {
     rng = rng_for_test(argc, argv);
@@ -122,6 +150,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(equal_keys_come_out_by_their_ties),
         cmocka_unit_test(removing_what_is_in_no_heap_does_nothing),
         cmocka_unit_test(the_largest_keys_are_keys_too),
+        cmocka_unit_test(find_agrees_with_looking_at_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

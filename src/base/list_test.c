@@ -76,6 +76,21 @@ static void popping_takes_the_first_until_none_is_left(void **state)
     assert_null(list_first(&list));
 }
 
+static void a_thing_may_be_put_before_any_other(void **state)
+{
+    (void)state;
+    struct list list;
+    struct thing things[2];
+    struct thing first = {.number = 7};
+    struct thing second = {.number = 8};
+    struct thing last = {.number = 9};
+    fill(&list, things, 2, 1);
+    list_insert_before(&things[0].node, &first.node);
+    list_insert_before(&things[1].node, &second.node);
+    list_insert_before(&list.head, &last.node);
+    assert_numbers(&list, (int[]){7, 1, 8, 2, 9}, 5);
+}
+
 static void splicing_moves_all_behind_the_last(void **state)
 {
     (void)state;
@@ -111,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_thing_may_leave_from_anywhere_and_twice),
         cmocka_unit_test(the_current_thing_may_leave_while_walking),
         cmocka_unit_test(popping_takes_the_first_until_none_is_left),
+        cmocka_unit_test(a_thing_may_be_put_before_any_other),
         cmocka_unit_test(splicing_moves_all_behind_the_last),
         cmocka_unit_test(splicing_an_empty_list_changes_nothing),
     };

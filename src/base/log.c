@@ -29,17 +29,6 @@ void log_set_who(const char *who)
     who_name = who;
 }
 
-bool log_level_parse(struct str name, enum log_level *ret_level)
-{
-    for (size_t i = 0; i < COUNT_OF(level_names); i++) {
-        if (str_eq(level_names[i], name)) {
-            *ret_level = (enum log_level)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* wire/json's writer lives above base; a log line needs only this much of it. */
 static void add_json_text(struct buf *line, struct str text)
 {

@@ -12,7 +12,6 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 void log_set_level(enum log_level level);
 /* "who" of every line of this process: "server", "worker". Borrowed for ever. */
 void log_set_who(const char *who);
-bool log_level_parse(struct str name, enum log_level *ret_level);
 
 /* message is a sentence; fields follow as key, value pairs of NUL-terminated text, ended by NULL:
  * log_info("listening", "address", text, NULL). */

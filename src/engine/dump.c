@@ -90,25 +90,42 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                x->touched == NULL ? "" : " touched");
 }
 
-static void dump_worker(const struct engine *e, struct buf *out, const struct worker *w)
+static void dump_trade_name(struct buf *out, const struct trade *trade)
 {
-    const struct worker_values *v = &w->v;
-    struct str queues = w->queues;
-    struct str handlers = w->handlers;
-    buf_printf(out, "worker %" PRIu64 " name=%.*s slots=%" PRIu32 " commands=%d queues=", w->id,
-               STR_ARG(w->name), w->slots, w->runs_commands);
+    struct str queues = trade->queues;
+    struct str handlers = trade->handlers;
+    buf_printf(out, "commands=%d queues=", trade->runs_commands);
     while (queues.len > 0)
         buf_printf(out, "%.*s,", STR_ARG(str_cut(&queues, '\n')));
     buf_add(out, STR(" handlers="));
     while (handlers.len > 0)
         buf_printf(out, "%.*s,", STR_ARG(str_cut(&handlers, '\n')));
+}
+
+static void dump_trade(struct buf *out, const struct trade *trade)
+{
+    buf_add(out, STR("trade "));
+    dump_trade_name(out, trade);
+    buf_printf(out, " members=%zu%s waiting:", trade->members,
+               list_linked(&trade->idle) ? " idle" : "");
+    LIST_EACH(&trade->waiting, node)
+    buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct worker, waiting)->id);
+    buf_add_char(out, '\n');
+}
+
+static void dump_worker(const struct engine *e, struct buf *out, const struct worker *w)
+{
+    const struct worker_values *v = &w->v;
+    buf_printf(out, "worker %" PRIu64 " name=%.*s slots=%" PRIu32 " trade ", w->id,
+               (int)w->name_len, w->name, w->slots);
+    dump_trade_name(out, w->trade);
     buf_printf(out,
                " seq=%" PRIu64 " seen=%" PRId64 " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64
                " offered=%" PRIu32 " draining=%d gone=%d at:",
                v->seq, v->seen_ms, v->wake_ms, v->parked == NULL ? 0 : v->parked->poll.seq,
                v->parked_no, v->offered, v->draining, v->gone);
     dump_key(out, "timer", &e->timers, &w->timer.node);
-    buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->parked) ? " parked" : "",
+    buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->waiting) ? " waiting" : "",
                w->turn.cmd == NULL ? "" : " open", w->touched == NULL ? "" : " touched", w->busy);
     LIST_EACH(&w->leases, node)
     buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct exec, on_worker)->id);
@@ -140,33 +157,38 @@ static void dump_queue(struct buf *out, const struct queue *q)
     dump_numbers(out, q->name, "execs change", q->execs_change, EXEC_STATES);
 }
 
-void engine_dump(const struct engine *e, struct buf *out)
+static void dump_maps(const struct engine *e, struct buf *out)
 {
     struct map_slot *jobs = sorted(&e->jobs);
     struct map_slot *execs = sorted(&e->execs);
     struct map_slot *workers = sorted(&e->workers);
-    struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
-    struct strmap_slot *queues = sorted_names(&e->queues);
-    buf_printf(out,
-               "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " timers %" PRIu32 " ready %zu\n",
-               e->turn, e->horizon.due_ms, e->horizon.id, e->timers.len, e->ready.len);
     for (size_t i = 0; i < e->jobs.len; i++)
         dump_job(out, jobs[i].value);
     for (size_t i = 0; i < e->execs.len; i++)
         dump_exec(e, out, execs[i].value);
     for (size_t i = 0; i < e->workers.len; i++)
         dump_worker(e, out, workers[i].value);
-    buf_add(out, STR("parked:"));
-    LIST_EACH(&e->parked, node)
-    buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct worker, parked)->id);
-    buf_add_char(out, '\n');
-    for (size_t i = 0; i < e->ready.lanes.len; i++)
-        dump_lane(out, lanes[i].value);
-    for (size_t i = 0; i < e->queues.len; i++)
-        dump_queue(out, queues[i].value);
     free(jobs);
     free(execs);
     free(workers);
+}
+
+void engine_dump(const struct engine *e, struct buf *out)
+{
+    struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
+    struct strmap_slot *trades = sorted_names(&e->trades.by_key);
+    struct strmap_slot *queues = sorted_names(&e->queues);
+    buf_printf(out,
+               "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " timers %" PRIu32 " ready %zu\n",
+               e->turn, e->horizon.due_ms, e->horizon.id, e->timers.len, e->ready.len);
+    dump_maps(e, out);
+    for (size_t i = 0; i < e->ready.lanes.len; i++)
+        dump_lane(out, lanes[i].value);
+    for (size_t i = 0; i < e->trades.by_key.len; i++)
+        dump_trade(out, trades[i].value);
+    for (size_t i = 0; i < e->queues.len; i++)
+        dump_queue(out, queues[i].value);
     free(lanes);
+    free(trades);
     free(queues);
 }

@@ -27,7 +27,7 @@ struct engine *engine_new(const struct engine_options *options)
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;
     ready_init(&e->ready);
-    list_init(&e->parked);
+    trades_init(&e->trades);
     list_init(&e->open);
     list_init(&e->done);
     list_init(&e->changed_queues);
@@ -40,12 +40,7 @@ void engine_free(struct engine *e)
         return;
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->jobs, slot) free(slot->value);
-    MAP_EACH(&e->workers, slot)
-    {
-        struct worker *w = slot->value;
-        free(w->text);
-        free(w);
-    }
+    MAP_EACH(&e->workers, slot) free(slot->value);
     for (size_t i = 0; i < e->queues.cap; i++)
         free(e->queues.slots[i].value);
     map_free(&e->execs);
@@ -53,6 +48,7 @@ void engine_free(struct engine *e)
     map_free(&e->workers);
     strmap_free(&e->queues);
     ready_free(&e->ready);
+    trades_free(&e->trades);
     heap_free(&e->timers);
     free(e);
 }
@@ -135,9 +131,9 @@ static void decide_workers(struct engine *e, struct command *cmd)
             continue;
         struct worker_view *view = &views[len++];
         *view = (struct worker_view){worker_record(w), w->busy, w->v.seen_ms, w->v.parked != NULL};
-        view->worker.name = arena_str(cmd->arena, w->name);
-        view->worker.queues = arena_str(cmd->arena, w->queues);
-        view->worker.handlers = arena_str(cmd->arena, w->handlers);
+        view->worker.name = arena_str(cmd->arena, view->worker.name);
+        view->worker.queues = arena_str(cmd->arena, w->trade->queues);
+        view->worker.handlers = arena_str(cmd->arena, w->trade->handlers);
     }
     if (len > 0)
         qsort(views, len, sizeof *views, by_id);
@@ -235,8 +231,11 @@ size_t engine_live_count(const struct engine *e)
 
 void engine_unpark(struct engine *e, struct list *ret_parked)
 {
-    for (struct list_node *node; (node = list_first(&e->parked)) != NULL;) {
-        struct worker *w = CONTAINER_OF(node, struct worker, parked);
+    MAP_EACH(&e->workers, slot)
+    {
+        struct worker *w = slot->value;
+        if (w->v.parked == NULL)
+            continue;
         list_push_back(ret_parked, &w->v.parked->node);
         worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);
     }

@@ -223,7 +223,6 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     default: break;
     }
     lease_release(&v->lease);
-    v->stop_told = false;
 }
 
 /* A job that runs once ends with its execution. */

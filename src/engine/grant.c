@@ -6,23 +6,6 @@
  * in it: polls that came, and lanes that are fresh. */
 #include "engine/internal.h"
 
-static bool has_line(struct str lines, struct str want)
-{
-    while (lines.len > 0) {
-        if (str_eq(str_cut(&lines, '\n'), want))
-            return true;
-    }
-    return false;
-}
-
-static bool serves(const void *worker, const struct lane *lane)
-{
-    const struct worker *w = worker;
-    if (w->queues.len > 0 && !has_line(w->queues, lane->queue))
-        return false;
-    return lane->handler.len == 0 ? w->runs_commands : has_line(w->handlers, lane->handler);
-}
-
 /* The lease as the worker will see it. The texts move into the poll's own arena: the job may end
  * before the answer is written. An empty spec is fetched from the store by the turn. */
 static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
@@ -53,7 +36,7 @@ static void fill(struct engine *e, struct worker *w)
 {
     struct str reason = {0};
     while (w->turn.free > 0) {
-        struct heap_node *node = ready_best(&e->ready, serves, w);
+        struct heap_node *node = ready_best(&e->ready, w->trade);
         if (node == NULL)
             return;
         if (reason.len == 0)
@@ -66,15 +49,23 @@ static void fill(struct engine *e, struct worker *w)
     }
 }
 
-static void offer_lane(struct engine *e, struct lane *lane)
+static struct worker *longest_waiting(const struct engine *e, const struct lane *lane)
 {
-    LIST_EACH(&e->parked, node)
+    struct worker *longest = NULL;
+    LIST_EACH(&e->trades.idle, node)
     {
-        struct worker *w = CONTAINER_OF(node, struct worker, parked);
-        if (lane->heap.len == 0)
-            return;
-        if (w->v.offered == 0 || w->v.draining || !serves(w, lane))
-            continue;
+        const struct trade *trade = CONTAINER_OF(node, struct trade, idle);
+        struct worker *w = CONTAINER_OF(list_first(&trade->waiting), struct worker, waiting);
+        if ((longest == NULL || w->v.parked_no < longest->v.parked_no) &&
+            trade_serves(trade, lane->queue, lane->handler))
+            longest = w;
+    }
+    return longest;
+}
+
+static void offer_lane(struct engine *e, const struct lane *lane)
+{
+    for (struct worker *w; lane->heap.len > 0 && (w = longest_waiting(e, lane)) != NULL;) {
         worker_open(e, w);
         fill(e, w);
     }

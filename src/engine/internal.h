@@ -88,7 +88,7 @@ struct worker_values {
     int64_t seen_ms;
     int64_t wake_ms;        /* end of parking, or time to forget it */
     struct command *parked; /* the poll that waits for something to say */
-    uint64_t parked_no;     /* the number of that parking (engine.parkings): orders engine.parked */
+    uint64_t parked_no;     /* the number of that parking (engine.parkings): orders trade.waiting */
     uint32_t offered;       /* free slots of that poll */
     bool draining;
     bool gone; /* forgotten; freed when the turn is committed */
@@ -96,16 +96,13 @@ struct worker_values {
 
 struct worker {
     uint64_t id;
-    char *text; /* owned: all of its names */
-    struct str name;
-    struct str queues;   /* newline-separated; empty: all */
-    struct str handlers; /* newline-separated */
-    bool runs_commands;
+    struct trade *trade;
+    uint32_t name_len;
     uint32_t slots;
     uint32_t busy; /* leases on the list */
     int64_t registered_ms;
     struct list leases;
-    struct list_node parked; /* on engine.parked */
+    struct list_node waiting; /* on trade.waiting while it is parked with free slots */
     struct timer timer;
     struct worker_values v;
     struct touched *touched;
@@ -118,6 +115,7 @@ struct worker {
         VEC(struct poll_lease) leases;
         VEC(struct poll_stop) stops;
     } turn;
+    char name[];
 };
 
 enum thing { THING_JOB, THING_EXEC, THING_WORKER };
@@ -165,7 +163,7 @@ struct engine {
     struct strmap queues;
     struct ready ready;
     struct heap timers;
-    struct list parked; /* workers, longest waiting first */
+    struct trades trades;
     struct horizon horizon;
 
     /* the turn */

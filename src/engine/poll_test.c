@@ -471,6 +471,25 @@ static void a_poll_waits_no_longer_than_it_wants(void **state)
     assert_int_equal(hasty->answers, 1);
 }
 
+/* As on a machine that slept: the poll's time, the lease and the worker's silence are all over. */
+static void who_is_parked_when_the_clock_leaps_is_not_forgotten(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    struct asked *parked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    world_pass(&w, 24 * HOUR_MS);
+    assert_int_equal(parked->answers, 1);
+    assert_int_equal(reply_of(parked)->lease_count, 1);
+    struct asked *next = ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(next->cmd.reply.rc, RC_OK);
+}
+
 static void a_poll_whose_time_is_over_takes_what_just_became_ready(void **state)
 {
     (void)state;
@@ -631,10 +650,8 @@ static void a_silent_worker_is_forgotten(void **state)
     struct fake f = HIRE(&w);
     ask_poll(&w, &f, 1);
     world_turn(&w);
-    int64_t forgotten_ms = w.now_ms + w.options.forget_ms;
     world_pass(&w, w.options.park_ms);
-    w.now_ms = forgotten_ms - 1;
-    world_turn(&w);
+    world_pass(&w, w.options.forget_ms - 1);
     assert_int_equal(w.table.workers.len, 1);
     world_pass(&w, 1);
     assert_int_equal(w.table.workers.len, 0);
@@ -737,6 +754,7 @@ int main(void)
         cmocka_unit_test(a_worker_is_told_to_stop_what_nobody_knows),
         cmocka_unit_test(a_parked_poll_is_answered_when_its_time_is_over),
         cmocka_unit_test(a_poll_waits_no_longer_than_it_wants),
+        cmocka_unit_test(who_is_parked_when_the_clock_leaps_is_not_forgotten),
         cmocka_unit_test(a_poll_whose_time_is_over_takes_what_just_became_ready),
         cmocka_unit_test(who_hung_up_is_offered_nothing),
         cmocka_unit_test(who_hangs_up_in_the_turn_of_its_poll_is_offered_nothing),

@@ -114,21 +114,15 @@ void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node)
         list_remove(&lane->fresh);
 }
 
-struct asking {
-    ready_serves *serves;
-    const void *worker;
-};
-
-static bool accept(void *arg, struct heap_node *node)
+static bool is_served(const void *trade, struct heap_node *node)
 {
-    const struct asking *asking = arg;
-    return asking->serves(asking->worker, CONTAINER_OF(node, struct lane, order));
+    const struct lane *lane = CONTAINER_OF(node, struct lane, order);
+    return trade_serves(trade, lane->queue, lane->handler);
 }
 
-struct heap_node *ready_best(const struct ready *r, ready_serves *serves, const void *worker)
+struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
 {
-    struct asking asking = {serves, worker};
-    const struct heap_item *found = heap_find(&r->order, accept, &asking);
+    const struct heap_item *found = heap_find(&r->order, is_served, trade);
     if (found == NULL)
         return NULL;
     const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "engine/trade.h"
 
 struct lane {
     struct str queue;   /* owned, with handler, in one allocation behind the struct */
@@ -37,8 +38,7 @@ void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32
                int64_t ready_ms, uint64_t id);
 void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node);
 
-/* The best of the lanes that serves() says are worker's, or NULL. It stays where it is. */
-typedef bool ready_serves(const void *worker, const struct lane *lane);
-struct heap_node *ready_best(const struct ready *r, ready_serves *serves, const void *worker);
+/* The best of all that workers of this trade may be given, or NULL. It stays where it is. */
+struct heap_node *ready_best(const struct ready *r, const struct trade *trade);
 /* Takes the next fresh lane off the list of fresh ones, or NULL. */
 struct lane *ready_next_fresh(struct ready *r);

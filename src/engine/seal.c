@@ -14,8 +14,7 @@ static void count(struct engine *e, struct queue *q, int64_t *changes, int befor
 static struct job_change job_changed(struct engine *e, const struct touched *t)
 {
     const struct job *job = t->job;
-    count(e, job->queue, job->queue->jobs_change, t->stored ? (int)t->before.job.state : 0,
-          (int)job->v.state);
+    count(e, job->queue, job->queue->jobs_change, (int)t->before.job.state, (int)job->v.state);
     struct job_change change = {
         .kind = t->stored ? CHANGE_UPDATE : CHANGE_INSERT,
         .job =
@@ -54,7 +53,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
     const struct exec *x = t->exec;
     const struct exec_values *v = &x->v;
     struct queue *q = x->job->queue;
-    count(e, q, q->execs_change, t->stored ? (int)t->before.exec.state : 0, (int)v->state);
+    count(e, q, q->execs_change, (int)t->before.exec.state, (int)v->state);
     return (struct exec_change){
         .kind = exec_change_kind(t),
         .exec =

@@ -123,18 +123,19 @@ static inline bool test_serves(const struct worker *w, const struct lane *lane)
     struct buf text = BUF(1 << 16);
     struct buf line = BUF(1 << 10);
     bool yes;
-    buf_printf(&text, "\n%.*s", STR_ARG(w->queues));
+    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->queues));
     buf_printf(&line, "\n%.*s\n", STR_ARG(lane->queue));
     buf_add_char(&text, '\0');
     buf_add_char(&line, '\0');
-    yes = w->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
+    yes = w->trade->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
     buf_clear(&text);
     buf_clear(&line);
-    buf_printf(&text, "\n%.*s", STR_ARG(w->handlers));
+    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->handlers));
     buf_printf(&line, "\n%.*s\n", STR_ARG(lane->handler));
     buf_add_char(&text, '\0');
     buf_add_char(&line, '\0');
-    yes = yes && (lane->handler.len == 0 ? w->runs_commands : strstr(text.ptr, line.ptr) != NULL);
+    yes = yes &&
+          (lane->handler.len == 0 ? w->trade->runs_commands : strstr(text.ptr, line.ptr) != NULL);
     buf_free(&text);
     buf_free(&line);
     return yes;
@@ -143,13 +144,13 @@ static inline bool test_serves(const struct worker *w, const struct lane *lane)
 /* No worker waits for work that waits for a worker. */
 static inline void check_nobody_waits_in_vain(const struct engine *e)
 {
-    LIST_EACH(&e->parked, node)
+    MAP_EACH(&e->workers, slot)
     {
-        const struct worker *w = CONTAINER_OF(node, struct worker, parked);
-        assert_non_null(w->v.parked);
-        if (w->v.offered == 0 || w->v.draining)
-            continue;
-        for (uint32_t i = 0; i < e->ready.order.len; i++) {
+        const struct worker *w = slot->value;
+        bool waits = w->v.parked != NULL && w->v.offered > 0 && !w->v.draining;
+        assert_true(list_linked(&w->waiting) == waits);
+        assert_true(!waits || list_linked(&w->trade->idle));
+        for (uint32_t i = 0; waits && i < e->ready.order.len; i++) {
             struct heap_node *order = e->ready.order.items[i].node;
             assert_false(test_serves(w, CONTAINER_OF(order, struct lane, order)));
         }
@@ -206,7 +207,6 @@ static inline void check_places(const struct engine *e)
     {
         const struct worker *w = slot->value;
         assert_true(w->touched == NULL && w->turn.cmd == NULL && !w->v.gone);
-        assert_true(list_linked(&w->parked) == (w->v.parked != NULL));
         busy += w->busy;
     }
     MAP_EACH(&e->jobs, slot)
@@ -549,7 +549,7 @@ struct fake {
     size_t held_count;
 };
 
-struct trade {
+struct skills {
     char unused;
     uint32_t slots;
     const char *queues;   /* comma-separated; NULL: all */
@@ -567,28 +567,28 @@ static inline size_t split(struct arena *arena, const char *list, const struct s
     return items.len;
 }
 
-static inline struct asked *ask_register(struct world *w, const struct trade *trade)
+static inline struct asked *ask_register(struct world *w, const struct skills *skills)
 {
     struct asked *asked = ask(w, CMD_REGISTER);
     struct hello *hello = &asked->cmd.hello;
     hello->name = STR("host-1/4711");
-    hello->slots = trade->slots;
-    hello->runs_commands = !trade->no_commands;
-    hello->queue_count = split(&asked->arena, trade->queues, &hello->queues);
-    hello->handler_count = split(&asked->arena, trade->handlers, &hello->handlers);
+    hello->slots = skills->slots;
+    hello->runs_commands = !skills->no_commands;
+    hello->queue_count = split(&asked->arena, skills->queues, &hello->queues);
+    hello->handler_count = split(&asked->arena, skills->handlers, &hello->handlers);
     return asked;
 }
 
 /* Takes a turn. */
-static inline struct fake hire_one(struct world *w, struct trade trade)
+static inline struct fake hire_one(struct world *w, struct skills skills)
 {
-    struct asked *asked = ask_register(w, &trade);
+    struct asked *asked = ask_register(w, &skills);
     world_turn(w);
     assert_int_equal(asked->answers, 1);
     return (struct fake){.id = asked->cmd.reply.worker_id};
 }
 
-#define HIRE(world, ...) hire_one((world), (struct trade){.unused = 0, __VA_ARGS__})
+#define HIRE(world, ...) hire_one((world), (struct skills){.unused = 0, __VA_ARGS__})
 
 /* The next poll of the fake: lists what it holds. */
 static inline struct asked *ask_poll(struct world *w, struct fake *f, uint32_t free)

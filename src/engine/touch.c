@@ -122,8 +122,6 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_EXEC, undo_exec);
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
-    while (ready_next_fresh(&e->ready) != NULL) /* what is back was offered when it first came */
-        continue;
     e->horizon = e->horizon_before;
     e->arena = NULL;
 }

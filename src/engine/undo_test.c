@@ -83,13 +83,13 @@ static void random_target(struct chaos *c)
 
 static void random_register(struct chaos *c)
 {
-    static const struct trade trades[] = {
+    static const struct skills skills[] = {
         {.slots = 4},
         {.slots = 4, .queues = "default,mail"},
         {.slots = 2, .handlers = "x,y", .no_commands = true},
         {.slots = 3, .queues = "slow,odd", .handlers = "z"},
     };
-    ask_register(&c->w, &trades[below(c, COUNT_OF(trades))]);
+    ask_register(&c->w, &skills[below(c, COUNT_OF(skills))]);
 }
 
 static void random_results(struct chaos *c, struct fake *f, struct asked *poll)
@@ -224,7 +224,7 @@ static void random_turn(struct chaos *c)
     for (size_t i = 0; i < count; i++)
         random_command(c);
     if (chance(c, 30))
-        c->w.now_ms += (int64_t)below(c, chance(c, 10) ? 30000 : 2000);
+        c->w.now_ms += (int64_t)below(c, chance(c, 1) ? 2 * HOUR_MS : chance(c, 10) ? 30000 : 2000);
     else if (chance(c, 20) && engine_next_ms(c->w.engine) > c->w.now_ms)
         c->w.now_ms = engine_next_ms(c->w.engine);
     world_turn(&c->w);

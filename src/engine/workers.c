@@ -12,18 +12,12 @@
 
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
 {
-    struct worker *w = MEM_NEW(struct worker);
-    size_t len = rec->name.len + rec->queues.len + rec->handlers.len;
-    w->text = mem_resize(NULL, len);
-    struct buf text = {.ptr = w->text, .cap = len, .max = len};
-    buf_add(&text, rec->name);
-    buf_add(&text, rec->queues);
-    buf_add(&text, rec->handlers);
+    struct worker *w = mem_new(sizeof *w + rec->name.len);
+    if (rec->name.len > 0)
+        memcpy(w->name, rec->name.ptr, rec->name.len);
     w->id = rec->id;
-    w->name = str_of(w->text, rec->name.len);
-    w->queues = str_of(w->name.ptr + w->name.len, rec->queues.len);
-    w->handlers = str_of(w->queues.ptr + w->queues.len, rec->handlers.len);
-    w->runs_commands = rec->runs_commands;
+    w->name_len = (uint32_t)rec->name.len;
+    w->trade = trade_join(&e->trades, rec->queues, rec->handlers, rec->runs_commands);
     w->slots = rec->slots;
     w->registered_ms = rec->registered_ms;
     w->v.draining = rec->draining;
@@ -39,34 +33,38 @@ void worker_free(struct engine *e, struct worker *w)
 {
     assert(list_empty(&w->leases));
     map_remove(&e->workers, w->id);
-    free(w->text);
+    trade_leave(&e->trades, w->trade);
     free(w);
 }
 
-/* Longest waiting first. As on a worker's leases, what undo puts back belongs near the front. */
-static void parked_place(struct engine *e, struct worker *w)
+/* As on a worker's leases, what undo puts back belongs near the front. */
+static void waiting_place(struct engine *e, struct worker *w)
 {
-    struct list_node *at = &e->parked.head;
-    if (!list_empty(&e->parked) &&
-        CONTAINER_OF(at->prev, struct worker, parked)->v.parked_no > w->v.parked_no) {
+    struct trade *trade = w->trade;
+    struct list_node *at = &trade->waiting.head;
+    if (list_empty(&trade->waiting)) {
+        list_push_back(&e->trades.idle, &trade->idle);
+    } else if (CONTAINER_OF(at->prev, struct worker, waiting)->v.parked_no > w->v.parked_no) {
         at = at->next;
-        while (CONTAINER_OF(at, struct worker, parked)->v.parked_no < w->v.parked_no)
+        while (CONTAINER_OF(at, struct worker, waiting)->v.parked_no < w->v.parked_no)
             at = at->next;
     }
-    list_insert_before(at, &w->parked);
+    list_insert_before(at, &w->waiting);
 }
 
 void worker_place(struct engine *e, struct worker *w)
 {
-    if (w->v.parked != NULL)
-        parked_place(e, w);
+    if (w->v.parked != NULL && w->v.offered > 0 && !w->v.draining)
+        waiting_place(e, w);
     if (!w->v.gone)
         heap_push(&e->timers, &w->timer.node, (uint64_t)w->v.wake_ms, w->id);
 }
 
 void worker_unplace(struct engine *e, struct worker *w)
 {
-    list_remove(&w->parked);
+    list_remove(&w->waiting);
+    if (list_empty(&w->trade->waiting))
+        list_remove(&w->trade->idle);
     heap_remove(&e->timers, &w->timer.node);
 }
 
@@ -74,10 +72,10 @@ struct worker_rec worker_record(const struct worker *w)
 {
     return (struct worker_rec){
         .id = w->id,
-        .name = w->name,
-        .queues = w->queues,
-        .handlers = w->handlers,
-        .runs_commands = w->runs_commands,
+        .name = str_of(w->name, w->name_len),
+        .queues = w->trade->queues,
+        .handlers = w->trade->handlers,
+        .runs_commands = w->trade->runs_commands,
         .draining = w->v.draining,
         .slots = w->slots,
         .registered_ms = w->registered_ms,
@@ -178,7 +176,9 @@ void worker_open(struct engine *e, struct worker *w)
 {
     struct command *cmd = w->v.parked;
     touch_worker(e, w);
-    worker_set_parked(e, w, NULL, forget_at_ms(e, w));
+    /* Not from when it polled: if the clock has leapt since (a machine that slept), that is over,
+     * and the worker would be forgotten in the turn that gives it work. It was there until now. */
+    worker_set_parked(e, w, NULL, e->now_ms + e->options.forget_ms);
     open_poll(e, w, cmd, w->v.offered);
 }
 

@@ -189,9 +189,10 @@ static const struct json *batch_jobs(struct request *r, const struct json *doc)
         if (!str_eq(doc->members[i].key, STR("jobs")))
             field_error(&errors, r->arena, doc->members[i].key, "unknown field");
     }
-    if (jobs == NULL || jobs->kind != JSON_ARRAY)
+    bool is_list = jobs != NULL && jobs->kind == JSON_ARRAY;
+    if (!is_list)
         field_error(&errors, r->arena, STR("jobs"), "must be an array of jobs");
-    if (errors.count > 0) {
+    if (!is_list || errors.count > 0) {
         request_fail_fields(r, &errors);
         return NULL;
     }

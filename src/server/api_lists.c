@@ -42,6 +42,12 @@ static void read_when(struct request *r, const char *name, int64_t *ret_ms,
         *ret_ms = 1; /* 0 would be no bound at all */
 }
 
+/* 0 would be no filter at all; both are ids that no job has. */
+static void only_of(struct filter *f, uint64_t job_id)
+{
+    f->job_id = job_id == 0 ? 1 : job_id;
+}
+
 static void read_filter(struct request *r, const struct list_kind *kind,
                         struct field_errors *errors)
 {
@@ -56,9 +62,11 @@ static void read_filter(struct request *r, const struct list_kind *kind,
         field_error(errors, r->arena, STR("tag"), "must be key:value");
     if (http_request_param(r->http, STR("status"), &text) && !parse_status(kind, text, &f->state))
         field_error(errors, r->arena, STR("status"), "'%.*s' is not a status", STR_ARG(text));
-    if (http_request_param(r->http, STR("job"), &text) &&
-        id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
-        field_error(errors, r->arena, STR("job"), "%s", err.text);
+    if (http_request_param(r->http, STR("job"), &text)) {
+        if (id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
+            field_error(errors, r->arena, STR("job"), "%s", err.text);
+        only_of(f, f->job_id);
+    }
     read_when(r, "created_after", &f->created_after_ms, errors);
     read_when(r, "created_before", &f->created_before_ms, errors);
 }
@@ -234,6 +242,9 @@ void api_executions(struct request *r)
 
 void api_job_executions(struct request *r)
 {
-    if (request_path_id(r, ID_JOB, &r->filter.job_id))
-        list_things(r, &run_list);
+    uint64_t job_id;
+    if (!request_path_id(r, ID_JOB, &job_id))
+        return;
+    only_of(&r->filter, job_id);
+    list_things(r, &run_list);
 }

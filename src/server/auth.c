@@ -17,7 +17,7 @@ enum {
 
 #define KEY_PREFIX "bfk_" /* so that a leaked one can be recognised by scanners */
 
-static const struct {
+static const struct first_key {
     const char *file;
     const char *name;
     enum role role;
@@ -45,7 +45,18 @@ static void add_principal(struct auth *auth, struct str name, enum role role, st
     strmap_put(&auth->keys, arena_str(&auth->arena, hash), p);
 }
 
-static enum rc write_key(struct auth *auth, const char *path, struct str key, struct err *err)
+/* A name is in the directory for good only when that was synced too. */
+static bool sync_dir(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static enum rc write_key(struct auth *auth, const char *dir, const char *path, struct str key,
+                         struct err *err)
 {
     const char *temp = arena_printf(&auth->arena, "%s.new", path).ptr;
     int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -54,15 +65,15 @@ static enum rc write_key(struct auth *auth, const char *path, struct str key, st
     bool ok = write(fd, key.ptr, key.len) == (ssize_t)key.len && write(fd, "\n", 1) == 1 &&
               fsync(fd) == 0;
     close(fd);
-    if (!ok || rename(temp, path) != 0)
+    if (!ok || rename(temp, path) != 0 || !sync_dir(dir))
         return err_set(err, RC_IO, "cannot write %s: %s", path, strerror(errno));
     return RC_OK;
 }
 
 /* The file is written first: dying between the two leaves a key that opens nothing, and the next
  * start writes a new one over it. The other way round nobody would ever know the stored key. */
-static enum rc make_key(struct auth *auth, struct store *store, const char *path, const char *name,
-                        enum role role, int64_t now_ms, struct err *err)
+static enum rc make_key(struct auth *auth, struct store *store, const char *dir,
+                        const struct first_key *first, int64_t now_ms, struct err *err)
 {
     unsigned char random[KEY_BYTES];
     char key[sizeof KEY_PREFIX +
@@ -73,19 +84,20 @@ static enum rc make_key(struct auth *auth, struct store *store, const char *path
     sodium_bin2base64(key + strlen(KEY_PREFIX), sizeof key - strlen(KEY_PREFIX), random,
                       sizeof random, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     struct str hash = hash_key(str_c(key), hex);
-    TRY(write_key(auth, path, str_c(key), err));
+    const char *path = arena_printf(&auth->arena, "%s/%s", dir, first->file).ptr;
+    TRY(write_key(auth, dir, path, str_c(key), err));
     struct id_gen ids = {0};
     struct key_rec rec = {
-        .id = id_next(&ids, now_ms, (uint32_t)role),
-        .name = str_c(name),
-        .role = str_c(name),
+        .id = id_next(&ids, now_ms, (uint32_t)first->role),
+        .name = str_c(first->name),
+        .role = str_c(first->name),
         .hash = hash,
         .created_ms = now_ms,
     };
     TRY(store->ops->key_put(store, &rec, err));
-    add_principal(auth, rec.name, role, hash);
+    add_principal(auth, rec.name, first->role, hash);
     sodium_memzero(key, sizeof key);
-    log_info("made a key", "name", name, "file", path, NULL);
+    log_info("made a key", "name", first->name, "file", path, NULL);
     return RC_OK;
 }
 
@@ -116,10 +128,8 @@ enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, 
         return err_set(err, RC_IO, "libsodium does not start");
     TRY(load_keys(auth, store, &roles, err));
     for (size_t i = 0; i < COUNT_OF(first_keys); i++) {
-        if ((roles & (unsigned)first_keys[i].role) != 0)
-            continue;
-        const char *path = arena_printf(&auth->arena, "%s/%s", data_dir, first_keys[i].file).ptr;
-        TRY(make_key(auth, store, path, first_keys[i].name, first_keys[i].role, now_ms, err));
+        if ((roles & (unsigned)first_keys[i].role) == 0)
+            TRY(make_key(auth, store, data_dir, &first_keys[i], now_ms, err));
     }
     return RC_OK;
 }

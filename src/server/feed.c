@@ -33,11 +33,13 @@ static const char *content_type(const struct follow *f)
     return f->kind == FOLLOW_TEXT ? "text/plain; charset=utf-8" : SSE_TYPE;
 }
 
-/* On the net thread, once: the tail still has the follow, so the request must stay until the tail
- * has answered. */
+/* On the net thread: the tail still has the follow, so the request must stay until the tail has
+ * answered. One that was cut off leaves a second time when its client does. */
 static void on_gone(struct request *r)
 {
     struct follow *f = r->follow;
+    if (f->leaving)
+        return;
     f->leaving = true;
     if (mailbox_send_always(r->server->tail->box, &f->goodbye.mail) != RC_OK)
         f->leaving = false; /* the tail has ended; its last piece is on the way */
@@ -52,10 +54,11 @@ static void deliver_piece(struct parcel *parcel)
         f->open = true;
         net_stream_open(r, content_type(f), &f->unsent, on_gone);
     }
-    enum rc rc = http_stream_write(r->http, buf_str(&p->data));
+    /* Nothing may follow a hole: its id would be what the reader resumes behind. */
+    if (!f->broken)
+        f->broken = http_stream_write(r->http, buf_str(&p->data)) == RC_BUSY || p->broken;
     atomic_store(&f->unsent, http_stream_unsent(r->http));
-    f->broken = f->broken || p->broken || rc == RC_BUSY;
-    if (f->broken && !p->last && !f->leaving)
+    if (f->broken && !p->last)
         on_gone(r);
     bool close = p->last && !f->leaving;
     buf_free(&p->data);
@@ -280,8 +283,8 @@ void feed_event(struct tail *t, const struct event *event)
     }
 }
 
-/* The follow joins the list before its execution is read: an end that the read does not see yet
- * comes as an event. */
+/* An end that this read does not see yet comes as an event: it is told after its commit, so its mail
+ * is delivered after this one, when the follow is on the list. */
 static enum rc start_output(struct tail *t, struct follow *f, struct err *err)
 {
     struct exec_rec exec;

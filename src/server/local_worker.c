@@ -24,6 +24,7 @@ struct local_worker {
     const char *key_path;
     pid_t child; /* started by us and not reaped yet; 0: none */
     bool draining;
+    bool asked; /* draining: it was sent SIGTERM; a second one would end it at once */
     void (*on_gone)(void *arg);
     void *arg;
 };
@@ -47,6 +48,16 @@ static pid_t lock_holder(const struct local_worker *w)
     return holder;
 }
 
+/* execv only reads through the pointers; its type cannot say so. */
+static void exec_path(const char *path, const char *const *argv)
+{
+    union {
+        const char *const *in;
+        char *const *out;
+    } args = {.in = argv};
+    execv(path, args.out);
+}
+
 static void exec_worker(const struct local_worker *w)
 {
     char slots[24];
@@ -65,8 +76,8 @@ static void exec_worker(const struct local_worker *w)
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
     path[len > 0 ? len : 0] = '\0';
-    execv(path, (char **)(uintptr_t)argv);
-    execv("/proc/self/exe", (char **)(uintptr_t)argv);
+    exec_path(path, argv);
+    exec_path("/proc/self/exe", argv);
     _exit(127);
 }
 
@@ -100,12 +111,24 @@ static void reap(struct local_worker *w)
         log_warn("the worker beside this server ended; starting another", NULL);
 }
 
+/* One that has not said who it is yet is asked when it has. */
+static void ask_to_leave(struct local_worker *w, pid_t holder)
+{
+    if (holder <= 0)
+        holder = w->child;
+    if (w->asked || holder <= 0)
+        return;
+    w->asked = true;
+    kill(holder, SIGTERM);
+}
+
 static void look(uv_timer_t *timer)
 {
     struct local_worker *w = timer->data;
     reap(w);
     pid_t holder = lock_holder(w);
     if (w->draining) {
+        ask_to_leave(w, holder);
         if (holder == 0 && w->child == 0) {
             uv_timer_stop(timer);
             w->on_gone(w->arg);
@@ -125,8 +148,7 @@ struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *serv
     w->key_path = arena_printf(&w->arena, "%s/worker.key", dir).ptr;
     uv_timer_init(loop, &w->timer);
     w->timer.data = w;
-    pid_t holder = lock_holder(w);
-    if (holder != 0)
+    if (lock_holder(w) != 0)
         log_info("found the worker of the server before", NULL);
     uv_timer_start(&w->timer, look, 0, LOOK_MS);
     return w;
@@ -137,11 +159,6 @@ void local_worker_drain(struct local_worker *w, void (*on_gone)(void *arg), void
     w->draining = true;
     w->on_gone = on_gone;
     w->arg = arg;
-    pid_t holder = lock_holder(w);
-    if (holder <= 0)
-        holder = w->child;
-    if (holder > 0)
-        kill(holder, SIGTERM);
     uv_timer_start(&w->timer, look, 0, DRAIN_LOOK_MS);
 }
 

@@ -160,7 +160,8 @@ static struct http_limits limits_of(const struct server_options *options)
         .head_bytes_max = options->head_bytes_max,
         .target_bytes_max = options->head_bytes_max / 2,
         .body_bytes_max = options->request_bytes_max,
-        .connections_max = options->connections_max / options->net_threads,
+        /* Rounded up: fewer connections than threads must not mean none. */
+        .connections_max = (options->connections_max - 1) / options->net_threads + 1,
         .stream_bytes_max = options->stream_bytes_max,
         .head_timeout_ms = options->head_timeout_ms,
         .body_timeout_ms = options->body_timeout_ms,
@@ -172,7 +173,7 @@ static void on_closed(void *arg)
 {
     struct net *net = arg;
     uv_close((uv_handle_t *)&net->stream_timer, NULL);
-    mailbox_free(net->box); /* the loop has nothing left and ends */
+    uv_stop(&net->loop);
 }
 
 static void deliver_drain(struct parcel *parcel)
@@ -190,7 +191,16 @@ static void run(void *arg)
 {
     struct net *net = arg;
     uv_run(&net->loop, UV_RUN_DEFAULT);
+}
+
+/* When the thread is gone. The mailbox goes here and not with the rest of the loop: whoever sent the
+ * last mail may still be about to wake the receiver when that has read it already. */
+static void net_free(struct net *net)
+{
+    mailbox_free(net->box);
+    uv_run(&net->loop, UV_RUN_DEFAULT);
     uv_loop_close(&net->loop);
+    free(net);
 }
 
 enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err)
@@ -211,7 +221,7 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     if (rc != RC_OK) {
         http_server_close(net->http, on_closed, net);
         run(net);
-        free(net);
+        net_free(net);
         return rc;
     }
     *ret_net = net;
@@ -229,5 +239,5 @@ void net_stop(struct net *net)
     net->stop.deliver = deliver_stop;
     net_send(net, &net->stop);
     thread_join(net->thread);
-    free(net);
+    net_free(net);
 }

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { SERVER_NETS_MAX = 64 }; /* more cores than that have other work to do */
+
 struct server_options {
     /* Where things are. */
     const char *data_dir; /* keys, logs, and the database unless `store` says otherwise */

@@ -66,6 +66,10 @@ static void respond(struct request *r, const struct http_answer *answer)
 
 void request_answer(struct request *r, int status, struct str json)
 {
+    if (r->body.overflow) { /* half a document would look like a whole one that is broken */
+        request_problem(r, 500, "the answer would have more than %zu bytes", r->body.max);
+        return;
+    }
     respond(r, &(struct http_answer){.status = status, .content_type = JSON_TYPE, .body = json});
 }
 

@@ -3,8 +3,8 @@
 
 struct route {
     enum http_method method;
-    struct str path; /* {} stands for one part, which becomes request.id */
     unsigned roles;  /* set of enum role; empty: nobody */
+    struct str path; /* {} stands for one part, which becomes request.id */
     request_step *handle;
 };
 
@@ -13,28 +13,28 @@ struct route {
 
 /* clang-format off */
 static const struct route routes[] = {
-    {HTTP_METHOD_POST,   API("/workers/{}/poll"),       ROLE_WORKER, api_worker_poll},
-    {HTTP_METHOD_POST,   API("/workers/{}/logs"),       ROLE_WORKER, api_worker_logs},
-    {HTTP_METHOD_POST,   API("/workers"),               ROLE_WORKER, api_worker_register},
-    {HTTP_METHOD_GET,    API("/workers"),               ROLE_ADMIN,  api_workers},
-    {HTTP_METHOD_POST,   API("/workers/{}/drain"),      ROLE_ADMIN,  api_worker_drain},
-    {HTTP_METHOD_POST,   API("/jobs"),                  ROLE_ADMIN,  api_job_create},
-    {HTTP_METHOD_POST,   API("/jobs/batch"),            ROLE_ADMIN,  api_job_batch},
-    {HTTP_METHOD_GET,    API("/jobs"),                  ROLE_ADMIN,  api_jobs},
-    {HTTP_METHOD_GET,    API("/jobs/{}"),               ROLE_ADMIN,  api_job},
-    {HTTP_METHOD_DELETE, API("/jobs/{}"),               ROLE_ADMIN,  api_job_delete},
-    {HTTP_METHOD_GET,    API("/jobs/{}/executions"),    ROLE_ADMIN,  api_job_executions},
-    {HTTP_METHOD_GET,    API("/executions"),            ROLE_ADMIN,  api_executions},
-    {HTTP_METHOD_GET,    API("/executions/{}"),         ROLE_ADMIN,  api_execution},
-    {HTTP_METHOD_POST,   API("/executions/{}/cancel"),  ROLE_ADMIN,  api_execution_cancel},
-    {HTTP_METHOD_POST,   API("/executions/{}/retry"),   ROLE_ADMIN,  api_execution_retry},
-    {HTTP_METHOD_GET,    API("/executions/{}/logs"),    ROLE_ADMIN,  api_execution_logs},
-    {HTTP_METHOD_GET,    API("/events"),                ROLE_ADMIN,  api_events},
-    {HTTP_METHOD_GET,    API("/stats"),                 ROLE_ADMIN,  api_stats},
-    {HTTP_METHOD_GET,    PATH("/healthz"),              ROLE_ANYONE, api_healthz},
-    {HTTP_METHOD_GET,    PATH("/readyz"),               ROLE_ANYONE, api_readyz},
-    {HTTP_METHOD_GET,    PATH("/version"),              ROLE_ANYONE, api_version},
-    {HTTP_METHOD_GET,    PATH("/openapi.json"),         ROLE_ANYONE, api_openapi},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/poll"),         api_worker_poll},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/logs"),         api_worker_logs},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers"),                 api_worker_register},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/workers"),                 api_workers},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/workers/{}/drain"),        api_worker_drain},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs"),                    api_job_create},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/batch"),              api_job_batch},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs"),                    api_jobs},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}"),                 api_job},
+    {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/jobs/{}"),                 api_job_delete},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/executions"),      api_job_executions},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions"),              api_executions},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}"),           api_execution},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),    api_execution_cancel},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),     api_execution_retry},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),      api_execution_logs},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                  api_events},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                   api_stats},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                api_healthz},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/readyz"),                 api_readyz},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/version"),                api_version},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/openapi.json"),           api_openapi},
 };
 /* clang-format on */
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 200, NETS_MAX = 64 };
+enum { WATCH_MS = 200 };
 
 struct process {
     struct server server;
@@ -28,7 +28,7 @@ struct process {
     struct signals *signals;
     struct local_worker *worker;
     uv_timer_t watch;
-    struct net *nets[NETS_MAX];
+    struct net *nets[SERVER_NETS_MAX];
     size_t net_count;
     int exit_code;
 };
@@ -71,6 +71,7 @@ static enum rc make_dir(const char *path, struct err *err)
 static enum rc start_nets(struct process *p, struct err *err)
 {
     uint16_t port = p->options.listen_port;
+    TRY(http_probe(str_c(p->options.listen_host), port, err));
     for (size_t i = 0; i < p->options.net_threads; i++) {
         TRY(net_start(&p->server, &port, &p->nets[i], err));
         p->net_count++;
@@ -191,8 +192,8 @@ int server_main(const struct server_options *options)
     p.server.started_ms = clock_wall_ms();
     if (p.options.net_threads == 0)
         p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (p.options.net_threads > NETS_MAX)
-        p.options.net_threads = NETS_MAX;
+    if (p.options.net_threads > SERVER_NETS_MAX)
+        p.options.net_threads = SERVER_NETS_MAX;
     /* Before the start: whoever has heard that the server is ready may end it the next moment. */
     uv_loop_init(&p.loop);
     p.signals = signals_new(&p.loop, on_signal, &p);

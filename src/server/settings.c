@@ -27,7 +27,7 @@
 #define TIME(field, def, min, max, help) RANGE(field, SETTING_TIME, def, min, max, help)
 #define RANGE(field, kind, def, min, max, help) {#field, kind, AT(field), def, min, max, NULL, help}
 
-const struct setting settings_table[] = {
+static const struct setting settings_table[] = {
     TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
     TEXT("store", store, "", "sqlite:DIR, the database; empty: the data directory"),
     TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
@@ -37,10 +37,10 @@ const struct setting settings_table[] = {
     CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
     CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr"),
 
-    NUMBER(net_threads, "0", 0, 256, "threads for connections; 0: one per core"),
+    NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core"),
     NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages"),
 
-    BYTES(payload_bytes_max, "1MiB", 1, 64 * MIB, "largest payload of one job"),
+    BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once"),
@@ -61,8 +61,6 @@ const struct setting settings_table[] = {
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output is kept"),
 };
 /* clang-format on */
-
-const size_t settings_count = COUNT_OF(settings_table);
 
 const struct setting *settings_find(struct str name)
 {

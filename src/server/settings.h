@@ -40,9 +40,6 @@ struct setting_value {
     struct str value;
 };
 
-extern const struct setting settings_table[];
-extern const size_t settings_count;
-
 /* NULL when there is no such setting. */
 const struct setting *settings_find(struct str name);
 

@@ -9,6 +9,9 @@
 enum {
     ASK_ROUNDS_MAX = 4, /* the engine needs two; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
+    /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
+     * one goes out in any case. */
+    REPLY_BYTES_MAX = 32 << 20,
 };
 
 /* ---- loading */
@@ -124,18 +127,16 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
             t->store->ops->abort(t->store);
         return RC_OK;
     }
-    t->commits++;
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
 }
 
 /* Specs too large for memory are read when their lease goes out. The lease is durable already: if
- * reading fails, the worker gets it again with its next poll. */
+ * reading fails, or the reply is full, the worker gets it again with its next poll. */
 static void fetch_large(struct turn *t, struct command *cmd)
 {
     struct err err;
-    if (cmd->kind != CMD_POLL || cmd->reply.rc != RC_OK)
-        return;
+    size_t bytes = 0;
     VEC(struct poll_lease) sent = {0};
     for (size_t i = 0; i < cmd->reply.poll.lease_count; i++) {
         struct poll_lease lease = cmd->reply.poll.leases[i];
@@ -145,6 +146,9 @@ static void fetch_large(struct turn *t, struct command *cmd)
             log_error("a job's definition could not be read", "error", err.text, NULL);
             continue;
         }
+        bytes += lease.spec.len + lease.payload.len;
+        if (sent.len > 0 && bytes > REPLY_BYTES_MAX)
+            break;
         *VEC_PUSH(cmd->arena, &sent) = lease;
     }
     cmd->reply.poll.leases = sent.items;

@@ -12,7 +12,6 @@ struct turn {
     struct store *store;
     struct ownership owned;
     struct arena arena; /* of one turn; reset by the next */
-    uint64_t commits;   /* turns that had something to keep */
 };
 
 /* Owns the store's partition for node and loads what is due. A record that makes no sense is

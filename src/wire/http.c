@@ -151,6 +151,14 @@ enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port
     return RC_OK;
 }
 
+enum rc http_probe(struct str host, uint16_t port, struct err *err)
+{
+    int fd = -1;
+    TRY(bind_host(host, port, false, &fd, err));
+    close(fd);
+    return RC_OK;
+}
+
 size_t http_server_connections(const struct http_server *s)
 {
     return s->open_count;

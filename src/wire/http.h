@@ -86,6 +86,9 @@ struct http_server *http_server_new(uv_loop_t *loop, const struct http_limits *l
  * picks one; *ret_port says which. */
 enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port, bool shared,
                            uint16_t *ret_port, struct err *err);
+/* RC_IO when somebody listens there already. For those who share a port among themselves: the kernel
+ * would let a stranger's sockets share it too. */
+enum rc http_probe(struct str host, uint16_t port, struct err *err);
 /* Stops accepting; idle connections close now, busy ones after their answer. */
 void http_server_drain(struct http_server *s);
 /* Closes everything at once, which handlers hear as on_gone. The loop must run until on_closed was

@@ -10,12 +10,6 @@ struct handler_worker {
     struct poller *poller;
 };
 
-static void on_welcome(void *arg, const struct welcome *welcome)
-{
-    (void)arg; /* there is no process whose end or output would need its settings */
-    (void)welcome;
-}
-
 static void on_lease(void *arg, const struct poll_lease *lease)
 {
     struct handler_worker *w = arg;
@@ -72,7 +66,6 @@ enum rc handler_worker_new(uv_loop_t *loop, const struct handler_options *option
             },
         .events =
             {
-                .on_welcome = on_welcome,
                 .on_lease = on_lease,
                 .on_stop = on_stop,
                 .on_lost = on_lost,

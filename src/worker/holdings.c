@@ -86,10 +86,15 @@ bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token)
 
 /* ---- terms */
 
+static int64_t deadline_of(int64_t sent_ms, int64_t ttl_ms)
+{
+    int64_t margin_ms = ttl_ms / 4 < MARGIN_MS ? ttl_ms / 4 : MARGIN_MS;
+    return sent_ms + ttl_ms - margin_ms;
+}
+
 static void set_term(struct holdings *h, struct held *held, int64_t sent_ms)
 {
-    int64_t margin_ms = held->ttl_ms / 4 < MARGIN_MS ? held->ttl_ms / 4 : MARGIN_MS;
-    int64_t deadline_ms = sent_ms + held->ttl_ms - margin_ms;
+    int64_t deadline_ms = deadline_of(sent_ms, held->ttl_ms);
     if (deadline_ms > held->deadline_ms) /* replies may come out of order */
         held->deadline_ms = deadline_ms;
     if (held->deadline_ms < h->deadline_ms)
@@ -155,8 +160,10 @@ void holdings_void(struct holdings *h, holdings_visit *visit, void *arg)
 /* ---- lives */
 
 bool holdings_accept(struct holdings *h, const struct poll_lease *lease, uint64_t next_seq,
-                     int64_t sent_ms)
+                     int64_t sent_ms, int64_t now_ms)
 {
+    if (now_ms >= deadline_of(sent_ms, lease->ttl_ms))
+        return false;
     struct held *old = map_get(&h->by_exec, lease->exec_id);
     if (old != NULL && (old->state != HELD_ENDED || old->token >= lease->token))
         return false;

@@ -26,11 +26,12 @@ void holdings_init(struct holdings *h);
 void holdings_free(struct holdings *h);
 
 /* Takes a lease that the reply to a poll sent at sent_ms brought; next_seq is the number of the
- * first poll that will name it. False when it must not be started: it was sent twice, or an older
- * attempt of the same execution is still being killed here. Ignoring a lease is always safe: the
- * next poll does not name it, so it is sent again or taken back. */
+ * first poll that will name it. False when it must not be started: it was sent twice, an older
+ * attempt of the same execution is still being killed here, or the reply has waited for us until
+ * the lease was over. Ignoring a lease is always safe: the next poll does not name it, so it is
+ * sent again or taken back. */
 bool holdings_accept(struct holdings *h, const struct poll_lease *lease, uint64_t next_seq,
-                     int64_t sent_ms);
+                     int64_t sent_ms, int64_t now_ms);
 /* The attempt is over; texts are copied. False when nobody wants to know: a void or unknown lease. */
 bool holdings_end(struct holdings *h, const struct poll_result *result);
 /* True when token's attempt of the execution runs here. */

@@ -12,7 +12,7 @@ static bool accept(struct holdings *h, uint64_t exec_id, uint64_t token, uint64_
                    int64_t sent_ms)
 {
     struct poll_lease lease = {.exec_id = exec_id, .token = token, .ttl_ms = TTL_MS};
-    return holdings_accept(h, &lease, next_seq, sent_ms);
+    return holdings_accept(h, &lease, next_seq, sent_ms, sent_ms);
 }
 
 static bool end(struct holdings *h, uint64_t exec_id, uint64_t token)
@@ -51,6 +51,17 @@ static void a_lease_counts_from_when_the_poll_was_sent(void **state)
     holdings_expire(&h, h.deadline_ms, count_visit, &visits);
     holdings_expire(&h, INT64_MAX, count_visit, &visits);
     assert_int_equal(visits, 1);
+    holdings_free(&h);
+}
+
+static void a_lease_that_was_over_before_it_came_is_not_taken(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    struct poll_lease lease = {.exec_id = 10, .token = 1, .ttl_ms = TTL_MS};
+    assert_false(holdings_accept(&h, &lease, 2, 5000, 5000 + TTL_MS - MARGIN_MS));
+    assert_true(holdings_accept(&h, &lease, 2, 5000, 4999 + TTL_MS - MARGIN_MS));
     holdings_free(&h);
 }
 
@@ -170,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lease_counts_from_when_the_poll_was_sent),
+        cmocka_unit_test(a_lease_that_was_over_before_it_came_is_not_taken),
         cmocka_unit_test(only_what_a_poll_named_is_renewed_by_it),
         cmocka_unit_test(when_the_first_to_end_is_over_the_next_deadline_counts),
         cmocka_unit_test(a_lease_is_named_until_the_verdict_on_its_result),

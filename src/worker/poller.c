@@ -15,9 +15,9 @@ enum {
     WATCH_MS = 200,      /* how late on_lost may come; well within the margin of a lease */
     START_OVER_MS = 100, /* keeps two processes with one id from chasing each other */
     REGISTER_TIMEOUT_MS = 10000,
-    RESULT_BYTES_MAX = 4 << 20, /* of one poll; the server takes larger bodies */
-    POLL_BYTES_MAX = 256 << 20,
-    LINKS = 2, /* one poll is parked while another one replaces it */
+    RESULT_BYTES_MAX = 4 << 20, /* texts of one poll: a quarter of what servers take by default */
+    POLL_BYTES_MAX = 64 << 20,  /* the body: never reached, results and names are bounded */
+    LINKS = 2,                  /* one poll is parked while another one replaces it */
 };
 
 /* One connection and the poll on it. */
@@ -114,7 +114,8 @@ static void on_registered(void *arg, const struct http_response *response, const
     p->seq = 0;
     id_format(id, ID_WORKER, p->welcome.worker_id);
     log_info("registered", "worker_id", id, NULL);
-    p->events.on_welcome(p->events.arg, &p->welcome);
+    if (p->events.on_welcome != NULL)
+        p->events.on_welcome(p->events.arg, &p->welcome);
     pace_in(&p->pace, 0);
 }
 
@@ -156,7 +157,7 @@ static void take_leases(struct poller *p, const struct link *link, const struct 
 {
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
-        if (holdings_accept(&p->holdings, lease, p->seq + 1, link->sent_ms))
+        if (holdings_accept(&p->holdings, lease, p->seq + 1, link->sent_ms, clock_boot_ms()))
             p->events.on_lease(p->events.arg, lease);
     }
     keep_watch(p);
@@ -289,11 +290,13 @@ static uint32_t free_slots(const struct poller *p)
     return (uint32_t)(free < p->offer_max ? free : p->offer_max);
 }
 
-/* How long the server may park us: never so long that a lease is renewed only once in its life. */
+/* How long the server may park us: never so long that a lease is renewed only once in its life. And
+ * not at all after a failure: leases have been running down meanwhile, and only the reply says that
+ * they are good again. */
 static int64_t wait_ms(const struct poller *p)
 {
     int64_t quarter_ms = p->welcome.lease_ms / 4;
-    if (p->draining && p->holdings.running_count == 0)
+    if (p->pace.retry_ms > 0 || (p->draining && p->holdings.running_count == 0))
         return 0;
     return p->welcome.park_ms < quarter_ms ? p->welcome.park_ms : quarter_ms;
 }
@@ -352,9 +355,26 @@ static bool is_outdated(const struct poller *p, const struct link *newest)
            (holdings_wait(&p->holdings) || newest->free != free_slots(p));
 }
 
+/* True when we come back from a long sleep (a closed laptop, a stopped process): leases have run
+ * out. What ended meanwhile has been reported to our owner, who has not read it yet; a poll now
+ * would call it running, and the server would give it away instead of taking the result. */
+static bool has_overslept(struct poller *p)
+{
+    int64_t now_ms = clock_boot_ms();
+    if (now_ms < p->holdings.deadline_ms)
+        return false;
+    holdings_expire(&p->holdings, now_ms, p->events.on_lost, p->events.arg);
+    tell_deadline(p);
+    return true;
+}
+
 static void act(void *arg)
 {
     struct poller *p = arg;
+    if (has_overslept(p)) {
+        pace_in(&p->pace, IDLE_GAP_MS);
+        return;
+    }
     const struct link *newest = newest_link(p);
     struct link *link = free_link(p);
     if (p->drained || link == NULL)

@@ -24,7 +24,7 @@ struct poller;
 
 /* Called on the loop's thread; none of them may free the poller. Texts are borrowed for the call. */
 struct poller_events {
-    /* After every registration; before the first lease. */
+    /* After every registration; before the first lease. May be NULL. */
     void (*on_welcome)(void *arg, const struct welcome *welcome);
     /* Run it and call poller_done once, at once or later. */
     void (*on_lease)(void *arg, const struct poll_lease *lease);

@@ -256,6 +256,23 @@ static void a_lease_that_is_renewed_is_kept(void **state)
     assert_int_equal(o->lost_count, 0);
 }
 
+/* A server that was away and would park the first poll might say too late that leases are good. */
+static void the_first_poll_after_a_failure_does_not_wait(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    FAKE_WAIT(o->server, o->server->parked != NULL);
+    assert_true(o->server->poll.wait_ms > 0);
+    o->server->poll_status = 503;
+    fake_unpark(o->server);
+    unsigned polls = o->server->polls;
+    FAKE_WAIT(o->server, o->server->polls > polls);
+    o->server->poll_status = 0;
+    FAKE_WAIT(o->server, o->server->poll.wait_ms == 0);
+    FAKE_WAIT(o->server, o->server->parked != NULL);
+    assert_true(o->server->poll.wait_ms > 0);
+}
+
 static void a_server_that_forgot_us_is_told_our_name_again(void **state)
 {
     struct owner *o = *state;
@@ -340,6 +357,7 @@ int main(void)
         TEST(a_stop_reaches_the_owner),
         TEST(a_lease_that_cannot_be_renewed_is_lost_before_its_end),
         TEST(a_lease_that_is_renewed_is_kept),
+        TEST(the_first_poll_after_a_failure_does_not_wait),
         TEST(a_server_that_forgot_us_is_told_our_name_again),
         TEST(a_result_the_server_cannot_read_does_not_block_the_others),
         TEST(a_drain_ends_when_all_is_told),

@@ -195,16 +195,16 @@ void run_on_event(struct run *run, const struct spawn_event *event)
 
 /* ---- ending it */
 
-static void kill_now(struct run *run)
+static void kill_now(struct run *run, const char *why)
 {
     uv_timer_stop(&run->timer);
-    output_note(run->output, clock_wall_ms(), "sent SIGKILL");
+    output_note(run->output, clock_wall_ms(), "%s: sent SIGKILL", why);
     spawner_signal(run->host->spawner, run->id, SIGKILL);
 }
 
 static void on_grace_over(uv_timer_t *timer)
 {
-    kill_now(timer->data);
+    kill_now(timer->data, "still there");
 }
 
 static void terminate(struct run *run, const char *why)
@@ -229,7 +229,7 @@ void run_cut(struct run *run, enum run_cut cut, struct str reason)
     if (cut == RUN_CUT_BROKEN || run->order != NULL)
         end(run);
     else if (cut == RUN_CUT_LOST)
-        kill_now(run);
+        kill_now(run, "the lease is lost");
     else if (first)
         terminate(run, cut == RUN_CUT_TIMEOUT ? "the timeout has passed" : run->end.reason.ptr);
 }

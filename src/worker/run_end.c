@@ -75,9 +75,18 @@ static enum outcome judge_exit(int code, struct buf *error)
     return code == EXIT_PERMANENT ? OUTCOME_PERMANENT : OUTCOME_FAILED;
 }
 
+/* A lost lease means SIGKILL, which nobody survives to exit: who did exit was faster, while we
+ * were asleep perhaps, and its word counts. */
+static bool was_cut(const struct run_end *end)
+{
+    if (end->cut == RUN_CUT_LOST && end->started && end->step == 0)
+        return !WIFEXITED(end->wait_status);
+    return end->cut != RUN_CUT_NONE;
+}
+
 enum outcome run_end_judge(const struct run_end *end, struct buf *error)
 {
-    if (end->cut != RUN_CUT_NONE)
+    if (was_cut(end))
         return judge_cut(end, error);
     if (end->unready.len > 0) {
         buf_printf(error, "cannot prepare the attempt: %.*s", STR_ARG(end->unready));

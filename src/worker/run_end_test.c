@@ -86,10 +86,19 @@ static void the_reason_to_end_it_outranks_how_it_ended(void **state)
     expect(&end, OUTCOME_STOPPED, "cancelled by key:admin");
     end.cut = RUN_CUT_RETURNED;
     expect(&end, OUTCOME_RETURNED, "ended because its worker is leaving");
-    end.cut = RUN_CUT_LOST;
-    expect(&end, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
     end.cut = RUN_CUT_BROKEN;
     expect(&end, OUTCOME_FAILED, "the spawner died");
+}
+
+static void who_exits_before_a_lost_lease_kills_it_has_ended_by_itself(void **state)
+{
+    (void)state;
+    struct run_end end = {.started = true, .cut = RUN_CUT_LOST, .wait_status = SIGKILL};
+    expect(&end, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
+    end.wait_status = EXITED(0);
+    expect(&end, OUTCOME_SUCCEEDED, "");
+    end.started = false;
+    expect(&end, OUTCOME_RETURNED, "killed because its lease could not be renewed in time");
 }
 
 int main(void)
@@ -100,6 +109,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_run_is_permanent),
         cmocka_unit_test(what_may_work_later_is_not_permanent),
         cmocka_unit_test(the_reason_to_end_it_outranks_how_it_ended),
+        cmocka_unit_test(who_exits_before_a_lost_lease_kills_it_has_ended_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

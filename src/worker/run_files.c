@@ -36,7 +36,7 @@ static enum rc write_payload(const char *path, struct str payload, int *ret_fd, 
 /* Systems clean /tmp of what looks forgotten: a worker may live longer than its directory. */
 static bool make_again(const char *tmp_dir, const char *dir)
 {
-    return mkdir(tmp_dir, 0700) == 0 && mkdir(dir, 0700) == 0;
+    return tmpdir_make(tmp_dir, NULL) == RC_OK && mkdir(dir, 0700) == 0;
 }
 
 enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct arena *arena,

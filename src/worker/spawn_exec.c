@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { EXIT_NEVER_STARTED = 127 };
@@ -22,13 +23,28 @@ static _Noreturn void fail(uint64_t id, int sock, enum spawn_step step, int erro
     _exit(EXIT_NEVER_STARTED);
 }
 
+/* libc keeps the two signals below SIGRTMIN for its threads and refuses to touch them. A parent that
+ * ignores them would hand that down and break threads of the command, so the kernel is asked. */
+static void reset_reserved(void)
+{
+    const struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask;
+    } plain = {.handler = SIG_DFL};
+    for (int signum = SIGSYS + 1; signum < SIGRTMIN; signum++)
+        syscall(SYS_rt_sigaction, signum, &plain, NULL, sizeof(plain.mask));
+}
+
 /* The spawner has every signal blocked, so one that was sent to us meanwhile is still pending: it
  * takes effect, with its default meaning, when the mask is emptied. */
 static void reset_signals(void)
 {
     sigset_t none;
     for (int signum = 1; signum < NSIG; signum++)
-        signal(signum, SIG_DFL); /* SIGKILL, SIGSTOP and libc's own refuse, rightly */
+        signal(signum, SIG_DFL); /* SIGKILL and SIGSTOP refuse, rightly */
+    reset_reserved();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -11,13 +11,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,9 +114,11 @@ static void run_command(struct nest *n, const struct spawn_request *request,
     map_put(&n->by_pid, (uint64_t)pid, c);
 }
 
-static int64_t timeval_ms(struct timeval t)
+static int64_t cpu_ms(const struct rusage *usage)
 {
-    return (int64_t)t.tv_sec * 1000 + t.tv_usec / 1000;
+    struct timeval sum;
+    timeradd(&usage->ru_utime, &usage->ru_stime, &sum);
+    return (int64_t)sum.tv_sec * 1000 + sum.tv_usec / 1000;
 }
 
 static void end_command(struct nest *n, struct command *take_command, int wait_status,
@@ -128,7 +130,7 @@ static void end_command(struct nest *n, struct command *take_command, int wait_s
                 .id = take_command->id,
                 .kind = SPAWN_ENDED,
                 .wait_status = wait_status,
-                .cpu_ms = timeval_ms(usage->ru_utime) + timeval_ms(usage->ru_stime),
+                .cpu_ms = cpu_ms(usage),
                 .peak_memory_bytes = (int64_t)usage->ru_maxrss * 1024,
             });
     free(take_command);

@@ -54,8 +54,9 @@ static void on_tick(uv_timer_t *timer)
 static int open_nursery(void **state)
 {
     struct nursery *n = calloc(1, sizeof(*n));
-    assert_int_equal(tmpdir_make("/tmp", &n->tmp_dir, NULL), RC_OK);
+    n->tmp_dir = tmpdir_name("/tmp");
     assert_int_equal(spawner_new(n->tmp_dir, -1, &n->spawner, NULL), RC_OK);
+    assert_int_equal(tmpdir_make(n->tmp_dir, NULL), RC_OK);
     uv_loop_init(&n->loop);
     uv_timer_init(&n->loop, &n->tick);
     uv_timer_start(&n->tick, on_tick, 5, 5);

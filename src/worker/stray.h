@@ -2,7 +2,7 @@
  *
  * A subreaper inherits every descendant whose parent has died, whatever session or group it moved
  * to. That makes "kill all that is left" a matter of asking for one's own children until there are
- * none. Only for a process with one thread, since children belong to threads in /proc. */
+ * none. For the main thread: in /proc children belong to threads, and orphans go to the first. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,28 +1,34 @@
 #include "worker/tmpdir.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum rc tmpdir_make(const char *root, char **ret_path, struct err *err)
+char *tmpdir_name(const char *root)
 {
-    static const char name[] = "/belfry-worker-XXXXXX";
-    size_t size = strlen(root) + sizeof(name);
+    uint64_t random;
+    ssize_t got = getrandom(&random, sizeof(random), 0);
+    assert(got == sizeof(random)); /* so few bytes always come, and at once */
+    (void)got;
+    size_t size = strlen(root) + 64;
     char *path = mem_new(size);
-    snprintf(path, size, "%s%s", root, name);
-    if (mkdtemp(path) == NULL) {
-        err_set(err, RC_IO, "make %s: %s", path, strerror(errno));
-        free(path);
-        return err->rc;
-    }
-    *ret_path = path;
+    snprintf(path, size, "%s/belfry-worker-%016" PRIx64, root, random);
+    return path;
+}
+
+enum rc tmpdir_make(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) != 0)
+        return err_set(err, RC_IO, "make %s: %s", path, strerror(errno));
     return RC_OK;
 }
 

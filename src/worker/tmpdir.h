@@ -5,8 +5,11 @@
 #pragma once
 #include "base/err.h"
 
-/* Makes root/belfry-worker-XXXXXX, mode 0700; *ret_path is the caller's to free. */
-enum rc tmpdir_make(const char *root, char **ret_path, struct err *err);
+/* A path below root that nobody can guess and nobody has made; the caller's to free. Apart from
+ * making it, so that the one who removes it in the end can be told before it exists. */
+char *tmpdir_name(const char *root);
+/* Makes it, mode 0700. */
+enum rc tmpdir_make(const char *path, struct err *err);
 
 /* Removes a directory and all below it, without following links. Commands may have put anything
  * there: directories nested deeper than a stack or without permissions do not stop it. */

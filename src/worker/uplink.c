@@ -72,8 +72,8 @@ static void on_uploaded(void *arg, const struct http_response *response, const s
     u->busy = false;
     if (u->closing || pace_handled(&u->pace, response, err, STR("")))
         return;
-    if (response->status ==
-        404) { /* the poller hears it too, registers, and calls uplink_welcome */
+    if (response->status == 404) {
+        /* The poller hears it too, registers again, and we are welcomed under another id. */
         pace_failed(&u->pace, "the server does not know us");
         return;
     }

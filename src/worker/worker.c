@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@
 enum {
     LEAVE_TICK_MS = 100,
     LEAVE_PATIENCE_MS = 10000, /* to tell a server that does not answer what has ended */
-    SPAWNER_SPARE_MS = 500,    /* the spawner's kill comes after ours, and before the lease's end */
+    SPAWNER_SPARE_MS = 250,    /* the spawner's kill comes after ours, and before the lease's end */
     STRAY_TIMEOUT_MS = 5000,
 };
 
@@ -105,7 +104,7 @@ static void on_stop(void *arg, uint64_t exec_id, uint64_t token, struct str reas
 
 static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
 {
-    cut_one(arg, exec_id, token, RUN_CUT_LOST, STR("the lease is lost"));
+    cut_one(arg, exec_id, token, RUN_CUT_LOST, STR(""));
 }
 
 static void on_deadline(void *arg, int64_t deadline_ms)
@@ -355,41 +354,55 @@ static int run_worker(const struct worker_options *options, struct spawner *take
     return exit_code;
 }
 
-/* What must be there before the first fork: the lock, which the spawner shares, and the directory,
- * which it removes. */
-static enum rc found(const struct worker_options *options, int *ret_lock_fd, char **ret_tmp_dir,
-                     struct spawner **ret_spawner, struct err *err)
+/* What must be there before all else: the lock, which the spawner shares, the spawner, and the
+ * directory, which it removes. */
+struct ground {
+    int lock_fd;             /* -1: none */
+    char *tmp_dir;           /* owned; NULL: none */
+    struct spawner *spawner; /* owned by the worker once that runs */
+};
+
+static enum rc lay_ground(const struct worker_options *options, struct ground *g, struct err *err)
 {
     if (options->lock_path != NULL)
-        TRY(pidlock_take(options->lock_path, ret_lock_fd, err));
-    TRY(tmpdir_make(tmp_root(options), ret_tmp_dir, err));
-    return spawner_new(*ret_tmp_dir, *ret_lock_fd, ret_spawner, err);
+        TRY(pidlock_take(options->lock_path, &g->lock_fd, err));
+    g->tmp_dir = tmpdir_name(tmp_root(options));
+    TRY(spawner_new(g->tmp_dir, g->lock_fd, &g->spawner, err));
+    /* Not before: killed in between, we would leave it behind. */
+    if (tmpdir_make(g->tmp_dir, err)) {
+        spawner_free(g->spawner);
+        return err->rc;
+    }
+    return RC_OK;
+}
+
+static void leave_ground(struct ground *g)
+{
+    struct err err;
+    /* The spawner has removed it, unless it was killed. */
+    if (g->tmp_dir != NULL && tmpdir_remove(g->tmp_dir, &err) != RC_OK)
+        log_warn("the temporary directory stays", "error", err.text, NULL);
+    free(g->tmp_dir);
+    if (g->lock_fd >= 0)
+        close(g->lock_fd);
 }
 
 int worker_main(const struct worker_options *options)
 {
-    int lock_fd = -1;
-    char *tmp_dir = NULL;
-    struct spawner *spawner;
+    CLEANUP(leave_ground) struct ground ground = {.lock_fd = -1};
     struct err err;
-    enum rc rc = found(options, &lock_fd, &tmp_dir, &spawner, &err);
+    enum rc rc = lay_ground(options, &ground, &err);
     if (rc != RC_OK) {
         bool elsewhere = rc == RC_CONFLICT;
         log_write(elsewhere ? LOG_INFO : LOG_ERROR, "no worker is started", "why", err.text, NULL);
-        free(tmp_dir);
         return elsewhere ? EXIT_SUCCESS : EXIT_FAILURE;
     }
-    pid_t spawner_process = spawner_pid(spawner);
+    pid_t spawner = spawner_pid(ground.spawner);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
     raise_descriptors();
-    int exit_code = run_worker(options, spawner, tmp_dir);
+    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir);
     /* When we are gone, so is everything we have started. */
-    while (waitpid(spawner_process, NULL, 0) < 0 && errno == EINTR) {
+    while (waitpid(spawner, NULL, 0) < 0 && errno == EINTR) {
     }
-    if (tmpdir_remove(tmp_dir, &err) != RC_OK) /* the spawner has, unless it was killed */
-        log_warn("the temporary directory stays", "error", err.text, NULL);
-    free(tmp_dir);
-    if (lock_fd >= 0)
-        close(lock_fd);
     return exit_code;
 }

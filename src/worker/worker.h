@@ -8,12 +8,11 @@
 
 /* Everything is borrowed for the whole call. */
 struct worker_options {
-    struct str url;   /* http://HOST:PORT */
-    struct str token; /* the worker's key */
-    struct str
-        token_file;  /* where it came from, for the message when it is refused; may be empty */
-    struct str name; /* for people; empty: host name and process id */
-    uint32_t slots;  /* commands at once, 1 to POLL_SLOTS_MAX */
+    struct str url;           /* http://HOST:PORT */
+    struct str token;         /* the worker's key */
+    struct str token_file;    /* named when the key is refused; may be empty */
+    struct str name;          /* for people; empty: host name and process id */
+    uint32_t slots;           /* commands at once, 1 to POLL_SLOTS_MAX */
     const struct str *queues; /* none: all */
     size_t queue_count;
     const char *lock_path;    /* NULL, or a file only one worker may hold; it gets the process id */
@@ -25,6 +24,6 @@ enum { WORKER_DRAIN_TIMEOUT_MS = 30000 };
 
 /* Works until SIGTERM or SIGINT (drains; the second one leaves at once) or until the server drains
  * it. Returns the exit code: 0 when it left in order or when another worker holds the lock, 1 when
- * it could not start or its spawner died. Must be called before any thread is started and while the
- * process is small: it forks. */
+ * it could not start, was told twice, or lost its spawner. Nothing it has started is left then.
+ * Must be called before any thread is started and while the process is small: it forks. */
 int worker_main(const struct worker_options *options);

@@ -194,7 +194,7 @@ static void a_spec_that_makes_no_sense_fails_for_good(void **state)
 static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state)
 {
     struct site *s = *state;
-    s->server->welcome.lease_ms = 2000;
+    s->server->welcome.lease_ms = 3000;
     start(s);
     pid_t pid = lease_for_pid(s, 10, STUBBORN);
     int64_t begin_ms = clock_boot_ms();
@@ -202,7 +202,7 @@ static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state
     if (s->server->parked != NULL)
         fake_unpark(s->server);
     FAKE_WAIT(s->server, is_dead(pid));
-    assert_true(clock_boot_ms() - begin_ms < 2000);
+    assert_true(clock_boot_ms() - begin_ms < 3000);
     s->server->poll_status = 0;
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_RETURNED);
@@ -211,15 +211,31 @@ static void a_lease_that_cannot_be_renewed_is_killed_and_given_back(void **state
 static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
 {
     struct site *s = *state;
-    s->server->welcome.lease_ms = 2000;
+    s->server->welcome.lease_ms = 3000;
     start(s);
     pid_t pid = lease_for_pid(s, 10, STUBBORN);
     kill(s->worker, SIGSTOP);
     int64_t begin_ms = clock_boot_ms();
     FAKE_WAIT(s->server, is_dead(pid)); /* the spawner did it */
-    assert_true(clock_boot_ms() - begin_ms < 2000);
+    assert_true(clock_boot_ms() - begin_ms < 3000);
     kill(s->worker, SIGCONT);
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
+}
+
+static void what_ended_while_the_worker_was_frozen_is_still_told(void **state)
+{
+    struct site *s = *state;
+    s->server->welcome.lease_ms = 1500;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    kill(s->worker, SIGSTOP);
+    int64_t begin_ms = clock_boot_ms();
+    FAKE_WAIT(s->server, is_dead(pid) && clock_boot_ms() - begin_ms > 1600);
+    unsigned polls = s->server->polls;
+    kill(s->worker, SIGCONT);
+    FAKE_WAIT(s->server, s->server->polls > polls); /* the first word is the result */
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
 }
 
 static void a_server_that_forgot_us_has_everything_killed(void **state)
@@ -385,6 +401,7 @@ int main(void)
         TEST(a_spec_that_makes_no_sense_fails_for_good),
         TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back),
         TEST(a_worker_that_is_frozen_does_not_run_past_its_leases),
+        TEST(what_ended_while_the_worker_was_frozen_is_still_told),
         TEST(a_server_that_forgot_us_has_everything_killed),
         TEST(a_worker_killed_with_9_leaves_nothing),
         TEST(when_the_spawner_dies_all_is_reported_and_the_worker_leaves),

@@ -2,6 +2,7 @@
 itself. The worker's side and the streams are in test_protocol.py."""
 
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -182,6 +183,20 @@ def test_too_many_connections_are_told_to_come_back():
         with socket.create_connection(("127.0.0.1", own.port), PATIENCE_S) as held:
             assert turned_away(held)
         wait_for(lambda: call(own, "GET", "/healthz").status == 200, "room for another connection")
+
+
+def test_fewer_connections_than_threads_are_still_some():
+    with Server("--no-worker", "--set", "net_threads=4", "--set", "connections_max=1") as own:
+        assert call(own, "GET", "/healthz").status == 200
+
+
+def test_a_port_is_not_shared_with_another_server():
+    other = Server("--no-worker")
+    second = subprocess.run(
+        [BELFRY, "server", "--no-worker", "--listen", f"127.0.0.1:{server.port}"], cwd=other.dir,
+        env=other.env, capture_output=True, text=True, timeout=PATIENCE_S)
+    shutil.rmtree(other.dir)
+    assert second.returncode == 1 and "in use" in second.stderr, second
 
 
 def test_every_request_has_an_id_of_its_own():

@@ -231,6 +231,22 @@ def test_a_newer_poll_ends_one_that_waits():
     assert waiting.get()["leases"] == []
 
 
+def test_leases_too_large_for_one_reply_come_with_the_next():
+    """More than a client takes in one answer; the server has to stop before."""
+    count, queue = 70, next(names)
+    for _ in range(count):
+        submit(server, queue=queue, payload="x" * 1_000_000)
+    worker = Worker(server, slots=count, queues=[queue])
+    held, replies = {}, 0
+    while len(held) < count:
+        leases = worker.poll(free=count - len(held), running=held.values())["leases"]
+        assert 0 < sum(len(x["payload"]) for x in leases) < 48 << 20
+        assert not held.keys() & {x["execution_id"] for x in leases}
+        held.update((x["execution_id"], x) for x in leases)
+        replies += 1
+    assert replies > 1 and all(x["token"] == 1 for x in held.values())
+
+
 def test_work_is_not_given_to_a_worker_that_hung_up():
     with Server("--no-worker", "--set", "park_ms=60s", "--set", "net_threads=1") as own:
         gone, there = Worker(own), Worker(own)

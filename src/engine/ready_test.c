@@ -1,0 +1,135 @@
+#include "engine/ready.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* The ready queues, and the trade of a worker that does everything. */
+struct hall {
+    struct ready ready;
+    struct trades trades;
+    struct trade *all;
+};
+
+static void hall_init(struct hall *h)
+{
+    ready_init(&h->ready);
+    trades_init(&h->trades);
+    h->all = trade_join(&h->trades, STR(""), STR("mail\nsms\n"), true);
+}
+
+static void hall_free(struct hall *h)
+{
+    ready_free(&h->ready);
+    trades_free(&h->trades);
+}
+
+static void the_best_of_all_lanes_is_first(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[4] = {{0}};
+    struct lane *a = ready_join(&h.ready, STR("a"), STR(""), 9);
+    struct lane *b = ready_join(&h.ready, STR("b"), STR("mail"), 9);
+    ready_put(&h.ready, a, &nodes[0], 500, 1000, 1);
+    ready_put(&h.ready, b, &nodes[1], 500, 999, 4);
+    ready_put(&h.ready, a, &nodes[2], 501, 2000, 2);
+    ready_put(&h.ready, b, &nodes[3], 500, 1000, 3);
+    size_t order[] = {2, 1, 0, 3};
+    for (size_t i = 0; i < 4; i++) {
+        struct heap_node *best = ready_best(&h.ready, h.all);
+        assert_ptr_equal(best, &nodes[order[i]]);
+        ready_remove(&h.ready, best == &nodes[0] || best == &nodes[2] ? a : b, best);
+    }
+    assert_null(ready_best(&h.ready, h.all));
+    assert_int_equal(h.ready.len, 0);
+}
+
+static void a_lane_is_shared_by_queue_and_handler(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct lane *lane = ready_join(&h.ready, STR("a"), STR("mail"), 2);
+    assert_ptr_equal(ready_join(&h.ready, STR("a"), STR("mail"), 2), lane);
+    assert_ptr_not_equal(ready_join(&h.ready, STR("a"), STR(""), 2), lane);
+    assert_null(ready_join(&h.ready, STR("am"), STR("ail"), 2));
+    assert_true(str_eq(lane->queue, STR("a")));
+    assert_true(str_eq(lane->handler, STR("mail")));
+}
+
+static void a_lane_that_all_have_left_makes_room_for_another(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct lane *lane = ready_join(&h.ready, STR("a"), STR(""), 1);
+    ready_join(&h.ready, STR("a"), STR(""), 1);
+    ready_leave(&h.ready, lane);
+    assert_null(ready_join(&h.ready, STR("b"), STR(""), 1));
+    ready_leave(&h.ready, lane);
+    assert_non_null(ready_join(&h.ready, STR("b"), STR(""), 1));
+}
+
+static void a_lane_is_fresh_until_somebody_looks(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[3] = {{0}};
+    struct lane *a = ready_join(&h.ready, STR("a"), STR(""), 9);
+    struct lane *b = ready_join(&h.ready, STR("b"), STR(""), 9);
+    ready_put(&h.ready, a, &nodes[0], 500, 1, 1);
+    ready_put(&h.ready, b, &nodes[1], 500, 1, 2);
+    ready_remove(&h.ready, b, &nodes[1]); /* empty again: nothing to look at */
+    assert_ptr_equal(ready_next_fresh(&h.ready), a);
+    assert_null(ready_next_fresh(&h.ready));
+    ready_put(&h.ready, a, &nodes[2], 500, 1, 3);
+    assert_ptr_equal(ready_next_fresh(&h.ready), a);
+}
+
+/* ---- trades */
+
+static void a_trade_is_shared_by_all_that_can_do_the_same(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct trade *a = trade_join(&h.trades, STR("x\n"), STR("mail\n"), false);
+    assert_ptr_equal(trade_join(&h.trades, STR("x\n"), STR("mail\n"), false), a);
+    assert_ptr_not_equal(trade_join(&h.trades, STR("x\n"), STR("mail\n"), true), a);
+    assert_ptr_not_equal(trade_join(&h.trades, STR("x\nmail\n"), STR(""), false), a);
+    trade_leave(&h.trades, a);
+    trade_leave(&h.trades, a);
+    assert_int_equal(h.trades.by_key.len, 3);
+}
+
+static void a_trade_serves_its_queues_and_handlers_and_no_others(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    const struct trade *t = trade_join(&h.trades, STR("x\nyy\n"), STR("mail\n"), false);
+    assert_true(trade_serves(t, STR("x"), STR("mail")));
+    assert_true(trade_serves(t, STR("yy"), STR("mail")));
+    assert_false(trade_serves(t, STR("y"), STR("mail")));
+    assert_false(trade_serves(t, STR("x"), STR("mai")));
+    assert_false(trade_serves(t, STR("x"), STR("")));
+    assert_true(trade_serves(h.all, STR("anything"), STR("")));
+    assert_false(trade_serves(h.all, STR("anything"), STR("fax")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_of_all_lanes_is_first),
+        cmocka_unit_test(a_lane_is_shared_by_queue_and_handler),
+        cmocka_unit_test(a_lane_that_all_have_left_makes_room_for_another),
+        cmocka_unit_test(a_lane_is_fresh_until_somebody_looks),
+        cmocka_unit_test(a_trade_is_shared_by_all_that_can_do_the_same),
+        cmocka_unit_test(a_trade_serves_its_queues_and_handlers_and_no_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

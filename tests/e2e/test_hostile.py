@@ -1,0 +1,161 @@
+"""Rude clients and rude commands against a real server with its worker: nobody else may notice."""
+
+import contextlib
+import os
+import pathlib
+import socket
+import struct
+import threading
+
+from belfry import PATIENCE_S, Server, main, tests_of, wait_for
+
+SERVER = Server("--slots", "4", env={"BELFRY_KILL_GRACE_MS": "300ms"})
+FINAL = ("completed", "failed", "timeout", "cancelled")
+
+
+def run(command, **fields):
+    """The finished execution of a command, and what it printed."""
+    job = {"command": command, "retry": {"max_retries": 0}, **fields}
+    status, created = SERVER.api("POST", "/jobs", job)
+    assert status == 201, created
+    execution = SERVER.wait_for_status(created["job_id"], *FINAL)
+    _, output = SERVER.api("GET", f"/executions/{execution['execution_id']}/logs")
+    return execution, output
+
+
+def connect(text):
+    """A connection with this request sent on it; {auth} stands for the headers everybody needs."""
+    auth = f"Host: x\r\nAuthorization: Bearer {SERVER.key()}\r\n"
+    client = socket.create_connection(("127.0.0.1", SERVER.port), timeout=PATIENCE_S)
+    client.sendall(text.replace("{auth}", auth).encode())
+    return client
+
+
+def answers_of(text):
+    """Everything the server says to these bytes until it closes."""
+    with connect(text) as client:
+        return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+
+
+def descriptors():
+    return len(os.listdir(f"/proc/{SERVER.process.pid}/fd"))
+
+
+def is_running(word):
+    """Whether a process has this word among its arguments."""
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if word.encode() in entry.read_bytes().split(b"\0"):
+                return True
+    return False
+
+
+def test_requests_that_can_be_read_in_two_ways_are_refused():
+    behind = "GET /healthz HTTP/1.1\r\n{auth}\r\n"
+    for headers in ("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                    "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+                    "Content-Length : 2\r\n\r\n{}",
+                    "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+                    "Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n",
+                    "X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}",
+                    "X: a\nContent-Length: 2\r\n\r\n{}"):
+        said = answers_of("POST /api/v1/jobs HTTP/1.1\r\n{auth}" + headers + behind)
+        assert said.startswith("HTTP/1.1 400 "), (headers, said)
+        assert said.count("\r\n\r\n") == 1, (headers, said)  # what is behind is not read
+
+
+def test_a_client_that_has_said_all_still_hears_every_answer():
+    with connect("GET /api/v1/stats HTTP/1.1\r\n{auth}\r\n" * 500) as client:
+        client.shutdown(socket.SHUT_WR)
+        said = b"".join(iter(lambda: client.recv(65536), b""))
+    assert said.count(b"HTTP/1.1 200 OK") == 500
+
+
+def test_readers_that_never_read_or_leave_at_once_cost_nothing():
+    before = descriptors()
+    execution, _ = run("head -c 3000000 /dev/urandom")
+    path = f"/api/v1/executions/{execution['execution_id']}/logs"
+    requests = [f"GET {target} HTTP/1.1\r\n{{auth}}\r\n"
+                for target in (path, path + "?follow=true", "/api/v1/events")]
+    idle = [connect(requests[i % 3]) for i in range(60)]
+    for i in range(300):
+        with connect(requests[i % 3]) as client:
+            if i % 2:  # a reset instead of a goodbye
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert run("echo still here")[1] == "still here\n"
+    for client in idle:
+        client.close()
+    wait_for(lambda: descriptors() <= before + 5, "connections to be forgotten")
+
+
+def test_the_runs_of_a_job_that_cannot_be_are_none():
+    run("true")
+    for path in ("/executions?job=job_0000000000000", "/jobs/job_0000000000000/executions"):
+        status, page = SERVER.api("GET", path)
+        assert (status, page["executions"]) == (200, []), page
+
+
+def test_a_crowd_around_one_job_leaves_it_in_one_piece():
+    _, created = SERVER.api("POST", "/jobs", {"command": "sleep 0.2", "name": "crowded"})
+    job, execution = f"/jobs/{created['job_id']}", f"/executions/{created['execution_id']}"
+    statuses = set()
+
+    def pull(i):
+        calls = (("DELETE", job), ("POST", execution + "/cancel"), ("POST", execution + "/retry"))
+        statuses.add(SERVER.api(*calls[i % 3])[0])
+
+    crowd = [threading.Thread(target=pull, args=(i,)) for i in range(60)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    assert statuses <= {200, 201, 409, 503}, statuses
+    SERVER.api("DELETE", job)
+    wait_for(lambda: SERVER.job(created["job_id"])["status"] != "active", "the job to end")
+
+    def all_ended():
+        _, page = SERVER.api("GET", job + "/executions")
+        return all(e["status"] in FINAL for e in page["executions"])
+
+    wait_for(all_ended, "all runs to end")
+    status, answer = SERVER.api("POST", "/jobs", {"command": "true", "name": "crowded"})
+    assert status == 201, answer  # the name is free again
+
+
+def test_of_endless_output_the_head_and_the_end_are_kept():
+    execution, output = run("echo first; head -c 200000000 /dev/zero; echo; echo last")
+    attempt = execution["attempts"][0]
+    assert output.startswith("first\n") and output.endswith("last\n")
+    assert attempt["dropped_bytes"] > 0 and "bytes were dropped here" in output
+    assert len(output) < 17 << 20, len(output)
+
+
+def test_what_a_command_leaves_behind_ends_with_it():
+    # One in a session of its own whose parent is gone, one that holds the pipe.
+    execution, output = run("(setsid sleep 7654.3 &) ; sleep 7654.3 & echo done")
+    assert execution["status"] == "completed" and output == "done\n", (execution, output)
+    wait_for(lambda: not is_running("7654.3"), "what was left behind to end")
+
+
+def test_rude_commands_end_as_they_should():
+    assert run("kill -9 0")[0]["error"] == "killed by signal 9 (SIGKILL)"
+    stubborn = "trap '' TERM; while :; do sleep 0.1; done"
+    assert run(stubborn, timeout="200ms")[0]["status"] == "timeout"
+    assert run("kill -STOP $$", timeout="200ms")[0]["status"] == "timeout"
+    assert run("exec >&- 2>&- <&-; exit 3")[0]["attempts"][0]["exit_code"] == 3
+    assert run("sleep 0.1", payload="x" * 1000000)[0]["status"] == "completed"
+    for result in ("mkfifo $BELFRY_RESULT_FILE", "ln -s /etc/passwd $BELFRY_RESULT_FILE",
+                   "mkdir -p $BELFRY_RESULT_FILE/a; chmod 0 $BELFRY_RESULT_FILE",
+                   "printf '\\377' > $BELFRY_RESULT_FILE",
+                   "yes 1 | head -c 300000 > $BELFRY_RESULT_FILE"):
+        execution, output = run(result)
+        assert (execution["status"], execution["result"]) == ("completed", None), execution
+        assert "the result was dropped" in output, output
+    # Its own directory, then that of all: the next one finds one all the same.
+    assert run("rm -r $(dirname $BELFRY_PAYLOAD_FILE)")[0]["status"] == "completed"
+    assert run("rm -r $(dirname $(dirname $BELFRY_PAYLOAD_FILE))")[0]["status"] == "completed"
+    assert run("cat $BELFRY_PAYLOAD_FILE", payload=[1])[1] == "[1]"
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), shared=SERVER)
