@@ -1,4 +1,3 @@
-#include "base/rng.h"
 #include "engine/test_engine.h"
 
 #include <stdio.h>
@@ -258,148 +257,6 @@ static void a_name_refused_for_want_of_room_is_given_back(void **state)
     assert_int_equal(w.table.claims.len, 0);
 }
 
-/* ---- the horizon */
-
-static struct engine_options short_sighted(void)
-{
-    struct engine_options options = engine_defaults;
-    options.horizon_ms = 10000;
-    options.load_max = 3;
-    return options;
-}
-
-static void what_is_due_beyond_the_horizon_leaves_memory(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    const struct submission *near = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10000);
-    const struct submission *far = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10001);
-    world_turn(&w);
-    assert_non_null(exec_of(&w, near->exec_id));
-    assert_null(exec_of(&w, far->exec_id));
-    assert_null(map_get(&w.engine->jobs, far->job_id));
-    assert_int_equal(state_of(&w, far->exec_id), EXEC_SCHEDULED);
-}
-
-static void a_long_back_off_leaves_memory_too(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    struct fake f = HIRE(&w);
-    const struct submission *job =
-        SUBMIT(&w, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 60000);
-    world_turn(&w);
-    struct poll_lease lease = fake_lease(&w, &f);
-    ask_report(&w, &f, &lease, OUTCOME_FAILED);
-    world_turn(&w);
-    assert_int_equal(state_of(&w, job->exec_id), EXEC_RETRYING);
-    assert_int_equal(engine_live_count(w.engine), 0);
-    for (int i = 0; i < 12; i++)
-        world_pass(&w, 5000);
-    assert_int_equal(fake_lease(&w, &f).attempt, 2);
-}
-
-static void the_engine_looks_again_when_half_the_horizon_is_gone(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    const struct submission *far = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 14000);
-    world_turn(&w);
-    assert_int_equal(engine_next_ms(w.engine), w.now_ms + 5000);
-    world_pass(&w, 4999);
-    assert_null(exec_of(&w, far->exec_id));
-    world_pass(&w, 1);
-    assert_non_null(exec_of(&w, far->exec_id));
-    assert_true(delta_is_empty(&w.delta));
-    assert_int_equal(engine_next_ms(w.engine), far->due_ms - 4000);
-}
-
-static void many_due_at_one_moment_are_loaded_page_by_page(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    const struct submission *jobs[10];
-    for (size_t i = 0; i < 10; i++)
-        jobs[i] = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = i < 2 ? 11000 : 12000);
-    world_turn(&w);
-    assert_int_equal(engine_live_count(w.engine), 0);
-    world_pass(&w, 5000);
-    assert_int_equal(engine_live_count(w.engine), 3);
-    world_pass(&w, 2000); /* half a horizon before the first that is missing */
-    assert_int_equal(engine_live_count(w.engine), 6);
-    assert_true(engine_next_ms(w.engine) <= w.now_ms);
-    world_turn(&w);
-    assert_int_equal(engine_live_count(w.engine), 9);
-    world_turn(&w);
-    assert_int_equal(engine_live_count(w.engine), 10);
-    assert_true(engine_next_ms(w.engine) > w.now_ms);
-    world_pass(&w, 5000);
-    for (size_t i = 0; i < 10; i++)
-        assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_QUEUED);
-}
-
-static void a_job_for_the_middle_of_a_page_is_not_loaded_twice(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    for (size_t i = 0; i < 5; i++)
-        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 12000 + (int64_t)i);
-    world_turn(&w);
-    w.now_ms += 5000; /* the page that is loaded now ends at 12002 */
-    const struct submission *before = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 7001);
-    const struct submission *after = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 7003);
-    world_turn(&w);
-    assert_non_null(exec_of(&w, before->exec_id));
-    assert_null(exec_of(&w, after->exec_id));
-    world_pass(&w, 2002);
-    assert_int_equal(engine_live_count(w.engine), 7);
-}
-
-static void every_far_job_runs_once_and_in_time(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    WORLD_WITH(w, options);
-    const struct submission *jobs[50];
-    struct rng rng = {.state = 7};
-    for (size_t i = 0; i < 50; i++)
-        jobs[i] = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = (int64_t)rng_below(&rng, 60) * 1000);
-    world_turn(&w);
-    int64_t end_ms = w.now_ms + 60000;
-    while (w.now_ms < end_ms) {
-        int64_t next_ms = engine_next_ms(w.engine);
-        if (next_ms > w.now_ms)
-            w.now_ms = next_ms;
-        world_turn(&w);
-        for (size_t i = 0; i < 50; i++)
-            assert_true((state_of(&w, jobs[i]->exec_id) == EXEC_QUEUED) ==
-                            (jobs[i]->due_ms <= w.now_ms) ||
-                        engine_next_ms(w.engine) <= w.now_ms);
-    }
-    assert_int_equal(w.engine->ready.len, 50);
-}
-
-static void what_the_store_holds_needs_no_permission_for_its_lane(void **state)
-{
-    (void)state;
-    struct engine_options options = short_sighted();
-    options.lanes_max = 2;
-    WORLD_WITH(w, options);
-    const struct submission *far = SUBMIT(&w, .queue = "far", .when = WHEN_DELAY, .when_ms = 14000);
-    world_turn(&w);
-    world_restart(&w);
-    SUBMIT(&w, .queue = "a");
-    SUBMIT(&w, .queue = "b");
-    world_turn(&w);
-    world_pass(&w, 5000);
-    assert_non_null(exec_of(&w, far->exec_id));
-}
-
 /* ---- time */
 
 static void a_clock_that_steps_back_stands_still(void **state)
@@ -543,101 +400,6 @@ static void what_is_leased_at_once_counts_as_running_only(void **state)
     assert_int_equal(w.delta.counters[1].value, 1);
 }
 
-/* ---- loading */
-
-static void a_restart_changes_nothing(void **state)
-{
-    (void)state;
-    WORLD(w);
-    struct fake f = HIRE(&w, .slots = 2, .queues = "default");
-    SUBMIT(&w, .priority = 900, .name = "running");
-    world_turn(&w);
-    struct poll_lease lease = fake_start(&w, &f);
-    SUBMIT(&w, .name = "queued");
-    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 1000);
-    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * HOUR_MS);
-    world_turn(&w);
-    world_restart(&w);
-    world_turn(&w);
-    assert_true(delta_is_empty(&w.delta));
-    assert_int_equal(engine_live_count(w.engine), 3);
-    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
-    world_turn(&w);
-    assert_true(was_accepted(report));
-}
-
-static void a_loaded_lease_gets_a_full_term(void **state)
-{
-    (void)state;
-    WORLD(w);
-    struct fake f = HIRE(&w);
-    const struct submission *job = SUBMIT(&w);
-    world_turn(&w);
-    fake_start(&w, &f);
-    w.now_ms += w.options.lease_ms - 1;
-    world_restart(&w);
-    world_turn(&w);
-    world_pass(&w, w.options.lease_ms - 1);
-    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
-    world_pass(&w, 1);
-    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
-}
-
-static void ids_and_turns_go_on_where_they_were(void **state)
-{
-    (void)state;
-    WORLD(w);
-    const struct submission *old = SUBMIT(&w);
-    world_turn(&w);
-    w.now_ms -= HOUR_MS; /* even when the new server's clock is behind */
-    world_restart(&w);
-    const struct submission *young = SUBMIT(&w);
-    world_turn(&w);
-    assert_true(young->job_id > old->exec_id);
-    assert_int_equal(w.delta.turn, 2);
-}
-
-static void a_record_that_makes_no_sense_is_refused_at_load(void **state)
-{
-    (void)state;
-    WORLD(w);
-    struct err err;
-    struct job_rec job = {.id = 1, .version = 1, .state = JOB_ACTIVE, .spec = STR("damaged")};
-    assert_int_equal(engine_load_job(w.engine, &job, &err), RC_CORRUPT);
-    job.spec = STR("default||9999|0|0|0|");
-    assert_int_equal(engine_load_job(w.engine, &job, &err), RC_CORRUPT);
-    job.spec = STR("default||500|0|0|0|");
-    struct exec_rec bad[] = {
-        {.id = 2, .job_id = 7, .state = EXEC_QUEUED},
-        {.id = 2, .job_id = 1, .state = EXEC_COMPLETED},
-        {.id = 2, .job_id = 1, .state = EXEC_NONE},
-        {.id = 2, .job_id = 1, .state = (enum exec_state)99},
-        {.id = 2, .job_id = 1, .state = EXEC_RUNNING, .worker_id = 5, .token = 1},
-        {.id = 2, .job_id = 1, .state = EXEC_RUNNING, .worker_id = 5, .attempts = 1},
-        {.id = 2, .job_id = 1, .state = EXEC_SCHEDULED, .due_ms = -1},
-        {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .ready_ms = INT64_MAX},
-    };
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);
-        assert_int_equal(engine_load_exec(w.engine, &bad[i], &err), RC_CORRUPT);
-    }
-    assert_int_equal(engine_live_count(w.engine), 0);
-}
-
-static void a_record_that_is_there_twice_is_refused_at_load(void **state)
-{
-    (void)state;
-    WORLD(w);
-    struct err err;
-    struct job_rec job = {.id = 1, .state = JOB_ACTIVE, .spec = STR("default||500|0|0|0|")};
-    struct exec_rec exec = {.id = 2, .job_id = 1, .state = EXEC_QUEUED, .ready_ms = 1};
-    assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);
-    assert_int_equal(engine_load_exec(w.engine, &exec, &err), RC_OK);
-    assert_int_equal(engine_load_job(w.engine, &job, &err), RC_OK);
-    assert_int_equal(engine_load_exec(w.engine, &exec, &err), RC_CORRUPT);
-    assert_int_equal(engine_live_count(w.engine), 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -658,13 +420,6 @@ int main(void)
         cmocka_unit_test(a_name_is_free_again_when_its_job_has_ended),
         cmocka_unit_test(a_name_refused_for_want_of_a_lane_is_given_back),
         cmocka_unit_test(a_name_refused_for_want_of_room_is_given_back),
-        cmocka_unit_test(what_is_due_beyond_the_horizon_leaves_memory),
-        cmocka_unit_test(a_long_back_off_leaves_memory_too),
-        cmocka_unit_test(the_engine_looks_again_when_half_the_horizon_is_gone),
-        cmocka_unit_test(many_due_at_one_moment_are_loaded_page_by_page),
-        cmocka_unit_test(a_job_for_the_middle_of_a_page_is_not_loaded_twice),
-        cmocka_unit_test(every_far_job_runs_once_and_in_time),
-        cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),
         cmocka_unit_test(a_clock_that_steps_back_stands_still),
         cmocka_unit_test(a_turn_handles_so_many_timers_and_the_next_one_the_rest),
         cmocka_unit_test(a_turn_without_anything_to_do_keeps_nothing),
@@ -672,11 +427,6 @@ int main(void)
         cmocka_unit_test(every_step_leaves_a_line_with_actor_and_reason),
         cmocka_unit_test(stats_are_those_of_the_last_commit),
         cmocka_unit_test(what_is_leased_at_once_counts_as_running_only),
-        cmocka_unit_test(a_restart_changes_nothing),
-        cmocka_unit_test(a_loaded_lease_gets_a_full_term),
-        cmocka_unit_test(ids_and_turns_go_on_where_they_were),
-        cmocka_unit_test(a_record_that_makes_no_sense_is_refused_at_load),
-        cmocka_unit_test(a_record_that_is_there_twice_is_refused_at_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,9 +94,9 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
     return err->rc;
 }
 
-void engine_load_worker(struct engine *e, const struct worker_rec *rec)
+void engine_load_worker(struct engine *e, const struct worker_rec *worker)
 {
-    worker_place(e, worker_new(e, rec));
+    worker_place(e, worker_new(e, worker));
 }
 
 void engine_load_counter(struct engine *e, const struct counter *counter)

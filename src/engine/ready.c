@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_BITS = 48 }; /* milliseconds until the year 10889 */
+enum {
+    TIME_BITS = 48, /* milliseconds until the year 10889 */
+    KEY_MAX = 2 * SPEC_NAME_MAX + 1,
+};
 
 void ready_init(struct ready *r)
 {
@@ -31,7 +34,7 @@ void ready_free(struct ready *r)
 /* queue and handler in one text; also what lane_key makes of a lane. */
 static struct str make_key(char *bytes, struct str queue, struct str handler)
 {
-    struct buf key = {.ptr = bytes, .cap = 2 * SPEC_NAME_MAX + 1, .max = 2 * SPEC_NAME_MAX + 1};
+    struct buf key = {.ptr = bytes, .cap = KEY_MAX, .max = KEY_MAX};
     buf_add(&key, queue);
     buf_add_char(&key, '\n'); /* in no name */
     buf_add(&key, handler);
@@ -56,7 +59,7 @@ static struct lane *lane_new(struct str key, size_t queue_len)
 
 struct lane *ready_join(struct ready *r, struct str queue, struct str handler, size_t lanes_max)
 {
-    char key_bytes[2 * SPEC_NAME_MAX + 1];
+    char key_bytes[KEY_MAX];
     struct str key = make_key(key_bytes, queue, handler);
     struct lane *lane = strmap_get(&r->lanes, key);
     if (lane == NULL) {
@@ -120,8 +123,47 @@ static bool is_served(const void *trade, struct heap_node *node)
     return trade_serves(trade, lane->queue, lane->handler);
 }
 
+/* Whichever comes first; NULL never does. */
+static const struct heap_item *better(const struct heap_item *a, const struct heap_item *b)
+{
+    if (a == NULL || b == NULL)
+        return a == NULL ? b : a;
+    bool first = a->key != b->key ? a->key < b->key : a->tie < b->tie;
+    return first ? a : b;
+}
+
+static const struct heap_item *best_of(const struct ready *r, struct str queue, struct str handler)
+{
+    char key[KEY_MAX];
+    if (queue.len > SPEC_NAME_MAX || handler.len > SPEC_NAME_MAX)
+        return NULL; /* a worker may say so; no job has such a name */
+    const struct lane *lane = strmap_get(&r->lanes, make_key(key, queue, handler));
+    return lane == NULL ? NULL : heap_min(&lane->heap);
+}
+
+/* Looks into each of the lanes that the trade names. */
+static const struct heap_item *best_by_name(const struct ready *r, const struct trade *trade)
+{
+    const struct heap_item *best = NULL;
+    struct str queues = trade->queues;
+    while (queues.len > 0) {
+        struct str queue = str_cut(&queues, '\n');
+        struct str handlers = trade->handlers;
+        if (trade->runs_commands)
+            best = better(best, best_of(r, queue, STR("")));
+        while (handlers.len > 0)
+            best = better(best, best_of(r, queue, str_cut(&handlers, '\n')));
+    }
+    return best;
+}
+
 struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
 {
+    /* A lane is found by name in the time of some four steps through the order of lanes. */
+    if (trade->lane_count < r->order.len / 4) {
+        const struct heap_item *best = best_by_name(r, trade);
+        return best == NULL ? NULL : best->node;
+    }
     const struct heap_item *found = heap_find(&r->order, is_served, trade);
     if (found == NULL)
         return NULL;

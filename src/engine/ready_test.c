@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -45,6 +46,44 @@ static void the_best_of_all_lanes_is_first(void **state)
     }
     assert_null(ready_best(&h.ready, h.all));
     assert_int_equal(h.ready.len, 0);
+}
+
+/* However few of the lanes a trade serves, and whichever way it is found: the best of them. */
+static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    static const char *const handlers[] = {"", "mail", "sms", "fax"};
+    struct trade *few = trade_join(&h.trades, STR("q07\nq31\nq99\n"), STR("mail\nsms\n"), true);
+    struct trade *one = trade_join(&h.trades, STR("q20\n"), STR("fax\n"), false);
+    struct heap_node nodes[160] = {{0}};
+    struct lane *lanes[160];
+    char names[40][4];
+    for (size_t i = 0; i < 160; i++) {
+        snprintf(names[i / 4], sizeof names[i / 4], "q%02u", (unsigned)(i / 4) % 100);
+        lanes[i] = ready_join(&h.ready, str_c(names[i / 4]), str_c(handlers[i % 4]), 999);
+        ready_put(&h.ready, lanes[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
+    }
+    struct trade *trades[] = {h.all, few, one};
+    size_t found[3] = {0};
+    for (size_t t = 0; t < 3; t++) {
+        for (struct heap_node *best; (best = ready_best(&h.ready, trades[t])) != NULL;) {
+            size_t at = (size_t)(best - nodes);
+            for (size_t i = 0; i < 160; i++)
+                assert_false(heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
+                             trade_serves(trades[t], lanes[i]->queue, lanes[i]->handler));
+            ready_remove(&h.ready, lanes[at], best);
+            found[t]++;
+        }
+        for (size_t i = 0; i < 160; i++) { /* all that were taken come back */
+            if (!heap_holds(&nodes[i]))
+                ready_put(&h.ready, lanes[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
+        }
+    }
+    assert_int_equal(found[0], 120);
+    assert_int_equal(found[1], 6);
+    assert_int_equal(found[2], 1);
 }
 
 static void a_lane_is_shared_by_queue_and_handler(void **state)
@@ -125,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_of_all_lanes_is_first),
+        cmocka_unit_test(few_of_many_lanes_are_searched_as_well_as_all),
         cmocka_unit_test(a_lane_is_shared_by_queue_and_handler),
         cmocka_unit_test(a_lane_that_all_have_left_makes_room_for_another),
         cmocka_unit_test(a_lane_is_fresh_until_somebody_looks),

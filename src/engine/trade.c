@@ -28,6 +28,21 @@ static void add_key(struct buf *key, struct str queues, struct str handlers, boo
     buf_add_char(key, runs_commands ? 'y' : 'n');
 }
 
+static size_t count_lines(struct str lines)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lines.len; i++)
+        count += lines.ptr[i] == '\n';
+    return count;
+}
+
+static size_t count_lanes(const struct trade *trade)
+{
+    if (trade->queues.len == 0)
+        return SIZE_MAX;
+    return count_lines(trade->queues) * (count_lines(trade->handlers) + trade->runs_commands);
+}
+
 static struct str trade_key(const struct trade *trade)
 {
     return str_of(trade->queues.ptr, trade->queues.len + 1 + trade->handlers.len + 2);
@@ -48,6 +63,7 @@ struct trade *trade_join(struct trades *t, struct str queues, struct str handler
         trade->queues = str_of(key.ptr, queues.len);
         trade->handlers = str_of(key.ptr + queues.len + 1, handlers.len);
         trade->runs_commands = runs_commands;
+        trade->lane_count = count_lanes(trade);
         list_init(&trade->waiting);
         strmap_put(&t->by_key, trade_key(trade), trade);
     }

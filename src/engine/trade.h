@@ -11,8 +11,9 @@ struct trade {
     struct str queues; /* newline-separated; empty: all. Owned, with handlers, behind the struct */
     struct str handlers; /* newline-separated */
     bool runs_commands;
-    size_t members;        /* how often it was joined; without any it is gone */
-    struct list waiting;   /* parked workers with free slots (worker.waiting), longest first */
+    size_t lane_count;   /* pairs of its queues and handlers; SIZE_MAX when it serves all queues */
+    size_t members;      /* how often it was joined; without any it is gone */
+    struct list waiting; /* parked workers with free slots (worker.waiting), longest first */
     struct list_node idle; /* on trades.idle while somebody waits */
 };
 

@@ -265,23 +265,16 @@ static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(
     free(c);
 }
 
-static void read_environment(void)
-{
-    const char *from_seed = getenv("BELFRY_SEED");
-    const char *turns = getenv("BELFRY_TURNS");
-    if (from_seed != NULL)
-        assert_true(str_to_u64(str_c(from_seed), &seed.state));
-    if (turns != NULL)
-        assert_true(str_to_u64(str_c(turns), &turn_count));
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again),
     };
-    seed = rng_for_test(argc, argv);
-    read_environment();
-    print_message("seed in use %" PRIu64 "\n", seed.state);
+    char *from_environment[] = {argv[0], getenv("BELFRY_SEED")};
+    const char *turns = getenv("BELFRY_TURNS");
+    bool given = argc > 1 || from_environment[1] == NULL;
+    seed = given ? rng_for_test(argc, argv) : rng_for_test(2, from_environment);
+    if (turns != NULL)
+        assert_true(str_to_u64(str_c(turns), &turn_count));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,8 @@ enum change_kind {
 };
 
 struct job_change {
-    enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps spec and payload */
+    enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps what was submitted:
+                            * name, queue, owner, tags, created_ms, spec and payload */
     struct job_rec job;
     struct str step; /* trail lines to append */
 };

@@ -70,7 +70,7 @@ void api_events(struct request *r)
         return;
     struct str last = http_request_header(r->http, STR("Last-Event-ID"));
     f->kind = FOLLOW_EVENTS;
-    f->from_start = last.len == 0;
+    f->from_now = last.len == 0;
     if (last.len > 0 && !str_to_u64(last, &f->event))
         f->event = 0; /* older than everything: the reader is told to start anew */
     follow(r, f);

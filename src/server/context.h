@@ -7,6 +7,7 @@
 #include "server/options.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 struct decider;
 struct queries;
@@ -20,6 +21,7 @@ struct server {
     struct queries *queries; /* reads */
     struct tail *tail;       /* keeps and follows output, and tells what happens */
     int64_t started_ms;      /* wall clock */
+    struct rlimit files;     /* as we were started; what is run beside us gets the same */
     atomic_bool ready;       /* the last turn could commit */
     atomic_bool draining;    /* going away: take no new work */
 };

@@ -308,7 +308,7 @@ void feed_start(struct parcel *parcel)
     f->awake = true;
     f->goodbye.deliver = deliver_goodbye;
     if (f->kind == FOLLOW_EVENTS) {
-        if (f->from_start)
+        if (f->from_now)
             f->event = t->event_next - 1;
     } else {
         r->rc = start_output(t, f, &r->err);

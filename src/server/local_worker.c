@@ -1,6 +1,7 @@
 #include "server/local_worker.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "loop/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct local_worker {
     struct arena arena; /* of the texts */
     const char *url;
     const char *lock_path;
+    const char *url_path; /* a file with the url that the newest worker was given */
     const char *key_path;
     pid_t child; /* started by us and not reaped yet; 0: none */
     bool draining;
@@ -71,6 +73,7 @@ static void exec_worker(const struct local_worker *w)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_NOFILE, &w->server->files);
     setsid();
     /* By its name, so that ps shows one; a binary that was replaced meanwhile has none any more. */
     char path[PATH_MAX];
@@ -81,12 +84,37 @@ static void exec_worker(const struct local_worker *w)
     _exit(127);
 }
 
+static void note_url(const struct local_worker *w)
+{
+    int fd = open(w->url_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || dprintf(fd, "%s\n", w->url) < 0)
+        log_warn("cannot write", "file", w->url_path, "error", strerror(errno), NULL);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The worker of the server before goes on asking where that one listened. When this one listens
+ * elsewhere they would never meet, and it would keep the lock for ever. */
+static void adopt(struct local_worker *w, pid_t holder)
+{
+    struct str url;
+    bool known = file_read(w->url_path, PATH_MAX, &w->arena, &url, NULL) == RC_OK;
+    if (!known || str_eq(str_trim(url), str_c(w->url))) {
+        log_info("found the worker of the server before", NULL);
+        return;
+    }
+    log_warn("the worker of the server before knows another address; it is asked to leave", NULL);
+    if (holder > 0)
+        kill(holder, SIGTERM);
+}
+
 /* Signals wait until the child has its own dispositions: libuv's handler, which it inherits, would
  * take one that is meant for the child and tell the parent's loop of it. */
 static void start(struct local_worker *w)
 {
     sigset_t all;
     sigset_t before;
+    note_url(w);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
@@ -145,11 +173,13 @@ struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *serv
     w->server = server;
     w->url = arena_zstr(&w->arena, str_c(url));
     w->lock_path = arena_printf(&w->arena, "%s/worker.lock", dir).ptr;
+    w->url_path = arena_printf(&w->arena, "%s/worker.url", dir).ptr;
     w->key_path = arena_printf(&w->arena, "%s/worker.key", dir).ptr;
     uv_timer_init(loop, &w->timer);
     w->timer.data = w;
-    if (lock_holder(w) != 0)
-        log_info("found the worker of the server before", NULL);
+    pid_t holder = lock_holder(w);
+    if (holder != 0)
+        adopt(w, holder);
     uv_timer_start(&w->timer, look, 0, LOOK_MS);
     return w;
 }

@@ -2,7 +2,8 @@
  *
  * A process of its own in a session of its own, so that it, and what it runs, outlives a crash of
  * the server. It holds a lock in the data directory as long as it lives: a server that starts and
- * finds the lock taken has found the worker of its predecessor, and keeps it. */
+ * finds the lock taken has found the worker of its predecessor, and keeps it, unless that one asks
+ * at another address: then it is told to leave, and another one started. */
 #pragma once
 #include "server/context.h"
 

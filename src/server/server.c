@@ -59,6 +59,15 @@ static enum rc check_listen(const struct server_options *options, struct err *er
     return RC_OK;
 }
 
+/* A connection is a descriptor, and most users may have 1024 unless they ask for what they may. */
+static void raise_files(struct rlimit *ret_before)
+{
+    getrlimit(RLIMIT_NOFILE, ret_before); /* cannot fail: the number is right */
+    struct rlimit most = *ret_before;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most); /* when it fails there is what there was */
+}
+
 static enum rc make_dir(const char *path, struct err *err)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -194,6 +203,7 @@ int server_main(const struct server_options *options)
         p.options.net_threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (p.options.net_threads > SERVER_NETS_MAX)
         p.options.net_threads = SERVER_NETS_MAX;
+    raise_files(&p.server.files);
     /* Before the start: whoever has heard that the server is ready may end it the next moment. */
     uv_loop_init(&p.loop);
     p.signals = signals_new(&p.loop, on_signal, &p);

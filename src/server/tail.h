@@ -25,7 +25,7 @@ struct follow {
     uint32_t attempt;       /* 0: all */
     unsigned stream;        /* enum log_stream; 0: all */
     bool head_only;         /* HEAD: the answer ends where the body would begin */
-    bool from_start;        /* FOLLOW_EVENTS: no Last-Event-ID was given */
+    bool from_now;          /* FOLLOW_EVENTS: no Last-Event-ID was given */
     uint64_t event;         /* FOLLOW_EVENTS: the newest that the reader has */
 
     /* the tail's own */

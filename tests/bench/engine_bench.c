@@ -21,15 +21,17 @@ struct load {
     size_t workers; /* that share the batch */
     size_t backlog; /* jobs that wait in vain, behind all others */
     size_t idle;    /* parked workers that serve another queue */
+    bool own; /* each worker serves one of the queues only, in the order that suits it least */
 };
 
 static const struct load loads[] = {
-    {"one worker, one queue", 1, 1, 0, 0},
-    {"one worker, one queue, a backlog of 1000000", 1, 1, 1000000, 0},
-    {"500 workers with one slot each", 1, 500, 0, 0},
-    {"one worker, 500 queues", 500, 1, 0, 0},
-    {"500 workers, 500 queues, a backlog of 100000", 500, 500, 100000, 0},
-    {"one worker, 500 queues, backlog, 1000 idle", 500, 1, 100000, 1000},
+    {"one worker, one queue", 1, 1, 0, 0, false},
+    {"one worker, one queue, 1000000 jobs wait", 1, 1, 1000000, 0, false},
+    {"500 workers with one slot each", 1, 500, 0, 0, false},
+    {"one worker, 500 queues", 500, 1, 0, 0, false},
+    {"500 workers, 500 queues, 100000 jobs wait", 500, 500, 100000, 0, false},
+    {"one worker, 500 queues, 1000 others idle", 500, 1, 100000, 1000, false},
+    {"500 workers, each for one of 500 queues", 500, 500, 100000, 0, true},
 };
 
 struct hand {
@@ -134,35 +136,61 @@ static void make_poll(struct bench *b, struct hand *h)
     b->done += count;
 }
 
-static void hire_one(struct bench *b, struct hand *h, bool idle)
+/* queue: the only one it serves; NULL: all. */
+static void hire_one(struct bench *b, struct hand *h, const struct str *queue)
 {
     static const struct str handler = STR_INIT("noop");
-    static const struct str elsewhere = STR_INIT("elsewhere");
     struct command *cmd = &h->poll;
     *cmd = (struct command){.kind = CMD_REGISTER, .arena = &h->arena};
     cmd->hello = (struct hello){
         .name = STR("bench"),
         .handlers = &handler,
         .handler_count = 1,
-        .queues = &elsewhere,
-        .queue_count = idle,
+        .queues = queue,
+        .queue_count = queue != NULL,
         .slots = BATCH,
     };
     run_turn(b, &cmd, 1);
     h->id = cmd->reply.worker_id;
     memset(cmd, 0, sizeof *cmd);
-    if (idle) {
-        make_poll(b, h);
-        cmd->poll.wait_ms = INT64_MAX;
-        run_turn(b, &cmd, 1);
-    }
+}
+
+static void make_idle(struct bench *b, struct hand *h)
+{
+    static const struct str elsewhere = STR_INIT("elsewhere");
+    struct command *cmd = &h->poll;
+    hire_one(b, h, &elsewhere);
+    make_poll(b, h);
+    cmd->poll.wait_ms = INT64_MAX;
+    run_turn(b, &cmd, 1);
 }
 
 static void hire(struct bench *b)
 {
-    b->hands = calloc(b->load->workers + b->load->idle, sizeof *b->hands);
+    const struct load *load = b->load;
+    b->hands = calloc(load->workers + load->idle, sizeof *b->hands);
+    for (size_t i = 0; i < load->workers; i++)
+        hire_one(b, &b->hands[i], load->own ? &b->queues[load->lanes - 1 - i % load->lanes] : NULL);
+    for (size_t i = 0; i < load->idle; i++)
+        make_idle(b, &b->hands[load->workers + i]);
+}
+
+static void name_queues(struct bench *b)
+{
+    b->queues = ARENA_ARRAY(&b->names, struct str, b->load->lanes);
+    for (size_t i = 0; i < b->load->lanes; i++)
+        b->queues[i] = arena_printf(&b->names, "queue-%zu", i);
+}
+
+static void bench_free(struct bench *b)
+{
     for (size_t i = 0; i < b->load->workers + b->load->idle; i++)
-        hire_one(b, &b->hands[i], i >= b->load->workers);
+        arena_free(&b->hands[i].arena);
+    free(b->hands);
+    engine_free(b->engine);
+    arena_free(&b->turn);
+    arena_free(&b->arena);
+    arena_free(&b->names);
 }
 
 static void run_load(const struct load *load)
@@ -174,10 +202,8 @@ static void run_load(const struct load *load)
     options.park_ms = INT64_C(1) << 40;
     b.engine = engine_new(&options);
     engine_load_begin(b.engine, b.now_ms, 0, 0);
+    name_queues(&b);
     hire(&b);
-    b.queues = ARENA_ARRAY(&b.names, struct str, load->lanes);
-    for (size_t i = 0; i < load->lanes; i++)
-        b.queues[i] = arena_printf(&b.names, "queue-%zu", i);
     for (size_t i = 0; i < load->backlog; i += 10000) {
         make_submission(&b, 10000, 0);
         run_turn(&b, commands, 1);
@@ -198,13 +224,7 @@ static void run_load(const struct load *load)
     }
     printf("%-46s %8.0f jobs/s  %6.0f us a turn\n", load->what, (double)b.done / (end - start),
            (end - start) / (double)turns * 1e6);
-    for (size_t i = 0; i < load->workers + load->idle; i++)
-        arena_free(&b.hands[i].arena);
-    free(b.hands);
-    engine_free(b.engine);
-    arena_free(&b.turn);
-    arena_free(&b.arena);
-    arena_free(&b.names);
+    bench_free(&b);
 }
 
 int main(int argc, char **argv)

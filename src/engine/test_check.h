@@ -1,0 +1,209 @@
+/* test_check.h - what must hold between any two turns, for the engine's tests.
+ *
+ * Places follow from values, nobody waits in vain, and the engine holds exactly what the table
+ * (which only knows the deltas) says it should. */
+#pragma once
+#include "engine/internal.h"
+#include "engine/test_table.h"
+
+static inline bool test_serves(const struct worker *w, const struct lane *lane)
+{
+    struct buf text = BUF(1 << 16);
+    struct buf line = BUF(1 << 10);
+    bool yes;
+    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->queues));
+    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->queue));
+    buf_add_char(&text, '\0');
+    buf_add_char(&line, '\0');
+    yes = w->trade->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
+    buf_clear(&text);
+    buf_clear(&line);
+    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->handlers));
+    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->handler));
+    buf_add_char(&text, '\0');
+    buf_add_char(&line, '\0');
+    yes = yes &&
+          (lane->handler.len == 0 ? w->trade->runs_commands : strstr(text.ptr, line.ptr) != NULL);
+    buf_free(&text);
+    buf_free(&line);
+    return yes;
+}
+
+/* No worker waits for work that waits for a worker. */
+static inline void check_nobody_waits_in_vain(const struct engine *e)
+{
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        bool waits = w->v.parked != NULL && w->v.offered > 0 && !w->v.draining;
+        assert_true(list_linked(&w->waiting) == waits);
+        assert_true(!waits || list_linked(&w->trade->idle));
+        for (uint32_t i = 0; waits && i < e->ready.order.len; i++) {
+            struct heap_node *order = e->ready.order.items[i].node;
+            assert_false(test_serves(w, CONTAINER_OF(order, struct lane, order)));
+        }
+    }
+}
+
+static inline void check_exec(const struct engine *e, const struct exec *x)
+{
+    const struct worker *holder = map_get(&e->workers, x->v.lease.worker_id);
+    bool leased = exec_is_leased(x->v.state);
+    assert_null(x->touched);
+    assert_false(exec_is_final(x->v.state));
+    assert_true(leased == (x->v.lease.worker_id != 0));
+    assert_true(heap_holds(&x->timer.node) == (leased || exec_is_waiting(x->v.state)));
+    assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED));
+    assert_true(list_linked(&x->on_worker) == (holder != NULL));
+    if (heap_holds(&x->timer.node))
+        assert_int_equal(e->timers.items[x->timer.node.place - 1].key,
+                         leased ? x->v.lease.ends_ms : x->v.due_ms);
+}
+
+/* Lanes stand in order by the best in each. */
+static inline void check_lanes(const struct engine *e)
+{
+    for (size_t i = 0; i < e->ready.lanes.cap; i++) {
+        const struct lane *lane = e->ready.lanes.slots[i].value;
+        if (lane == NULL)
+            continue;
+        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0));
+        if (lane->heap.len > 0) {
+            const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
+            assert_int_equal(item->key, heap_min(&lane->heap)->key);
+            assert_int_equal(item->tie, heap_min(&lane->heap)->tie);
+        }
+    }
+}
+
+/* Places follow from values, and nothing is left over from the turn. */
+static inline void check_places(const struct engine *e)
+{
+    size_t timers = e->workers.len;
+    size_t ready = 0;
+    size_t held = 0;
+    size_t busy = 0;
+    MAP_EACH(&e->execs, slot)
+    {
+        const struct exec *x = slot->value;
+        check_exec(e, x);
+        timers += x->v.state != EXEC_QUEUED;
+        ready += x->v.state == EXEC_QUEUED;
+        held += list_linked(&x->on_worker);
+    }
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        assert_true(w->touched == NULL && w->turn.cmd == NULL && !w->v.gone);
+        busy += w->busy;
+    }
+    MAP_EACH(&e->jobs, slot)
+    {
+        const struct job *job = slot->value;
+        assert_true(job->touched == NULL && job->exec_count > 0);
+    }
+    assert_int_equal(e->timers.len, timers);
+    assert_int_equal(e->ready.len, ready);
+    assert_int_equal(busy, held);
+    assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));
+    assert_true(list_empty(&e->ready.fresh));
+}
+
+static inline void check_same_exec(const struct exec *x, const struct exec_rec *rec)
+{
+    assert_int_equal(x->job->id, rec->job_id);
+    assert_int_equal(x->v.state, rec->state);
+    assert_int_equal(x->job->priority, rec->priority);
+    assert_int_equal(x->retry_of, rec->retry_of);
+    assert_int_equal(x->slot_ms, rec->slot_ms);
+    assert_int_equal(x->created_ms, rec->created_ms);
+    assert_int_equal(x->v.due_ms, rec->due_ms);
+    assert_int_equal(x->v.ready_ms, rec->ready_ms);
+    assert_int_equal(x->v.started_ms, rec->started_ms);
+    assert_int_equal(x->v.attempts, rec->attempts);
+    assert_int_equal(x->v.lost, rec->lost);
+    assert_int_equal(x->v.lease.token, rec->token);
+    assert_int_equal(x->v.lease.worker_id, rec->worker_id);
+}
+
+/* The engine holds exactly what the table says is unfinished and within the horizon. */
+static inline void check_same(const struct engine *e, const struct table *t)
+{
+    size_t near = 0;
+    MAP_EACH(&t->live, slot)
+    {
+        const struct exec_rec *rec = slot->value;
+        const struct job_rec *job_rec = map_get(&t->jobs, rec->job_id);
+        const struct exec *x = map_get(&e->execs, rec->id);
+        bool far = exec_is_waiting(rec->state) &&
+                   (rec->due_ms > e->horizon.due_ms ||
+                    (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
+        assert_true(far == (x == NULL));
+        if (x == NULL)
+            continue;
+        near++;
+        check_same_exec(x, rec);
+        assert_int_equal(x->job->v.state, job_rec->state);
+        assert_int_equal(x->job->v.last_exec, job_rec->last_exec);
+        assert_int_equal(x->job->v.finished_ms, job_rec->finished_ms);
+        assert_true(str_eq(job_name(x->job), job_rec->name));
+    }
+    assert_int_equal(e->execs.len, near);
+    assert_int_equal(e->workers.len, t->workers.len);
+    MAP_EACH(&t->workers, slot)
+    {
+        const struct worker_rec *rec = slot->value;
+        const struct worker *worker = map_get(&e->workers, rec->id);
+        assert_non_null(worker);
+        assert_int_equal(worker->v.draining, rec->draining);
+    }
+}
+
+/* A name is held by its job exactly while the job has something unfinished. */
+static inline void check_names(const struct table *t)
+{
+    size_t named = 0;
+    MAP_EACH(&t->live, slot)
+    {
+        const struct exec_rec *rec = slot->value;
+        const struct job_rec *job = map_get(&t->jobs, rec->job_id);
+        if (job->name.len == 0)
+            continue;
+        const struct claim *claim = strmap_get(&t->claims, job->name);
+        assert_non_null(claim);
+        assert_int_equal(claim->holder, job->id);
+        named++;
+    }
+    assert_int_equal(t->claims.len, named);
+}
+
+/* The sums of all deltas are the real numbers, and the engine knows them. */
+static inline void check_counters(const struct engine *e, struct table *t)
+{
+    struct table counted = {0};
+    MAP_EACH(&t->jobs, slot)
+    {
+        const struct job_rec *job = slot->value;
+        ++*table_counter(&counted, COUNTER_JOBS, job->queue, job->state);
+    }
+    const struct map *both[] = {&t->live, &t->history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            ++*table_counter(&counted, COUNTER_EXECS, x->queue, x->state);
+        }
+    }
+    for (size_t i = 0; i < t->counters.len; i++) {
+        const struct counter *c = &t->counters.items[i];
+        const struct queue *q = strmap_get(&e->queues, c->queue);
+        assert_int_equal(c->value, *table_counter(&counted, c->kind, c->queue, c->state));
+        assert_int_equal(c->value,
+                         c->kind == COUNTER_JOBS ? q->jobs[c->state] : q->execs[c->state]);
+    }
+    for (size_t i = 0; i < counted.counters.len; i++) {
+        const struct counter *c = &counted.counters.items[i];
+        assert_int_equal(c->value, *table_counter(t, c->kind, c->queue, c->state));
+    }
+    table_free(&counted);
+}

@@ -1,0 +1,178 @@
+#include "engine/test_engine.h"
+
+static const struct poll_reply *reply_of(const struct asked *asked)
+{
+    return &asked->cmd.reply.poll;
+}
+
+/* ---- coming and going */
+
+static void an_unknown_worker_must_register(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = {.id = 999};
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+}
+
+static void a_draining_worker_finishes_and_takes_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    struct asked *parked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *drain = ask_about(&w, CMD_DRAIN, f.id);
+    SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(drain->cmd.reply.rc, RC_OK);
+    assert_int_equal(w.delta.worker_count, 1);
+    assert_int_equal(parked->answers, 1);
+    assert_true(reply_of(parked)->drain);
+    assert_int_equal(reply_of(parked)->lease_count, 0);
+    struct asked *next = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(next->answers, 0);
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+    assert_true(reply_of(report)->drain);
+    assert_int_equal(w.engine->ready.len, 1);
+}
+
+static void a_worker_that_polls_in_the_turn_of_its_drain_is_told(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    ask_about(&w, CMD_DRAIN, f.id);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 1);
+    assert_true(reply_of(poll)->drain);
+    assert_int_equal(reply_of(poll)->lease_count, 0);
+}
+
+static void draining_twice_changes_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    ask_about(&w, CMD_DRAIN, f.id);
+    world_turn(&w);
+    struct asked *again = ask_about(&w, CMD_DRAIN, f.id);
+    struct asked *unknown = ask_about(&w, CMD_DRAIN, 999);
+    world_turn(&w);
+    assert_int_equal(again->cmd.reply.rc, RC_OK);
+    assert_int_equal(unknown->cmd.reply.rc, RC_NOT_FOUND);
+    assert_true(delta_is_empty(&w.delta));
+    world_restart(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_true(reply_of(poll)->drain);
+}
+
+static void a_silent_worker_is_forgotten(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    world_pass(&w, w.options.park_ms);
+    world_pass(&w, w.options.forget_ms - 1);
+    assert_int_equal(w.table.workers.len, 1);
+    world_pass(&w, 1);
+    assert_int_equal(w.table.workers.len, 0);
+    assert_true(w.delta.workers[0].forget);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+}
+
+static void who_is_forgotten_in_this_turn_is_gone_for_all_its_commands(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    w.now_ms += w.options.forget_ms;
+    struct asked *poll = ask_poll(&w, &f, 1);
+    struct asked *drain = ask_about(&w, CMD_DRAIN, f.id);
+    struct asked *list = ask(&w, CMD_WORKERS);
+    struct asked *stats = ask(&w, CMD_STATS);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
+    assert_int_equal(drain->cmd.reply.rc, RC_NOT_FOUND);
+    assert_int_equal(list->cmd.reply.worker_count, 0);
+    assert_int_equal(stats->cmd.reply.stats.worker_count, 0);
+}
+
+static void a_worker_is_not_forgotten_before_its_leases_have_ended(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.forget_ms = 1000;
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    for (int i = 0; i < 19; i++) {
+        world_pass(&w, 1000);
+        assert_int_equal(w.table.workers.len, 1);
+    }
+    world_pass(&w, 1000);
+    world_pass(&w, 1000);
+    assert_int_equal(w.table.workers.len, 0);
+}
+
+static void workers_are_listed_with_what_they_do(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake a = HIRE(&w, .slots = 4, .queues = "x,y", .handlers = "mail");
+    struct fake b = HIRE(&w, .slots = 2);
+    SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &b);
+    ask_poll(&w, &a, 1);
+    world_turn(&w);
+    struct asked *asked = ask(&w, CMD_WORKERS);
+    world_turn(&w);
+    const struct worker_view *views = asked->cmd.reply.workers;
+    assert_int_equal(asked->cmd.reply.worker_count, 2);
+    assert_int_equal(views[0].worker.id, a.id);
+    assert_int_equal(views[0].worker.slots, 4);
+    assert_true(str_eq(views[0].worker.queues, STR("x\ny\n")));
+    assert_true(str_eq(views[0].worker.handlers, STR("mail\n")));
+    assert_true(views[0].parked);
+    assert_int_equal(views[0].busy, 0);
+    assert_int_equal(views[1].worker.id, b.id);
+    assert_false(views[1].parked);
+    assert_int_equal(views[1].busy, 1);
+    assert_int_equal(views[1].seen_ms, w.now_ms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unknown_worker_must_register),
+        cmocka_unit_test(a_draining_worker_finishes_and_takes_nothing),
+        cmocka_unit_test(a_worker_that_polls_in_the_turn_of_its_drain_is_told),
+        cmocka_unit_test(draining_twice_changes_nothing),
+        cmocka_unit_test(a_silent_worker_is_forgotten),
+        cmocka_unit_test(who_is_forgotten_in_this_turn_is_gone_for_all_its_commands),
+        cmocka_unit_test(a_worker_is_not_forgotten_before_its_leases_have_ended),
+        cmocka_unit_test(workers_are_listed_with_what_they_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
