@@ -4,7 +4,8 @@
  * pass. When the clock is set back, standing still until it has caught up would stop all of that,
  * perhaps for a day. So time then creeps, at three quarters of its pace: what waits for it comes a
  * little late but comes, and the clock, which runs on at its own, is met again. Slower than that,
- * and workers would take a parked poll for lost. Plain values: no I/O, no clock. */
+ * and workers would take a parked poll for lost. The price: until the two meet, a job for a moment
+ * that lies between them counts as due. Plain values: no I/O, no clock. */
 #pragma once
 
 #include <stdint.h>

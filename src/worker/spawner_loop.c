@@ -25,6 +25,8 @@
 enum {
     OUTBOX_BYTES_MAX = 16 << 20, /* 200,000 events: more than a worker has commands */
     KILL_TIMEOUT_MS = 5000,      /* what survives SIGKILL so long is stuck in the kernel */
+    LOOK_MS = 100,               /* between two looks at somebody who has no mark */
+    LOOKS_MAX = 20,              /* an exec takes less, also on a machine that is very busy */
 };
 
 struct command {
@@ -41,6 +43,8 @@ struct nest {
     struct map by_id;  /* commands that run; owned */
     struct map by_pid; /* the same */
     struct buf outbox; /* whole events that the socket had no room for */
+    unsigned looks;    /* for strays, that are still to be taken */
+    bool unmarked;     /* the last look saw somebody without a mark */
     bool closed;       /* the worker is gone */
 };
 
@@ -157,8 +161,19 @@ static void kill_if_stray(void *arg, pid_t child)
     char mark[SPAWN_MARK_MAX];
     if (map_get(&n->by_pid, (uint64_t)child) != NULL)
         return;
-    if (stray_env(child, SPAWN_MARK, mark, sizeof(mark)) && !mark_is_live(n, mark))
+    if (!stray_env(child, SPAWN_MARK, mark, sizeof(mark)))
+        n->unmarked = true;
+    else if (!mark_is_live(n, mark))
         kill(child, SIGKILL);
+}
+
+/* A process that is just executing another program has no environment for a moment, and then looks
+ * like one without a mark. Nothing tells us when that is over, so we look a few times more. */
+static void look_for_strays(struct nest *n, unsigned looks_left)
+{
+    n->unmarked = false;
+    stray_each(kill_if_stray, n);
+    n->looks = n->unmarked ? looks_left : 0;
 }
 
 /* Reaps everybody who has ended, then looks for strays: with every death more may have been left
@@ -179,7 +194,7 @@ static void reap(struct nest *n)
         if (wait4(info.si_pid, &wait_status, 0, &usage) == info.si_pid && c != NULL)
             end_command(n, c, wait_status, &usage);
     }
-    stray_each(kill_if_stray, n);
+    look_for_strays(n, LOOKS_MAX);
 }
 
 /* ---- listening */
@@ -237,8 +252,11 @@ static void run(struct nest *n)
             {.fd = n->timer, .events = POLLIN},
         };
         uint64_t expirations;
-        if (poll(fds, COUNT_OF(fds), -1) < 0)
+        int ready = poll(fds, COUNT_OF(fds), n->looks > 0 ? LOOK_MS : -1);
+        if (ready < 0)
             continue; /* EINTR; nothing else can happen */
+        if (ready == 0)
+            look_for_strays(n, n->looks - 1);
         if (fds[2].revents != 0 && read(n->timer, &expirations, sizeof(expirations)) > 0)
             signal_all(n, SIGKILL);
         if (fds[1].revents != 0) {

@@ -377,6 +377,18 @@ static void who_escapes_by_setsid_dies_with_the_command(void **state)
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
+/* As if its exec took that long: the mark is there only when the command has ended, and nobody's
+ * death makes the spawner look again. */
+static void who_shows_its_mark_too_late_dies_all_the_same(void **state)
+{
+    struct nursery *n = *state;
+    pid_t escaped = run_sh_for_pid(n, 1,
+                                   "( setsid env -i was=\"$BELFRY_EXECUTION_ID\" sh -c 'echo $$; "
+                                   "sleep 0.3; exec env BELFRY_EXECUTION_ID=$was sleep 1000' & ) ");
+    assert_int_equal(wait_for_end(n, 1), 0);
+    wait_for(n, is_dead, (uint64_t)escaped);
+}
+
 static void who_escapes_lives_as_long_as_its_own_command(void **state)
 {
     struct nursery *n = *state;
@@ -491,6 +503,7 @@ int main(void)
         TEST(a_signal_to_a_command_that_ended_is_harmless),
         TEST(a_group_does_not_outlive_its_leader),
         TEST(who_escapes_by_setsid_dies_with_the_command),
+        TEST(who_shows_its_mark_too_late_dies_all_the_same),
         TEST(who_escapes_lives_as_long_as_its_own_command),
         TEST(a_deadline_kills_everything_unless_it_is_moved),
         TEST(nothing_outlives_the_worker),

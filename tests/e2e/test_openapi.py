@@ -7,7 +7,7 @@ import re
 from belfry import ROOT, Server, main, tests_of
 from protocol import API, Stream, Worker, call, expect, frame, names, submit
 
-ROUTE = re.compile(r'\{HTTP_METHOD_(\w+),\s*(API|PATH)\("([^"]+)"\),\s*ROLE_(\w+),')
+ROUTE = re.compile(r'\{HTTP_METHOD_(\w+),\s*ROLE_(\w+),\s*(API|PATH)\("([^"]+)"\),')
 UNKNOWN_JOB = "job_0000000000001"
 UNKNOWN_EXECUTION = "exec_0000000000001"
 UNKNOWN_WORKER = "wrk_0000000000001"
@@ -180,7 +180,7 @@ def routes():
     """(method, path with {} for parameters, role) of the server's own table."""
     text = (ROOT / "src" / "server" / "routes.c").read_text()
     found = [(method, ("/api/v1" if kind == "API" else "") + path, role)
-             for method, kind, path, role in ROUTE.findall(text)]
+             for method, role, kind, path in ROUTE.findall(text)]
     assert len(found) == text.count("{HTTP_METHOD_") > 20, found
     return found
 
