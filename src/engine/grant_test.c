@@ -100,6 +100,24 @@ static void the_longest_waiting_worker_is_served_first(void **state)
     }
 }
 
+static void the_longest_waiting_is_first_also_among_different_trades(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake fakes[3] = {HIRE(&w), HIRE(&w, .queues = "default"), HIRE(&w, .handlers = "mail")};
+    struct asked *polls[3];
+    for (size_t first = 0; first < 3; first++) {
+        for (size_t i = 0; i < 3; i++)
+            polls[(first + i) % 3] = ask_poll(&w, &fakes[(first + i) % 3], 1);
+        world_turn(&w);
+        SUBMIT(&w);
+        world_turn(&w);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(polls[i]->answers, i == first);
+        fake_take(&fakes[first], polls[first]);
+    }
+}
+
 static void one_turn_fills_one_worker_before_the_next(void **state)
 {
     (void)state;
@@ -170,6 +188,7 @@ int main(void)
         cmocka_unit_test(a_worker_gets_no_more_than_it_has_slots_for),
         cmocka_unit_test(a_worker_without_a_free_slot_gets_nothing),
         cmocka_unit_test(the_longest_waiting_worker_is_served_first),
+        cmocka_unit_test(the_longest_waiting_is_first_also_among_different_trades),
         cmocka_unit_test(one_turn_fills_one_worker_before_the_next),
         cmocka_unit_test(a_worker_gets_only_what_it_serves),
         cmocka_unit_test(a_worker_may_serve_many_queues_and_handlers),
