@@ -153,14 +153,19 @@ static void start_over(struct poller *p, const char *why)
 
 /* ---- replies */
 
-static void take_leases(struct poller *p, const struct link *link, const struct poll_reply *reply)
+/* How many are new to us: one may come again while its attempt of before is still dying. */
+static size_t take_leases(struct poller *p, const struct link *link, const struct poll_reply *reply)
 {
+    size_t taken = 0;
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
-        if (holdings_accept(&p->holdings, lease, p->seq + 1, link->sent_ms, clock_boot_ms()))
+        if (holdings_accept(&p->holdings, lease, p->seq + 1, link->sent_ms, clock_boot_ms())) {
             p->events.on_lease(p->events.arg, lease);
+            taken++;
+        }
     }
     keep_watch(p);
+    return taken;
 }
 
 static void take_stops(struct poller *p, const struct poll_reply *reply)
@@ -186,17 +191,20 @@ static bool is_newest(const struct poller *p, const struct link *link)
     return link->seq == p->seq;
 }
 
-static void take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
+/* Returns how many leases were taken up. */
+static size_t take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
 {
+    size_t taken = 0;
     holdings_renew(&p->holdings, link->seq, link->sent_ms);
     for (size_t i = 0; i < reply->verdict_count; i++)
         holdings_verdict(&p->holdings, &reply->verdicts[i]);
     holdings_landed(&p->holdings, link->seq);
     if (is_newest(p, link) && !p->draining)
-        take_leases(p, link, reply);
+        taken = take_leases(p, link, reply);
     take_stops(p, reply);
     take_drain(p, reply);
     tell_deadline(p);
+    return taken;
 }
 
 /* The last word is a poll that offers nothing and names nothing: whatever was granted into a reply
@@ -234,11 +242,11 @@ static void on_answered(struct poller *p, const struct link *link,
         return;
     }
     pace_succeeded(&p->pace);
-    take_reply(p, link, &reply);
+    size_t taken = take_reply(p, link, &reply);
     look_drained(p, link);
     p->result_max = SIZE_MAX;
     p->offer_max = p->offer_max > SIZE_MAX / 2 ? SIZE_MAX : p->offer_max * 2;
-    bool idle = reply.lease_count + reply.verdict_count == 0 && !holdings_wait(&p->holdings) &&
+    bool idle = taken + reply.verdict_count == 0 && !holdings_wait(&p->holdings) &&
                 clock_boot_ms() - link->sent_ms < IDLE_GAP_MS;
     pace_in(&p->pace, idle ? IDLE_GAP_MS : 0);
 }
