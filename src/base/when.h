@@ -8,6 +8,14 @@
 
 enum { WHEN_TEXT_MAX = 32 };
 
+/* Now, by both clocks that decisions need. What people mean by time (due at 03:00) goes by the
+ * wall clock, which is set back and forth; how long something may last (a lease, a parked poll)
+ * goes by the boot clock, which only ever goes on, also while the machine sleeps. */
+struct moment {
+    int64_t wall_ms;
+    int64_t boot_ms;
+};
+
 #define WHEN_MIN_MS (-INT64_C(62167219200000)) /* 0000-01-01T00:00:00.000Z */
 #define WHEN_MAX_MS INT64_C(253402300799999)   /* 9999-12-31T23:59:59.999Z */
 

@@ -84,7 +84,8 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d at:", v->lease.worker_id,
                v->lease.last_worker_id, v->lease.token, v->lease.ends_ms, v->lease.confirmed);
-    dump_key(out, "timer", &e->timers, &x->timer.node);
+    dump_key(out, "due", &e->dues, &x->due);
+    dump_key(out, "term", &e->terms, &x->term.node);
     dump_key(out, "ready", &x->job->lane->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
                x->touched == NULL ? "" : " touched");
@@ -124,7 +125,7 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
                " offered=%" PRIu32 " draining=%d gone=%d at:",
                v->seq, v->seen_ms, v->wake_ms, v->parked == NULL ? 0 : v->parked->poll.seq,
                v->parked_no, v->offered, v->draining, v->gone);
-    dump_key(out, "timer", &e->timers, &w->timer.node);
+    dump_key(out, "term", &e->terms, &w->term.node);
     buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->waiting) ? " waiting" : "",
                w->turn.cmd == NULL ? "" : " open", w->touched == NULL ? "" : " touched", w->busy);
     LIST_EACH(&w->leases, node)
@@ -179,8 +180,9 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *trades = sorted_names(&e->trades.by_key);
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
-               "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " timers %" PRIu32 " ready %zu\n",
-               e->turn, e->horizon.due_ms, e->horizon.id, e->timers.len, e->ready.len);
+               "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
+               " ready %zu\n",
+               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len, e->ready.len);
     dump_maps(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)
         dump_lane(out, lanes[i].value);

@@ -49,15 +49,17 @@ void engine_free(struct engine *e)
     strmap_free(&e->queues);
     ready_free(&e->ready);
     trades_free(&e->trades);
-    heap_free(&e->timers);
+    heap_free(&e->dues);
+    heap_free(&e->terms);
     free(e);
 }
 
-void engine_begin(struct engine *e, int64_t now_ms, struct arena *arena)
+void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(e->arena == NULL); /* the last turn was committed or undone */
-    if (now_ms > e->now_ms)
-        e->now_ms = now_ms;
+    assert(now.boot_ms >= e->boot_ms);
+    e->now_ms = now.wall_ms;
+    e->boot_ms = now.boot_ms;
     e->arena = arena;
     e->due_question = NULL;
     e->horizon_before = e->horizon;
@@ -130,7 +132,8 @@ static void decide_workers(struct engine *e, struct command *cmd)
         if (w->v.gone)
             continue;
         struct worker_view *view = &views[len++];
-        *view = (struct worker_view){worker_record(w), w->busy, w->v.seen_ms, w->v.parked != NULL};
+        *view = (struct worker_view){worker_record(w), w->busy, e->boot_ms - w->v.seen_ms,
+                                     w->v.parked != NULL};
         view->worker.name = arena_str(cmd->arena, view->worker.name);
         view->worker.queues = arena_str(cmd->arena, w->trade->queues);
         view->worker.handlers = arena_str(cmd->arena, w->trade->handlers);
@@ -191,29 +194,37 @@ void engine_decide(struct engine *e, struct command *cmd)
 
 /* ---- time */
 
-static void exec_timer(struct engine *e, struct exec *x)
+/* The first of the heap whose moment has come, or NULL. */
+static struct heap_node *first_until(const struct heap *heap, int64_t now_ms)
 {
-    if (exec_is_waiting(x->v.state))
-        exec_move(
-            e, x,
-            &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
+    const struct heap_item *first = heap_min(heap);
+    return first == NULL || (int64_t)first->key > now_ms ? NULL : first->node;
+}
+
+static void end_term(struct engine *e, struct term *term)
+{
+    if (term->kind == TERM_WORKER)
+        worker_wake(e, CONTAINER_OF(term, struct worker, term));
     else
-        report_silence(e, x, STR("the lease ended without a word from its worker"));
+        report_silence(e, CONTAINER_OF(term, struct exec, term),
+                       STR("the lease ended without a word from its worker"));
+}
+
+static void come_due(struct engine *e, struct exec *x)
+{
+    exec_move(e, x,
+              &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
 }
 
 void engine_tick(struct engine *e)
 {
+    struct heap_node *node;
+    size_t left = e->options.due_max;
     adopt_due(e);
-    for (size_t i = 0; i < e->options.due_max; i++) {
-        const struct heap_item *first = heap_min(&e->timers);
-        if (first == NULL || first->key > (uint64_t)e->now_ms)
-            return;
-        struct timer *timer = CONTAINER_OF(first->node, struct timer, node);
-        if (timer->kind == TIMER_EXEC)
-            exec_timer(e, CONTAINER_OF(timer, struct exec, timer));
-        else
-            worker_timer(e, CONTAINER_OF(timer, struct worker, timer));
-    }
+    for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
+        end_term(e, CONTAINER_OF(node, struct term, node));
+    for (; left > 0 && (node = first_until(&e->dues, e->now_ms)) != NULL; left--)
+        come_due(e, CONTAINER_OF(node, struct exec, due));
 }
 
 const struct delta *engine_seal(struct engine *e)

@@ -11,6 +11,7 @@
  * shown to anybody before commit. README.md tells how it is built. */
 #pragma once
 #include "base/buf.h"
+#include "base/when.h"
 #include "job/command.h"
 
 struct engine;
@@ -41,7 +42,8 @@ void engine_free(struct engine *e);
 
 /* Ids will be larger than id_floor, turns larger than turn_floor. Everything due until the
  * returned moment must then be loaded. */
-int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor, uint64_t turn_floor);
+int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
+                          uint64_t turn_floor);
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
 /* Its job comes first. A lease gets a full term from now. */
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);
@@ -51,9 +53,9 @@ void engine_load_counter(struct engine *e, const struct counter *counter);
 
 /* ---- a turn */
 
-/* Starts a turn at now_ms (wall clock; a step back is taken as standing still). What the turn
- * makes lives in arena until the turn is over. */
-void engine_begin(struct engine *e, int64_t now_ms, struct arena *arena);
+/* Starts a turn. What is due goes by the wall clock, wherever it steps; leases, parked polls and
+ * forgetting go by the boot clock. What the turn makes lives in arena until the turn is over. */
+void engine_begin(struct engine *e, struct moment now, struct arena *arena);
 
 /* What must be known before the command can be decided: adds to the list (in the turn's arena).
  * Round 0 asks first; further rounds, with the answers filled in, may ask what follows from them;
@@ -82,9 +84,9 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
  * decided again. Ids that were used are not used again. */
 void engine_undo(struct engine *e);
 
-/* When the engine wants its next turn even without commands: for a timer, or to look beyond the
- * horizon. A moment that has passed: at once. */
-int64_t engine_next_ms(const struct engine *e);
+/* How long until the engine wants its next turn even without commands: for a timer, or to look
+ * beyond the horizon. 0: at once. Ask again when the wall clock was set. */
+int64_t engine_wait_ms(const struct engine *e, struct moment now);
 
 /* ---- looking */
 

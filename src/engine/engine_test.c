@@ -27,7 +27,7 @@ static void a_job_for_later_waits_for_its_moment(void **state)
     assert_int_equal(state_of(&w, at->exec_id), EXEC_SCHEDULED);
     assert_int_equal(state_of(&w, delayed->exec_id), EXEC_SCHEDULED);
     assert_int_equal(delayed->due_ms, w.now_ms + 5000);
-    assert_int_equal(engine_next_ms(w.engine), w.now_ms + 5000);
+    assert_int_equal(world_wait_ms(&w), 5000);
     world_pass(&w, 4999);
     assert_int_equal(state_of(&w, at->exec_id), EXEC_SCHEDULED);
     world_pass(&w, 1);
@@ -259,16 +259,121 @@ static void a_name_refused_for_want_of_room_is_given_back(void **state)
 
 /* ---- time */
 
-static void a_clock_that_steps_back_stands_still(void **state)
+static void a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before(void **state)
 {
     (void)state;
     WORLD(w);
-    int64_t then_ms = w.now_ms;
+    const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = w.now_ms + MINUTE_MS);
     world_turn(&w);
-    w.now_ms -= HOUR_MS;
-    const struct submission *job = SUBMIT(&w);
+    world_set_clock(&w, -HOUR_MS);
+    world_pass(&w, HOUR_MS + MINUTE_MS - 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_SCHEDULED);
+    world_pass(&w, 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+static void a_clock_set_forward_brings_what_is_due_by_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .when = WHEN_AT, .when_ms = w.now_ms + 2 * HOUR_MS);
     world_turn(&w);
-    assert_int_equal(job->created_ms, then_ms);
+    world_set_clock(&w, 2 * HOUR_MS);
+    world_turn(&w); /* it was beyond the horizon */
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+static void a_delay_counts_from_the_clock_as_it_is(void **state)
+{
+    (void)state;
+    WORLD(w);
+    world_turn(&w);
+    world_set_clock(&w, -HOUR_MS);
+    const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 5000);
+    world_turn(&w);
+    assert_int_equal(job->created_ms, w.now_ms);
+    assert_int_equal(job->due_ms, w.now_ms + 5000);
+    assert_int_equal(world_wait_ms(&w), 5000);
+}
+
+static void a_lease_lasts_its_term_wherever_the_clock_is_set(void **state)
+{
+    (void)state;
+    const int64_t steps_ms[] = {-HOUR_MS, HOUR_MS};
+    for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
+        WORLD(w);
+        struct fake f = HIRE(&w);
+        const struct submission *job = SUBMIT(&w);
+        world_turn(&w);
+        fake_start(&w, &f);
+        world_set_clock(&w, steps_ms[i]);
+        world_pass(&w, w.options.lease_ms - 1);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        world_pass(&w, 1);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    }
+}
+
+static void a_parked_poll_waits_its_time_wherever_the_clock_is_set(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    world_set_clock(&w, HOUR_MS);
+    world_pass(&w, w.options.park_ms - 1);
+    assert_int_equal(poll->answers, 0);
+    world_set_clock(&w, -2 * HOUR_MS);
+    world_pass(&w, 1);
+    assert_int_equal(poll->answers, 1);
+}
+
+static void nothing_ends_before_it_began_by_its_record(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_set_clock(&w, -HOUR_MS);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    const struct exec_rec *x = &w.delta.execs[0].exec;
+    assert_true(x->created_ms <= x->started_ms && x->started_ms <= x->finished_ms);
+    assert_true(w.delta.attempts[0].started_ms <= w.delta.attempts[0].ended_ms);
+}
+
+static void nobody_overtakes_because_the_clock_was_set_back(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *old = SUBMIT(&w);
+    world_turn(&w);
+    world_set_clock(&w, -HOUR_MS);
+    SUBMIT(&w);
+    world_turn(&w);
+    world_restart(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct fake f = HIRE(&w);
+    fake_lease(&w, &f);
+    assert_int_equal(state_of(&w, old->exec_id), EXEC_RUNNING);
+}
+
+static void after_a_visit_to_next_year_plans_go_to_the_store_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    world_set_clock(&w, 8760 * HOUR_MS);
+    world_turn(&w);
+    world_set_clock(&w, -8760 * HOUR_MS);
+    const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 24 * HOUR_MS);
+    world_turn(&w);
+    assert_int_equal(engine_live_count(w.engine), 0);
+    world_pass(&w, 24 * HOUR_MS);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
 }
 
 static void a_turn_handles_so_many_timers_and_the_next_one_the_rest(void **state)
@@ -282,7 +387,7 @@ static void a_turn_handles_so_many_timers_and_the_next_one_the_rest(void **state
     world_turn(&w);
     world_pass(&w, 1000);
     assert_int_equal(w.engine->ready.len, 2);
-    assert_true(engine_next_ms(w.engine) <= w.now_ms);
+    assert_int_equal(world_wait_ms(&w), 0);
     world_turn(&w);
     assert_int_equal(w.engine->ready.len, 3);
 }
@@ -420,7 +525,14 @@ int main(void)
         cmocka_unit_test(a_name_is_free_again_when_its_job_has_ended),
         cmocka_unit_test(a_name_refused_for_want_of_a_lane_is_given_back),
         cmocka_unit_test(a_name_refused_for_want_of_room_is_given_back),
-        cmocka_unit_test(a_clock_that_steps_back_stands_still),
+        cmocka_unit_test(a_job_for_a_moment_waits_for_it_whatever_the_clock_did_before),
+        cmocka_unit_test(a_clock_set_forward_brings_what_is_due_by_it),
+        cmocka_unit_test(a_delay_counts_from_the_clock_as_it_is),
+        cmocka_unit_test(a_lease_lasts_its_term_wherever_the_clock_is_set),
+        cmocka_unit_test(a_parked_poll_waits_its_time_wherever_the_clock_is_set),
+        cmocka_unit_test(nothing_ends_before_it_began_by_its_record),
+        cmocka_unit_test(nobody_overtakes_because_the_clock_was_set_back),
+        cmocka_unit_test(after_a_visit_to_next_year_plans_go_to_the_store_again),
         cmocka_unit_test(a_turn_handles_so_many_timers_and_the_next_one_the_rest),
         cmocka_unit_test(a_turn_without_anything_to_do_keeps_nothing),
         cmocka_unit_test(events_tell_what_happened_in_order),

@@ -23,6 +23,22 @@ struct queue *queue_of(struct engine *e, struct str name)
     return q;
 }
 
+/* ---- times
+ *
+ * The wall clock may be set back while a thing lives. Its record then says that no time passed,
+ * rather than that it ended before it began. */
+
+static int64_t later_ms(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
+}
+
+int64_t ready_since_ms(struct engine *e)
+{
+    e->newest_ready_ms = later_ms(e->now_ms, e->newest_ready_ms);
+    return e->newest_ready_ms;
+}
+
 /* ---- jobs */
 
 struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
@@ -90,7 +106,7 @@ void job_set(struct engine *e, struct job *job, enum job_state state, struct str
 {
     struct touched *t = touch_job(e, job);
     job->v.state = state;
-    job->v.finished_ms = state == JOB_ACTIVE ? 0 : e->now_ms;
+    job->v.finished_ms = state == JOB_ACTIVE ? 0 : later_ms(e->now_ms, job->created_ms);
     add_step(e, t,
              (struct trail_step){
                  .event = event, .state = job_state_name(state), .actor = actor, .reason = reason});
@@ -123,7 +139,7 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
     struct exec *x = MEM_NEW(struct exec);
     x->id = id;
     x->job = job;
-    x->timer.kind = TIMER_EXEC;
+    x->term.kind = TERM_LEASE;
     job->exec_count++;
     map_put(&e->execs, id, x);
     return x;
@@ -155,11 +171,11 @@ static void lease_place(struct worker *w, struct exec *x)
 void exec_place(struct engine *e, struct exec *x)
 {
     if (exec_is_waiting(x->v.state)) {
-        heap_push(&e->timers, &x->timer.node, (uint64_t)x->v.due_ms, x->id);
+        heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
     } else if (x->v.state == EXEC_QUEUED) {
         ready_put(&e->ready, x->job->lane, &x->ready, x->job->priority, x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
-        heap_push(&e->timers, &x->timer.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         if (w != NULL) /* a worker may be forgotten while the store still names it */
             lease_place(w, x);
@@ -168,7 +184,8 @@ void exec_place(struct engine *e, struct exec *x)
 
 void exec_unplace(struct engine *e, struct exec *x)
 {
-    heap_remove(&e->timers, &x->timer.node);
+    heap_remove(&e->dues, &x->due);
+    heap_remove(&e->terms, &x->term.node);
     if (heap_holds(&x->ready))
         ready_remove(&e->ready, x->job->lane, &x->ready);
     if (list_linked(&x->on_worker)) {
@@ -179,7 +196,7 @@ void exec_unplace(struct engine *e, struct exec *x)
     }
 }
 
-/* Cancelling and renewing a run move nothing but its timer. */
+/* Cancelling and renewing a run move nothing but its end. */
 static bool same_lease(const struct exec_values *a, const struct exec_values *b)
 {
     return exec_is_leased(a->state) && exec_is_leased(b->state) && a->granted == b->granted;
@@ -189,7 +206,7 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
 {
     if (same_lease(&x->v, to)) {
         x->v = *to;
-        heap_set(&e->timers, &x->timer.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        heap_set(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         return;
     }
     exec_unplace(e, x);
@@ -203,9 +220,9 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
 {
     v->due_ms = 0;
     switch (move->event) {
-    case EV_DUE: v->ready_ms = e->now_ms; return;
+    case EV_DUE: v->ready_ms = ready_since_ms(e); return;
     case EV_LEASE:
-        v->lease = lease_grant(&v->lease, move->worker->id, e->now_ms, e->options.lease_ms);
+        v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
         v->attempts++;
@@ -244,7 +261,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     assert(to.state != EXEC_NONE);
     apply(e, &to, move);
     if (exec_is_final(to.state))
-        to.finished_ms = e->now_ms;
+        to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     exec_set(e, x, &to);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     if (move->event == EV_LEASE)
@@ -257,7 +274,7 @@ void exec_renew(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
     struct exec_values to = x->v;
-    lease_renew(&to.lease, e->now_ms, e->options.lease_ms);
+    lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
     exec_set(e, x, &to);
 }
 
@@ -288,7 +305,7 @@ void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
         .number = x->v.attempts,
         .worker_id = x->v.lease.worker_id,
         .started_ms = x->v.started_ms,
-        .ended_ms = e->now_ms,
+        .ended_ms = later_ms(e->now_ms, x->v.started_ms),
         .outcome = outcome,
         .usage = *usage,
         .error = error,

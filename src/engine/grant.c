@@ -116,7 +116,7 @@ static void park(struct engine *e, struct worker *w)
         wait_ms = e->options.park_ms;
     touch_worker(e, w);
     w->v.offered = w->turn.free;
-    worker_set_parked(e, w, w->turn.cmd, e->now_ms + wait_ms);
+    worker_set_parked(e, w, w->turn.cmd, e->boot_ms + wait_ms);
 }
 
 void polls_close(struct engine *e)

@@ -49,11 +49,12 @@ struct job {
     char text[]; /* name, then spec and payload unless they are too large to keep */
 };
 
-enum timer_kind { TIMER_EXEC, TIMER_WORKER };
+/* What ends by the boot clock. */
+enum term_kind { TERM_LEASE, TERM_WORKER };
 
-struct timer {
+struct term {
     struct heap_node node;
-    enum timer_kind kind;
+    enum term_kind kind;
 };
 
 struct exec_values {
@@ -62,7 +63,7 @@ struct exec_values {
     uint32_t lost;
     bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
     int64_t due_ms;
-    int64_t ready_ms;
+    int64_t ready_ms; /* its place in the lane; never earlier than that of one before it */
     int64_t started_ms;
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
@@ -75,7 +76,8 @@ struct exec {
     uint64_t retry_of;
     int64_t slot_ms;
     int64_t created_ms;
-    struct timer timer;         /* due, or the end of the lease */
+    struct heap_node due;       /* on engine.dues while it waits for its time */
+    struct term term;           /* the end of its lease */
     struct heap_node ready;     /* in its job's lane */
     struct list_node on_worker; /* on worker.leases */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
@@ -84,9 +86,9 @@ struct exec {
 };
 
 struct worker_values {
-    uint64_t seq; /* of the newest poll */
-    int64_t seen_ms;
-    int64_t wake_ms;        /* end of parking, or time to forget it */
+    uint64_t seq;           /* of the newest poll */
+    int64_t seen_ms;        /* boot clock: its newest poll */
+    int64_t wake_ms;        /* boot clock: end of parking, or time to forget it */
     struct command *parked; /* the poll that waits for something to say */
     uint64_t parked_no;     /* the number of that parking (engine.parkings): orders trade.waiting */
     uint32_t offered;       /* free slots of that poll */
@@ -103,7 +105,7 @@ struct worker {
     int64_t registered_ms;
     struct list leases;
     struct list_node waiting; /* on trade.waiting while it is parked with free slots */
-    struct timer timer;
+    struct term term;
     struct worker_values v;
     struct touched *touched;
     /* A poll that this turn answers or parks; on engine.open. */
@@ -162,12 +164,15 @@ struct engine {
     struct map workers;
     struct strmap queues;
     struct ready ready;
-    struct heap timers;
+    struct heap dues;  /* executions that wait, by the wall clock */
+    struct heap terms; /* leases and workers, by the boot clock */
     struct trades trades;
     struct horizon horizon;
+    int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
-    int64_t now_ms;
+    int64_t now_ms;  /* wall clock */
+    int64_t boot_ms; /* boot clock */
     struct arena *arena;
     struct question *due_question; /* NULL: not asked in this turn */
     struct horizon horizon_before;
@@ -220,6 +225,8 @@ struct move {
     uint64_t log_seq;
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
+/* Since when a thing is ready that becomes it now. */
+int64_t ready_since_ms(struct engine *e);
 /* The lease gets a full term from now. */
 void exec_renew(struct engine *e, struct exec *x);
 /* The record of a new execution's first state. */
@@ -256,7 +263,8 @@ struct worker *worker_new(struct engine *e, const struct worker_rec *rec);
 void worker_free(struct engine *e, struct worker *w);
 void worker_place(struct engine *e, struct worker *w);
 void worker_unplace(struct engine *e, struct worker *w);
-void worker_timer(struct engine *e, struct worker *w);
+/* Its term is over: answers the poll that was parked, or forgets the worker. */
+void worker_wake(struct engine *e, struct worker *w);
 /* The poll that waits from now on (NULL: none does) and when to look after the worker. */
 void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms);
 /* Takes the parked poll back into the turn, so that it can be answered. */

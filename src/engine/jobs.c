@@ -60,7 +60,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
         x->v.due_ms = item->due_ms;
     } else {
         x->v.state = EXEC_QUEUED;
-        x->v.ready_ms = e->now_ms;
+        x->v.ready_ms = ready_since_ms(e);
     }
     exec_created(e, x, cmd->actor, STR(""));
 }
@@ -257,7 +257,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     x->retry_of = cmd->target.id;
     x->created_ms = x->slot_ms = e->now_ms;
     x->v.state = EXEC_QUEUED;
-    x->v.ready_ms = e->now_ms;
+    x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
     job->v.last_exec = x->id;
     exec_created(e, x, cmd->actor, STR("run again"));

@@ -60,17 +60,21 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
      * been heard a moment before the server died. */
     if (exec_is_leased(rec->state))
-        x->v.lease.ends_ms = e->now_ms + e->options.lease_ms;
+        x->v.lease.ends_ms = e->boot_ms + e->options.lease_ms;
+    if (rec->ready_ms > e->newest_ready_ms)
+        e->newest_ready_ms = rec->ready_ms;
     exec_place(e, x);
     return x;
 }
 
-int64_t engine_load_begin(struct engine *e, int64_t now_ms, uint64_t id_floor, uint64_t turn_floor)
+int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
+                          uint64_t turn_floor)
 {
-    e->now_ms = now_ms;
+    e->now_ms = now.wall_ms;
+    e->boot_ms = now.boot_ms;
     e->turn = turn_floor;
     id_raise_floor(&e->ids, id_floor);
-    e->horizon = (struct horizon){now_ms + e->options.horizon_ms, UINT64_MAX};
+    e->horizon = (struct horizon){now.wall_ms + e->options.horizon_ms, UINT64_MAX};
     return e->horizon.due_ms;
 }
 
@@ -159,10 +163,24 @@ void engine_ask_due(struct engine *e, struct question_list *list)
     *VEC_PUSH(e->arena, list) = e->due_question;
 }
 
+/* The clock was set back a long way. What now lies far ahead leaves memory with this turn's
+ * commit, since it was touched and is beyond the horizon. */
+static void draw_in_horizon(struct engine *e)
+{
+    e->horizon = (struct horizon){e->now_ms + e->options.horizon_ms, UINT64_MAX};
+    for (uint32_t i = 0; i < e->dues.len; i++) {
+        struct exec *x = CONTAINER_OF(e->dues.items[i].node, struct exec, due);
+        if (beyond_horizon(e, x))
+            touch_exec(e, x);
+    }
+}
+
 void adopt_due(struct engine *e)
 {
     const struct question *q = e->due_question;
     struct err err; /* a record that makes no sense was reported when it was read; leave it */
+    if (e->horizon.due_ms > e->now_ms + 2 * e->options.horizon_ms)
+        draw_in_horizon(e);
     if (q == NULL)
         return;
     for (size_t i = 0; i < q->answer.job_count; i++)
@@ -177,9 +195,17 @@ void adopt_due(struct engine *e)
     }
 }
 
-int64_t engine_next_ms(const struct engine *e)
+static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_ms)
 {
-    const struct heap_item *first = heap_min(&e->timers);
-    int64_t look_ms = next_look_ms(e);
-    return first != NULL && (int64_t)first->key < look_ms ? (int64_t)first->key : look_ms;
+    const struct heap_item *first = heap_min(heap);
+    return first != NULL && (int64_t)first->key - now_ms < wait_ms ? (int64_t)first->key - now_ms
+                                                                   : wait_ms;
+}
+
+int64_t engine_wait_ms(const struct engine *e, struct moment now)
+{
+    int64_t wait_ms = next_look_ms(e) - now.wall_ms;
+    wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);
+    wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);
+    return wait_ms > 0 ? wait_ms : 0;
 }

@@ -52,13 +52,13 @@ static void the_engine_looks_again_when_half_the_horizon_is_gone(void **state)
     WORLD_WITH(w, options);
     const struct submission *far = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 14000);
     world_turn(&w);
-    assert_int_equal(engine_next_ms(w.engine), w.now_ms + 5000);
+    assert_int_equal(world_wait_ms(&w), 5000);
     world_pass(&w, 4999);
     assert_null(exec_of(&w, far->exec_id));
     world_pass(&w, 1);
     assert_non_null(exec_of(&w, far->exec_id));
     assert_true(delta_is_empty(&w.delta));
-    assert_int_equal(engine_next_ms(w.engine), far->due_ms - 4000);
+    assert_int_equal(world_wait_ms(&w), far->due_ms - 4000 - w.now_ms);
 }
 
 static void many_due_at_one_moment_are_loaded_page_by_page(void **state)
@@ -75,12 +75,12 @@ static void many_due_at_one_moment_are_loaded_page_by_page(void **state)
     assert_int_equal(engine_live_count(w.engine), 3);
     world_pass(&w, 2000); /* half a horizon before the first that is missing */
     assert_int_equal(engine_live_count(w.engine), 6);
-    assert_true(engine_next_ms(w.engine) <= w.now_ms);
+    assert_int_equal(world_wait_ms(&w), 0);
     world_turn(&w);
     assert_int_equal(engine_live_count(w.engine), 9);
     world_turn(&w);
     assert_int_equal(engine_live_count(w.engine), 10);
-    assert_true(engine_next_ms(w.engine) > w.now_ms);
+    assert_true(world_wait_ms(&w) > 0);
     world_pass(&w, 5000);
     for (size_t i = 0; i < 10; i++)
         assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_QUEUED);
@@ -116,14 +116,12 @@ static void every_far_job_runs_once_and_in_time(void **state)
     world_turn(&w);
     int64_t end_ms = w.now_ms + 60000;
     while (w.now_ms < end_ms) {
-        int64_t next_ms = engine_next_ms(w.engine);
-        if (next_ms > w.now_ms)
-            w.now_ms = next_ms;
+        w.now_ms += world_wait_ms(&w);
         world_turn(&w);
         for (size_t i = 0; i < 50; i++)
             assert_true((state_of(&w, jobs[i]->exec_id) == EXEC_QUEUED) ==
                             (jobs[i]->due_ms <= w.now_ms) ||
-                        engine_next_ms(w.engine) <= w.now_ms);
+                        world_wait_ms(&w) == 0);
     }
     assert_int_equal(w.engine->ready.len, 50);
 }
@@ -190,7 +188,7 @@ static void ids_and_turns_go_on_where_they_were(void **state)
     WORLD(w);
     const struct submission *old = SUBMIT(&w);
     world_turn(&w);
-    w.now_ms -= HOUR_MS; /* even when the new server's clock is behind */
+    world_set_clock(&w, -HOUR_MS); /* even when the new server's clock is behind */
     world_restart(&w);
     const struct submission *young = SUBMIT(&w);
     world_turn(&w);

@@ -290,7 +290,7 @@ static void a_parked_poll_is_answered_when_its_time_is_over(void **state)
     struct fake f = HIRE(&w);
     struct asked *poll = ask_poll(&w, &f, 1);
     world_turn(&w);
-    assert_int_equal(engine_next_ms(w.engine), w.now_ms + w.options.park_ms);
+    assert_int_equal(world_wait_ms(&w), w.options.park_ms);
     world_pass(&w, w.options.park_ms - 1);
     assert_int_equal(poll->answers, 0);
     world_pass(&w, 1);

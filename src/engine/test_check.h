@@ -52,12 +52,14 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_null(x->touched);
     assert_false(exec_is_final(x->v.state));
     assert_true(leased == (x->v.lease.worker_id != 0));
-    assert_true(heap_holds(&x->timer.node) == (leased || exec_is_waiting(x->v.state)));
+    assert_true(heap_holds(&x->due) == exec_is_waiting(x->v.state));
+    assert_true(heap_holds(&x->term.node) == leased);
     assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED));
     assert_true(list_linked(&x->on_worker) == (holder != NULL));
-    if (heap_holds(&x->timer.node))
-        assert_int_equal(e->timers.items[x->timer.node.place - 1].key,
-                         leased ? x->v.lease.ends_ms : x->v.due_ms);
+    if (heap_holds(&x->due))
+        assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
+    if (leased)
+        assert_int_equal(e->terms.items[x->term.node.place - 1].key, x->v.lease.ends_ms);
 }
 
 /* Lanes stand in order by the best in each. */
@@ -79,7 +81,8 @@ static inline void check_lanes(const struct engine *e)
 /* Places follow from values, and nothing is left over from the turn. */
 static inline void check_places(const struct engine *e)
 {
-    size_t timers = e->workers.len;
+    size_t dues = 0;
+    size_t terms = e->workers.len;
     size_t ready = 0;
     size_t held = 0;
     size_t busy = 0;
@@ -87,7 +90,8 @@ static inline void check_places(const struct engine *e)
     {
         const struct exec *x = slot->value;
         check_exec(e, x);
-        timers += x->v.state != EXEC_QUEUED;
+        dues += exec_is_waiting(x->v.state);
+        terms += exec_is_leased(x->v.state);
         ready += x->v.state == EXEC_QUEUED;
         held += list_linked(&x->on_worker);
     }
@@ -102,7 +106,8 @@ static inline void check_places(const struct engine *e)
         const struct job *job = slot->value;
         assert_true(job->touched == NULL && job->exec_count > 0);
     }
-    assert_int_equal(e->timers.len, timers);
+    assert_int_equal(e->dues.len, dues);
+    assert_int_equal(e->terms.len, terms);
     assert_int_equal(e->ready.len, ready);
     assert_int_equal(busy, held);
     assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));

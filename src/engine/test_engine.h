@@ -24,7 +24,8 @@ struct world {
     struct engine *engine;
     struct engine_options options;
     struct table table;
-    int64_t now_ms;
+    int64_t now_ms;    /* wall clock */
+    int64_t booted_ms; /* wall clock: when the boot clock began; moves when the clock is set */
     struct list asked; /* all that were not forgotten */
     struct command *commands[4096];
     size_t command_count;
@@ -65,14 +66,32 @@ static inline enum rc read_rules(const struct job_rec *job, struct arena *arena,
 
 /* ---- the world */
 
+static inline struct moment world_now(const struct world *w)
+{
+    return (struct moment){.wall_ms = w->now_ms, .boot_ms = w->now_ms - w->booted_ms};
+}
+
+static inline int64_t world_wait_ms(const struct world *w)
+{
+    return engine_wait_ms(w->engine, world_now(w));
+}
+
+/* Somebody sets the wall clock forward, or back. */
+static inline void world_set_clock(struct world *w, int64_t by_ms)
+{
+    w->now_ms += by_ms;
+    w->booted_ms += by_ms;
+}
+
 static inline void world_init(struct world *w, const struct engine_options *options)
 {
     memset(w, 0, sizeof *w);
     w->options = *options;
     w->options.read_rules = read_rules;
     w->now_ms = INT64_C(1800000000000);
+    w->booted_ms = w->now_ms - MINUTE_MS;
     w->engine = engine_new(&w->options);
-    engine_load_begin(w->engine, w->now_ms, 0, 0);
+    engine_load_begin(w->engine, world_now(w), 0, 0);
     list_init(&w->asked);
 }
 
@@ -131,7 +150,7 @@ static inline void world_check(struct world *w)
 static inline const struct delta *decide_all(struct world *w)
 {
     arena_reset(&w->arena);
-    engine_begin(w->engine, w->now_ms, &w->arena);
+    engine_begin(w->engine, world_now(w), &w->arena);
     for (unsigned round = 0;; round++) {
         struct question_list list = {0};
         if (round == 0)
@@ -228,7 +247,8 @@ static inline void world_restart(struct world *w)
     }
     engine_free(w->engine);
     w->engine = engine_new(&w->options);
-    int64_t until_ms = engine_load_begin(w->engine, w->now_ms, w->table.newest_id, w->table.turn);
+    int64_t until_ms =
+        engine_load_begin(w->engine, world_now(w), w->table.newest_id, w->table.turn);
     for (size_t i = 0; i < w->table.counters.len; i++)
         engine_load_counter(w->engine, &w->table.counters.items[i]);
     MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);

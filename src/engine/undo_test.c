@@ -225,8 +225,10 @@ static void random_turn(struct chaos *c)
         random_command(c);
     if (chance(c, 30))
         c->w.now_ms += (int64_t)below(c, chance(c, 1) ? 2 * HOUR_MS : chance(c, 10) ? 30000 : 2000);
-    else if (chance(c, 20) && engine_next_ms(c->w.engine) > c->w.now_ms)
-        c->w.now_ms = engine_next_ms(c->w.engine);
+    else if (chance(c, 20))
+        c->w.now_ms += world_wait_ms(&c->w);
+    if (chance(c, 2))
+        world_set_clock(&c->w, (int64_t)below(c, 6 * HOUR_MS) - 3 * HOUR_MS);
     world_turn(&c->w);
     look_at_answers(c);
 }

@@ -21,9 +21,9 @@ struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
     w->slots = rec->slots;
     w->registered_ms = rec->registered_ms;
     w->v.draining = rec->draining;
-    w->v.seen_ms = e->now_ms;
-    w->v.wake_ms = e->now_ms + e->options.forget_ms;
-    w->timer.kind = TIMER_WORKER;
+    w->v.seen_ms = e->boot_ms;
+    w->v.wake_ms = e->boot_ms + e->options.forget_ms;
+    w->term.kind = TERM_WORKER;
     list_init(&w->leases);
     map_put(&e->workers, w->id, w);
     return w;
@@ -57,7 +57,7 @@ void worker_place(struct engine *e, struct worker *w)
     if (w->v.parked != NULL && w->v.offered > 0 && !w->v.draining)
         waiting_place(e, w);
     if (!w->v.gone)
-        heap_push(&e->timers, &w->timer.node, (uint64_t)w->v.wake_ms, w->id);
+        heap_push(&e->terms, &w->term.node, (uint64_t)w->v.wake_ms, w->id);
 }
 
 void worker_unplace(struct engine *e, struct worker *w)
@@ -65,7 +65,7 @@ void worker_unplace(struct engine *e, struct worker *w)
     list_remove(&w->waiting);
     if (list_empty(&w->trade->waiting))
         list_remove(&w->trade->idle);
-    heap_remove(&e->timers, &w->timer.node);
+    heap_remove(&e->terms, &w->term.node);
 }
 
 struct worker_rec worker_record(const struct worker *w)
@@ -176,9 +176,9 @@ void worker_open(struct engine *e, struct worker *w)
 {
     struct command *cmd = w->v.parked;
     touch_worker(e, w);
-    /* Not from when it polled: if the clock has leapt since (a machine that slept), that is over,
+    /* Not from when it polled: if the machine slept since, that is over,
      * and the worker would be forgotten in the turn that gives it work. It was there until now. */
-    worker_set_parked(e, w, NULL, e->now_ms + e->options.forget_ms);
+    worker_set_parked(e, w, NULL, e->boot_ms + e->options.forget_ms);
     open_poll(e, w, cmd, w->v.offered);
 }
 
@@ -250,7 +250,7 @@ void decide_poll(struct engine *e, struct command *cmd)
     answer_open(e, w);
     touch_worker(e, w);
     w->v.seq = poll->seq;
-    w->v.seen_ms = e->now_ms;
+    w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
     open_poll(e, w, cmd, poll->free);
     w->turn.answer = poll->wait_ms == 0;
@@ -304,7 +304,7 @@ static void forget(struct engine *e, struct worker *w)
     worker_place(e, w);
 }
 
-void worker_timer(struct engine *e, struct worker *w)
+void worker_wake(struct engine *e, struct worker *w)
 {
     if (w->v.parked != NULL) {
         worker_open(e, w);
@@ -313,6 +313,6 @@ void worker_timer(struct engine *e, struct worker *w)
         forget(e, w);
     } else { /* its leases will end first */
         touch_worker(e, w);
-        worker_set_parked(e, w, NULL, e->now_ms + e->options.forget_ms);
+        worker_set_parked(e, w, NULL, e->boot_ms + e->options.forget_ms);
     }
 }

@@ -42,9 +42,9 @@ struct submission {
 
 struct worker_view {
     struct worker_rec worker;
-    uint32_t busy;   /* leases it holds */
-    int64_t seen_ms; /* last poll */
-    bool parked;     /* is waiting for work right now */
+    uint32_t busy;     /* leases it holds */
+    int64_t silent_ms; /* since its last poll */
+    bool parked;       /* is waiting for work right now */
 };
 
 struct stats_view {

@@ -33,7 +33,7 @@ bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token)
 void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms)
 {
     assert(ttl_ms > 0);
-    if (now_ms + ttl_ms > held->ends_ms) /* the clock may have been set back */
+    if (now_ms + ttl_ms > held->ends_ms) /* a shorter term takes nothing back */
         held->ends_ms = now_ms + ttl_ms;
 }
 

@@ -13,7 +13,7 @@ struct lease {
     uint64_t worker_id;      /* 0: nobody holds it */
     uint64_t last_worker_id; /* who held it last, in memory only: a late report may still count */
     uint64_t token;          /* of the newest grant; 0 before the first */
-    int64_t ends_ms;         /* wall clock; renewed in memory only, a restart gives a full term */
+    int64_t ends_ms;         /* boot clock; renewed in memory only, a restart gives a full term */
     bool confirmed;          /* the worker has listed it: it started */
 };
 

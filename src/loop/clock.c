@@ -25,6 +25,11 @@ int64_t clock_boot_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+struct moment clock_now(void)
+{
+    return (struct moment){.wall_ms = clock_wall_ms(), .boot_ms = clock_boot_ms()};
+}
+
 int64_t clock_mono_us(void)
 {
     struct timespec now = ask(CLOCK_MONOTONIC);

@@ -4,13 +4,15 @@
  * comes from is part of the call's name, because mixing them is a bug that tests do not find. */
 #pragma once
 
-#include <stdint.h>
+#include "base/when.h"
 
 /* Milliseconds since 1970: what people and other machines mean by time. It jumps. */
 int64_t clock_wall_ms(void);
 /* Milliseconds since the machine started, the time it slept included: for leases and ownership,
  * which do not stop running out while a laptop is closed. */
 int64_t clock_boot_ms(void);
+/* Both of these. */
+struct moment clock_now(void);
 /* Microseconds that never jump; for measuring, and for deadlines of waits. */
 int64_t clock_mono_us(void);
 

@@ -121,14 +121,14 @@ static void answer_workers(struct request *r)
     if (!decided(r))
         return;
     /* Twice the longest park without a word: it has missed a poll. */
-    int64_t away_before_ms = clock_wall_ms() - 2 * (int64_t)r->server->options->park_ms;
+    int64_t away_ms = 2 * (int64_t)r->server->options->park_ms;
     r->body = BUF(LIST_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
     json_key(&w, "workers");
     json_open_array(&w);
     for (size_t i = 0; i < r->cmd.reply.worker_count; i++)
-        worker_view_print(&w, &r->cmd.reply.workers[i], away_before_ms);
+        worker_view_print(&w, &r->cmd.reply.workers[i], r->cmd.reply.at_ms, away_ms);
     json_close_array(&w);
     json_close(&w);
     request_answer(r, 200, buf_str(&r->body));

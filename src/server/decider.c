@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/clock.h"
-#include "loop/steady.h"
 #include "loop/thread.h"
 #include "server/tail.h"
 #include "server/turn.h"
@@ -27,7 +26,6 @@ struct decider {
     struct thread *thread;
     struct turn turn;
     struct list waiting; /* requests (mail) that no turn has taken yet */
-    struct steady time;  /* the engine's */
     atomic_bool failed;
 };
 
@@ -91,11 +89,6 @@ static size_t gather(struct decider *d, struct command **ret_commands)
     return count;
 }
 
-static int64_t now_ms(struct decider *d)
-{
-    return steady_ms(&d->time, clock_wall_ms(), clock_boot_ms());
-}
-
 static bool may_retry(enum rc rc)
 {
     return rc == RC_BUSY || rc == RC_IO;
@@ -114,13 +107,13 @@ static enum rc run(struct decider *d, struct command **commands, size_t count,
 {
     int64_t pause_us = RETRY_FIRST_US;
     int64_t until_us = clock_mono_us() + RETRY_FOR_US; /* a try may wait for a lock by itself */
-    enum rc rc = turn_run(&d->turn, commands, count, now_ms(d), ret_news, err);
+    enum rc rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
     while (may_retry(rc) && clock_mono_us() < until_us) {
         atomic_store(&d->server->ready, false);
         log_warn("a turn could not be kept and is tried again", "error", err->text, NULL);
         clock_pause_us(pause_us);
         pause_us = pause_us * 2 < RETRY_LAST_US ? pause_us * 2 : RETRY_LAST_US;
-        rc = turn_run(&d->turn, commands, count, now_ms(d), ret_news, err);
+        rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
     }
     return rc;
 }
@@ -152,9 +145,7 @@ static bool wait(struct decider *d)
 {
     if (!list_empty(&d->waiting))
         return true;
-    int64_t ahead_ms = engine_next_ms(d->turn.engine) - now_ms(d);
-    if (ahead_ms < 0)
-        ahead_ms = 0;
+    int64_t ahead_ms = engine_wait_ms(d->turn.engine, clock_now());
     if (ahead_ms > 1000) /* so that a stepped wall clock is noticed within a second */
         ahead_ms = 1000;
     return mailbox_wait(d->box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
@@ -165,7 +156,7 @@ static void decide(void *arg)
     struct decider *d = arg;
     while (wait(d) && !atomic_load(&d->failed)) {
         mailbox_take_all(d->box, &d->waiting);
-        if (!list_empty(&d->waiting) || engine_next_ms(d->turn.engine) <= now_ms(d))
+        if (!list_empty(&d->waiting) || engine_wait_ms(d->turn.engine, clock_now()) == 0)
             step(d);
     }
     /* Whoever still waits is told that the server is going away. */
@@ -201,7 +192,7 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
     d->server = server;
     list_init(&d->waiting);
-    enum rc rc = turn_open(&d->turn, server->store, str_c(node), &options, now_ms(d), err);
+    enum rc rc = turn_open(&d->turn, server->store, str_c(node), &options, clock_now(), err);
     if (rc == RC_OK) {
         d->box = mailbox_new(server->options->mailbox_max);
         rc = thread_start("turn", decide, d, &d->thread, err);

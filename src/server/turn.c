@@ -60,14 +60,14 @@ static enum rc load_counter(void *arg, const struct counter *counter, struct err
 }
 
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
-                  const struct engine_options *options, int64_t now_ms, struct err *err)
+                  const struct engine_options *options, struct moment now, struct err *err)
 {
     *t = (struct turn){.store = store};
     TRY(store->ops->own(store, node, &t->owned, err));
     struct engine_options with_rules = *options;
     with_rules.read_rules = read_rules;
     t->engine = engine_new(&with_rules);
-    int64_t until_ms = engine_load_begin(t->engine, now_ms, t->owned.id_floor, t->owned.turn_floor);
+    int64_t until_ms = engine_load_begin(t->engine, now, t->owned.id_floor, t->owned.turn_floor);
     struct load_sink sink = {
         .job = load_job,
         .exec = load_exec,
@@ -179,12 +179,12 @@ static void publish(struct turn *t, struct turn_news *ret_news)
 /* Between any two lines the process may die. Before commit returns, the store holds nothing of the
  * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
  * again, and a lease that was not delivered is sent again with the worker's next poll. */
-enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, int64_t now_ms,
+enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err)
 {
     bool admitted;
     arena_reset(&t->arena);
-    engine_begin(t->engine, now_ms, &t->arena);
+    engine_begin(t->engine, now, &t->arena);
     enum rc rc = ask(t, commands, count, &admitted, err);
     if (rc == RC_OK) {
         engine_tick(t->engine);

@@ -17,7 +17,7 @@ struct turn {
 /* Owns the store's partition for node and loads what is due. A record that makes no sense is
  * logged and left out. */
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
-                  const struct engine_options *options, int64_t now_ms, struct err *err);
+                  const struct engine_options *options, struct moment now, struct err *err);
 void turn_close(struct turn *t);
 
 /* What a turn has to tell, valid until the next one. */
@@ -31,5 +31,5 @@ struct turn_news {
  * Otherwise nothing happened, the commands are still the caller's, and the code says what to do:
  * RC_BUSY, RC_FULL, RC_IO: try again later; RC_DEPOSED, RC_CORRUPT, RC_UNKNOWN: this server must
  * not decide any more and has to start anew. */
-enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, int64_t now_ms,
+enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err);

@@ -186,12 +186,12 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct ex
 
 /* ---- workers */
 
-void worker_view_print(struct json_writer *w, const struct worker_view *view,
-                       int64_t away_before_ms)
+void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                       int64_t away_ms)
 {
     const struct worker_rec *worker = &view->worker;
     struct str status = STR("active");
-    if (view->seen_ms < away_before_ms)
+    if (view->silent_ms > away_ms)
         status = STR("away");
     else if (worker->draining)
         status = STR("draining");
@@ -205,7 +205,7 @@ void worker_view_print(struct json_writer *w, const struct worker_view *view,
     put_names(w, "handlers", worker->handlers);
     json_put_bool(w, "commands", worker->runs_commands);
     json_put_when(w, "registered_at", worker->registered_ms);
-    json_put_when(w, "seen_at", view->seen_ms);
+    json_put_when(w, "seen_at", at_ms - view->silent_ms);
     json_close(w);
 }
 

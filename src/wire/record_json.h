@@ -19,9 +19,9 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec,
 /* For lists: without attempts, result and transitions. */
 void exec_print_short(struct json_writer *w, const struct exec_rec *exec);
 
-/* A worker that was last seen before away_before_ms is shown as `away`. */
-void worker_view_print(struct json_writer *w, const struct worker_view *view,
-                       int64_t away_before_ms);
+/* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */
+void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                       int64_t away_ms);
 
 /* Totals over all queues, and each queue by itself, in the order of their names. */
 void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,

@@ -246,9 +246,9 @@ static void a_worker_is_active_draining_or_away(void **state)
                    .runs_commands = true,
                    .registered_ms = AT_MS},
         .busy = 2,
-        .seen_ms = AT_MS,
+        .silent_ms = 1000,
     };
-    worker_view_print(&w, &view, AT_MS);
+    worker_view_print(&w, &view, AT_MS, 1000);
     assert_raw("status", "\"active\"");
     assert_raw("queues", "[\"default\",\"mail\"]");
     assert_raw("handlers", "[]");
@@ -256,10 +256,10 @@ static void a_worker_is_active_draining_or_away(void **state)
     assert_raw("commands", "true");
     clear(NULL);
     view.worker.draining = true;
-    worker_view_print(&w, &view, AT_MS);
+    worker_view_print(&w, &view, AT_MS, 1000);
     assert_raw("status", "\"draining\"");
     clear(NULL);
-    worker_view_print(&w, &view, AT_MS + 1);
+    worker_view_print(&w, &view, AT_MS, 999);
     assert_raw("status", "\"away\"");
 }
 

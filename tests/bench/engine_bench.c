@@ -77,7 +77,7 @@ static void run_turn(struct bench *b, struct command **commands, size_t count)
     size_t event_count;
     list_init(&done);
     arena_reset(&b->turn);
-    engine_begin(b->engine, b->now_ms, &b->turn);
+    engine_begin(b->engine, (struct moment){b->now_ms, b->now_ms}, &b->turn);
     for (size_t i = 0; i < count; i++)
         engine_ask(b->engine, commands[i], 0, &list);
     engine_tick(b->engine);
@@ -201,7 +201,7 @@ static void run_load(const struct load *load)
     options.read_rules = read_rules;
     options.park_ms = INT64_C(1) << 40;
     b.engine = engine_new(&options);
-    engine_load_begin(b.engine, b.now_ms, 0, 0);
+    engine_load_begin(b.engine, (struct moment){b.now_ms, b.now_ms}, 0, 0);
     name_queues(&b);
     hire(&b);
     for (size_t i = 0; i < load->backlog; i += 10000) {

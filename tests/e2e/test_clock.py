@@ -1,0 +1,100 @@
+"""Somebody sets the clock of the machine: what runs goes on, and nothing runs before its time.
+
+libfaketime stands between belfry and the wall clock and reads from a file how far it is off; the
+boot clock stays true, as it does on a real machine.
+"""
+
+import datetime
+import glob
+import tempfile
+import pathlib
+import time
+
+from belfry import BELFRY, Server, main, tests_of
+
+LEASE_S = 2
+
+
+class SetClock:
+    """A server whose wall clock can be set."""
+
+    def __init__(self):
+        library = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+        assert library, "libfaketime is missing: scripts/deps test installs it"
+        self.dir = tempfile.mkdtemp(prefix="belfry-e2e-")
+        self.file = pathlib.Path(self.dir) / "clock"
+        self.set(0)
+        self.server = Server(cwd=self.dir, env={
+            "BELFRY_LEASE_MS": str(1000 * LEASE_S),
+            "BELFRY_PARK_MS": "500",
+            "LD_PRELOAD": library[0],
+            "FAKETIME_TIMESTAMP_FILE": str(self.file),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        })
+
+    def set(self, off_s):
+        """The clock is off by so much from now on."""
+        self.off_s = off_s
+        fresh = self.file.with_suffix(".new")
+        fresh.write_text(f"{off_s:+d}")
+        fresh.rename(self.file)
+
+    def at(self, in_s):
+        """The moment in so many seconds, by the clock as it is set."""
+        now = datetime.datetime.now(datetime.timezone.utc)
+        return (now + datetime.timedelta(seconds=self.off_s + in_s)).strftime("%FT%TZ")
+
+
+def runs_through_a_step(step_s):
+    clock = SetClock()
+    with clock.server as server:
+        job = server.submit("--", "sleep", str(2 * LEASE_S))
+        server.wait_for_status(job, "running")
+        clock.set(step_s)
+        execution = server.wait_for_status(job, "completed")
+        assert execution["lost_count"] == 0 and len(execution["attempts"]) == 1, execution
+        assert execution["started_at"] <= execution["finished_at"], execution
+        # And the next one is served at once, by the same worker.
+        assert server.cli("submit", "--wait", "--", "true").returncode == 0
+        assert len(server.api("GET", "/workers")[1]["workers"]) == 1
+
+
+def test_a_run_outlives_a_clock_set_forward():
+    runs_through_a_step(86400)
+
+
+def test_a_run_outlives_a_clock_set_back():
+    runs_through_a_step(-86400)
+
+
+def test_a_job_for_a_moment_waits_for_it_after_the_clock_was_set_back():
+    clock = SetClock()
+    with clock.server as server:
+        job = server.submit("--at", clock.at(2), "--", "true")
+        clock.set(-60)
+        delayed = server.submit("--in", "3s", "--", "true")
+        server.wait_for_status(delayed, "completed")  # so two seconds have long passed
+        assert server.newest_execution(job)["status"] == "scheduled"
+        clock.set(10)
+        server.wait_for_status(job, "completed")
+
+
+def test_a_clock_set_forward_brings_what_is_due_by_it():
+    clock = SetClock()
+    with clock.server as server:
+        job = server.submit("--at", clock.at(7 * 86400), "--", "true")
+        assert server.newest_execution(job)["status"] == "scheduled"
+        clock.set(7 * 86400)
+        start = time.monotonic()
+        server.wait_for_status(job, "completed")
+        assert time.monotonic() - start < 10
+
+
+def is_sanitized():
+    """The sanitizers' runtime insists on being loaded first, and so does libfaketime."""
+    return any(part.endswith(("-san", "-tsan")) for part in pathlib.Path(BELFRY).parts)
+
+
+if __name__ == "__main__":
+    main([] if is_sanitized() else tests_of(globals()))
