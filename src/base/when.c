@@ -1,33 +1,8 @@
 #include "base/when.h"
 #include "base/buf.h"
+#include "base/date.h"
 
 #define DAY_MS INT64_C(86400000)
-
-/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Years start in March here,
- * so that the leap day is the last one of a year. */
-static int64_t days_from_date(int64_t year, unsigned month, unsigned day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * 146097 + day_of_era - 719468;
-}
-
-static void date_from_days(int64_t days, int64_t *ret_year, unsigned *ret_month, unsigned *ret_day)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t month = (5 * day_of_year + 2) / 153;
-    *ret_day = (unsigned)(day_of_year - (153 * month + 2) / 5 + 1);
-    *ret_month = (unsigned)(month < 10 ? month + 3 : month - 9);
-    *ret_year = year_of_era + era * 400 + (*ret_month <= 2);
-}
 
 /* By hand, since lists and replies are full of times and snprintf takes ten times as long. */
 static char *add_digits(char *to, int64_t value, int count, char behind)
@@ -45,13 +20,10 @@ struct str when_format(char *ret_text, int64_t at_ms)
     at_ms = at_ms < WHEN_MIN_MS ? WHEN_MIN_MS : at_ms > WHEN_MAX_MS ? WHEN_MAX_MS : at_ms;
     int64_t days = at_ms / DAY_MS - (at_ms % DAY_MS < 0);
     int64_t ms = at_ms - days * DAY_MS;
-    int64_t year;
-    unsigned month;
-    unsigned day;
-    date_from_days(days, &year, &month, &day);
-    char *to = add_digits(ret_text, year, 4, '-');
-    to = add_digits(to, month, 2, '-');
-    to = add_digits(to, day, 2, 'T');
+    struct date date = date_from_days(days);
+    char *to = add_digits(ret_text, date.year, 4, '-');
+    to = add_digits(to, date.month, 2, '-');
+    to = add_digits(to, date.day, 2, 'T');
     to = add_digits(to, ms / 3600000, 2, ':');
     to = add_digits(to, ms / 60000 % 60, 2, ':');
     to = add_digits(to, ms / 1000 % 60, 2, '.');
@@ -80,7 +52,6 @@ static bool take_char(struct str *rest, char c)
 
 static bool take_date(struct str *rest, int64_t *ret_days)
 {
-    static const unsigned char lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int64_t year = take_digits(rest, 4);
     bool ok = take_char(rest, '-');
     int64_t month = take_digits(rest, 2);
@@ -88,10 +59,9 @@ static bool take_date(struct str *rest, int64_t *ret_days)
     int64_t day = take_digits(rest, 2);
     if (!ok || year < 0 || month < 1 || month > 12 || day < 1)
         return false;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (day > lengths[month - 1] + (month == 2 && leap))
+    if (day > date_month_days(year, (unsigned)month))
         return false;
-    *ret_days = days_from_date(year, (unsigned)month, (unsigned)day);
+    *ret_days = date_to_days(year, (unsigned)month, (unsigned)day);
     return true;
 }
 
