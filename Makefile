@@ -82,7 +82,7 @@ libs := $(shell pkg-config --libs $(PKGS)) -lm
 
 ALL_SRCS := $(wildcard src/*/*.c src/*/*/*.c)
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
-TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) $(wildcard tests/contract/*_test.c)
+TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) $(wildcard tests/contract/*_test.c tests/time/*_test.c)
 # What contract tests share: the suite of promises itself, linked to each store's program.
 SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
@@ -90,7 +90,7 @@ BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 
 # These folders start no threads (`make tidy` sees to it); to the thread sanitizer they say nothing.
 ifeq ($(VARIANT),tsan)
-TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/%,$(TEST_SRCS))
+TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/%,$(TEST_SRCS))
 endif
 
 # Files that become C: see scripts/embed. store/NAME/queries.sql is `NAME_queries_sql`,

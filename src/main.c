@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"logs", logs_command, "print what a command printed"},
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"retry", retry_command, "run a finished execution once more"},
+    {"cron", cron_command, "explain a cron expression"},
     {"bench", bench_command, "measure what this machine can do"},
     {"version", version_command, "print the version"},
     {"help", help, "explain a command"},

@@ -32,6 +32,18 @@ struct str when_format(char *ret_text, int64_t at_ms)
     return str_of(ret_text, (size_t)(to - ret_text));
 }
 
+struct str when_format_local(char *ret_text, int64_t at_ms, int32_t offset_s)
+{
+    int32_t minutes = offset_s / 60;
+    struct str text = when_format(ret_text, at_ms + (int64_t)minutes * 60000);
+    char *to = ret_text + text.len - 1; /* where the Z is */
+    *to++ = minutes < 0 ? '-' : '+';
+    minutes = minutes < 0 ? -minutes : minutes;
+    to = add_digits(to, minutes / 60, 2, ':');
+    to = add_digits(to, minutes % 60, 2, '\0') - 1;
+    return str_of(ret_text, (size_t)(to - ret_text));
+}
+
 /* Takes exactly `count` digits off the front of *rest; -1 when they are not there. */
 static int64_t take_digits(struct str *rest, size_t count)
 {

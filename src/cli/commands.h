@@ -13,6 +13,7 @@ int show_command(int argc, char **argv);
 int logs_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
+int cron_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 
 struct command {

@@ -26,17 +26,17 @@ struct cron {
     uint64_t seconds; /* bit n: second n of the minute, and so on */
     uint64_t minutes;
     uint32_t hours;
-    uint32_t days;            /* bits 1 to 31 */
-    uint32_t near_days;       /* 15W: the working day nearest to the 15th, in the same month */
-    uint16_t months;          /* bits 1 to 12 */
-    uint8_t weekdays;         /* bit 0: Sunday */
-    uint8_t last_weekdays;    /* FRIL: the last Friday of the month */
-    uint8_t nth_weekdays[7];  /* FRI#2 is bit 2 of [5] */
-    bool last_day;            /* L */
-    bool last_working_day;    /* LW; working days are Monday to Friday */
-    bool days_and;            /* a day field begins with a star: both must match, not either */
-    bool real_time;           /* minute or hour begins with a star */
-    int64_t every_ms;         /* @every; then nothing above counts. 0: it is no such thing */
+    uint32_t days;           /* bits 1 to 31 */
+    uint32_t near_days;      /* 15W: the working day nearest to the 15th, in the same month */
+    uint16_t months;         /* bits 1 to 12 */
+    uint8_t weekdays;        /* bit 0: Sunday */
+    uint8_t last_weekdays;   /* FRIL: the last Friday of the month */
+    uint8_t nth_weekdays[7]; /* FRI#2 is bit 2 of [5] */
+    bool last_day;           /* L */
+    bool last_working_day;   /* LW; working days are Monday to Friday */
+    bool days_and;           /* a day field begins with a star: both must match, not either */
+    bool real_time;          /* minute or hour begins with a star */
+    int64_t every_ms;        /* @every; then nothing above counts. 0: it is no such thing */
 };
 
 struct cron_options {

@@ -1,5 +1,5 @@
-#include "base/date.h"
 #include "job/cron_match.h"
+#include "base/date.h"
 
 enum { DAY_S = 86400, MONDAY = 1, FRIDAY = 5 };
 

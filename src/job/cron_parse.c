@@ -219,8 +219,8 @@ static enum rc take_range_end(struct reader *r, struct range *range)
         range->to = 7;
     if (range->from <= range->to)
         return RC_OK;
-    return refuse(r, "%u-%u runs backwards; write %u-%u,%u-%u", range->from, range->to,
-                  range->from, r->kind->max, r->kind->min, range->to);
+    return refuse(r, "%u-%u runs backwards; write %u-%u,%u-%u", range->from, range->to, range->from,
+                  r->kind->max, r->kind->min, range->to);
 }
 
 static enum rc read_nth(struct reader *r, unsigned weekday)
@@ -355,8 +355,9 @@ static enum rc count_fields(struct str text, bool seconds, struct err *err)
     if (found == 5)
         return err_set(err, RC_INVALID,
                        "five fields, but seconds were asked for: the first of six is the second");
-    return err_set(err, RC_INVALID, "%zu fields, but it must be %zu: %sminute, hour, day of month, "
-                                    "month, day of week",
+    return err_set(err, RC_INVALID,
+                   "%zu fields, but it must be %zu: %sminute, hour, day of month, "
+                   "month, day of week",
                    found, wanted, seconds ? "second, " : "");
 }
 
@@ -417,9 +418,10 @@ static enum rc read_nickname(struct str text, struct cron *cron, struct err *err
     if (str_eq_nocase(word, STR("@every")))
         return read_every(text, cron, err);
     if (str_eq_nocase(word, STR("@reboot")))
-        return err_set(err, RC_INVALID,
-                       "@reboot: jobs outlive every machine here, so there is no reboot to wait for; "
-                       "submit the job when the machine has started");
+        return err_set(
+            err, RC_INVALID,
+            "@reboot: jobs outlive every machine here, so there is no reboot to wait for; "
+            "submit the job when the machine has started");
     for (size_t i = 0; i < COUNT_OF(nicknames); i++) {
         if (str_eq_nocase(word, nicknames[i].word) && str_trim(text).len == 0)
             return read_fields(nicknames[i].meaning, &plain, cron, err);
@@ -444,7 +446,8 @@ enum rc cron_parse(struct str text, const struct cron_options *options, struct c
     if (str_starts(first, prefix)) {
         zone = str_from(first, prefix.len);
         if (zone.len == 0)
-            return err_set(err, RC_INVALID, "CRON_TZ: a zone is missing, as in CRON_TZ=Europe/Berlin");
+            return err_set(err, RC_INVALID,
+                           "CRON_TZ: a zone is missing, as in CRON_TZ=Europe/Berlin");
         text = rest;
         first = take_text(&rest);
     }

@@ -82,7 +82,8 @@ struct zone_moments zone_from_local(const struct zone *zone, int64_t local_s)
         if (span.end_s > local_s - ZONE_OFFSET_MIN_S)
             return found;
         struct zone_span next = zone_span(zone, span.end_s);
-        bool jumps = span.end_s + span.offset_s <= local_s && local_s < next.begin_s + next.offset_s;
+        bool jumps =
+            span.end_s + span.offset_s <= local_s && local_s < next.begin_s + next.offset_s;
         if (jumps && !has_gap && found.fit == ZONE_GAP) {
             has_gap = true; /* counts only if it is the hour at no other moment */
             found.first_s = found.last_s = next.begin_s;

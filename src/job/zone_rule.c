@@ -131,8 +131,8 @@ enum rc zone_rule_parse(struct str text, struct zone_rule *ret_rule, struct err 
     *ret_rule = (struct zone_rule){0};
     if (take_rule(&rest, ret_rule))
         return RC_OK;
-    return err_set(err, RC_CORRUPT, "the rule for the future ends in nonsense, %zu bytes from its end",
-                   rest.len);
+    return err_set(err, RC_CORRUPT,
+                   "the rule for the future ends in nonsense, %zu bytes from its end", rest.len);
 }
 
 /* ---- working it out */
@@ -179,8 +179,9 @@ void zone_rule_extend(const struct zone_rule *rule, struct zone *zone, int64_t a
     for (int64_t year = first - 1; year < first - 1 + YEARS; year++) {
         const struct zone_rule_date *start = &rule->start;
         const struct zone_rule_date *end = &rule->end;
-        changes[count++] = (struct change){
-            day_of(start, year) * DAY_S + start->at_s - rule->std_offset_s, rule->dst_offset_s, true};
+        changes[count++] =
+            (struct change){day_of(start, year) * DAY_S + start->at_s - rule->std_offset_s,
+                            rule->dst_offset_s, true};
         changes[count++] = (struct change){
             day_of(end, year) * DAY_S + end->at_s - rule->dst_offset_s, rule->std_offset_s, false};
     }

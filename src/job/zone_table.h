@@ -28,11 +28,11 @@ struct zone_rule {
     int32_t dst_offset_s;
     struct zone_rule_date {
         enum { RULE_JULIAN, RULE_DAY, RULE_WEEKDAY } kind;
-        int month;   /* RULE_WEEKDAY: 1 to 12 */
-        int week;    /* 1 to 5, which is the last */
-        int day;     /* weekday 0 to 6; day of the year 1 to 365, or 0 to 365 */
+        int month;    /* RULE_WEEKDAY: 1 to 12 */
+        int week;     /* 1 to 5, which is the last */
+        int day;      /* weekday 0 to 6; day of the year 1 to 365, or 0 to 365 */
         int32_t at_s; /* local, counted from that day's midnight; may be negative */
-    } start, end;    /* of daylight saving time, which may span the turn of the year */
+    } start, end;     /* of daylight saving time, which may span the turn of the year */
 };
 
 enum rc zone_rule_parse(struct str text, struct zone_rule *ret_rule, struct err *err);

@@ -78,8 +78,8 @@ static enum rc take_header(struct str *rest, char *ret_version, struct counts *r
         return err_set(err, RC_CORRUPT, "unknown version of time zone files");
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         numbers[i] = (uint32_t)big_endian(head.ptr + 20 + 4 * i, 4);
-    *ret_counts = (struct counts){numbers[0], numbers[1], numbers[2],
-                                  numbers[3], numbers[4], numbers[5]};
+    *ret_counts =
+        (struct counts){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
     return RC_OK;
 }
 

@@ -12,6 +12,7 @@
 struct decider;
 struct queries;
 struct tail;
+struct zones;
 
 struct server {
     const struct server_options *options;
@@ -20,6 +21,7 @@ struct server {
     struct decider *decider; /* runs turns */
     struct queries *queries; /* reads */
     struct tail *tail;       /* keeps and follows output, and tells what happens */
+    struct zones *zones;     /* time zones by name */
     int64_t started_ms;      /* wall clock */
     struct rlimit files;     /* as we were started; what is run beside us gets the same */
     atomic_bool ready;       /* the last turn could commit */

@@ -40,6 +40,8 @@ static void answer_look(struct request *r)
 {
     if (r->rc == RC_OK)
         request_answer(r, r->status, buf_str(&r->body));
+    else if (r->errors != NULL)
+        request_fail_fields(r, r->errors);
     else
         request_fail(r, r->rc, r->err.text);
 }

@@ -48,7 +48,8 @@ struct request {
     bool pings;                /* whose silence is broken by comments */
     enum rc rc;                /* of a look, or of the tail */
     struct err err;
-    struct filter filter; /* of a list */
+    const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
+    struct filter filter;              /* of a list */
     struct page page;
     bool want_total;
     int64_t total; /* -1: not asked for */

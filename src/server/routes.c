@@ -29,6 +29,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),    api_execution_cancel},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),     api_execution_retry},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),      api_execution_logs},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/schedule/preview"),        api_schedule_preview},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                  api_events},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                   api_stats},
     {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                api_healthz},

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "loop/clock.h"
 #include "loop/signals.h"
+#include "loop/zones.h"
 #include "server/context.h"
 #include "server/decider.h"
 #include "server/local_worker.h"
@@ -97,6 +98,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(store_sqlite_open(p->options.store_dir, (enum durability)p->options.durability, &s->store,
                           err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
+    s->zones = zones_new(NULL);
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
@@ -175,6 +177,7 @@ static void stop(struct process *p)
         tail_free(s->tail);
     if (s->decider != NULL)
         decider_free(s->decider);
+    zones_free(s->zones);
     auth_close(&s->auth);
     if (s->store != NULL)
         s->store->ops->close(s->store);

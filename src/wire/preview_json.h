@@ -1,0 +1,8 @@
+/* preview_json.h - the preview of a schedule as the API and the command line print it. */
+#pragma once
+#include "job/preview.h"
+#include "wire/json.h"
+
+/* {"schedule_text", "timezone", "next_runs": [TIME], "next_runs_local": [TIME with offset],
+ * "notes": [{"at", "text"}]} */
+void preview_print(struct json_writer *w, const struct preview *preview);
