@@ -166,6 +166,12 @@ static int compare(const void *a, const void *b)
     return x->to_dst - y->to_dst;
 }
 
+/* The first day of a year on which the changes of its neighbours, a week off at most, are over. */
+static int64_t settled_s(int64_t year)
+{
+    return date_to_days(year, 1, 8) * DAY_S;
+}
+
 /* The year that after_s is in may have its changes still to come, and the one before may reach into
  * it; from the second year on the rule alone speaks, so there the cycle begins. */
 void zone_rule_extend(const struct zone_rule *rule, struct zone *zone, int64_t after_s)
@@ -187,10 +193,11 @@ void zone_rule_extend(const struct zone_rule *rule, struct zone *zone, int64_t a
     }
     qsort(changes, count, sizeof changes[0], compare);
     size_t before = zone->count;
+    int64_t end_s = settled_s(first - 1 + YEARS - 1); /* beyond it the next year would speak too */
     for (size_t i = 0; i < count; i++) {
-        if (changes[i].at_s > after_s)
+        if (changes[i].at_s > after_s && changes[i].at_s < end_s)
             zone_add(zone, changes[i].at_s, changes[i].offset_s);
     }
     if (zone->count > before + DATE_CYCLE_YEARS) /* else it is daylight saving time all year */
-        zone->cycle_from_s = date_to_days(first + 2, 1, 8) * DAY_S;
+        zone->cycle_from_s = settled_s(first + 2);
 }
