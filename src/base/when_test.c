@@ -1,6 +1,7 @@
 #include "base/rng_test.h"
 #include "base/when.h"
 
+#include <string.h>
 #include <time.h>
 
 static struct rng rng;
@@ -182,6 +183,24 @@ static void durations_are_written_in_their_shortest_form(void **state)
     assert_string_equal(duration_format(text, INT64_MAX).ptr, "106751991167d7h12m55s807ms");
 }
 
+static void a_moment_reads_the_same_with_an_offset(void **state)
+{
+    (void)state;
+    static const int32_t offsets_s[] = {0, 3600, -12600, 20700, 50400, -2670};
+    for (size_t i = 0; i < COUNT_OF(offsets_s); i++) {
+        char text[WHEN_TEXT_MAX];
+        int64_t ms = INT64_C(1794816000123);
+        int64_t back;
+        struct str local = when_format_local(text, ms, offsets_s[i]);
+        assert_int_equal(strlen(text), local.len);
+        assert_int_equal(when_parse(local, &back, NULL), RC_OK);
+        assert_int_equal(back, ms);
+    }
+    char text[WHEN_TEXT_MAX];
+    when_format_local(text, INT64_C(1794816000000), -12600);
+    assert_string_equal(text, "2026-11-16T04:30:00.000-03:30");
+}
+
 int main(int argc, char **argv)
 {
     rng = rng_for_test(argc, argv);
@@ -197,6 +216,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_not_a_duration_is_refused),
         cmocka_unit_test(durations_read_back_the_same),
         cmocka_unit_test(durations_are_written_in_their_shortest_form),
+        cmocka_unit_test(a_moment_reads_the_same_with_an_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
