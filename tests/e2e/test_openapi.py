@@ -3,6 +3,7 @@ limits. Whoever adds a route or a field and does not tell the document is told h
 
 import json
 import re
+import urllib.parse
 
 from belfry import ROOT, Server, main, tests_of
 from protocol import API, Stream, Worker, call, expect, frame, names, submit
@@ -320,6 +321,17 @@ VALUES = {"limit": "7", "count": "true", "queue": "default", "owner": "admin", "
           "created_after": "2026-11-16T08:00:00Z", "created_before": "2026-11-16T08:00:00Z"}
 
 
+def example_of(parameter):
+    """A value that the parameter takes: its own example, or else the usual one."""
+    value = parameter.get("example", VALUES.get(parameter["name"]))
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def needed(parameters):
+    """The parameters without which a call makes no sense."""
+    return {p["name"]: example_of(p) for p in parameters if p.get("required") and p["in"] == "query"}
+
+
 def test_documented_parameters_are_taken_and_others_are_not():
     _, run = submit(server, queue=next(names))
     for template, item in document["paths"].items():
@@ -332,9 +344,10 @@ def test_documented_parameters_are_taken_and_others_are_not():
                 continue
             schema = parameter["schema"]
             schema = resolve(schema["$ref"]) if "$ref" in schema else schema
-            values = schema.get("enum") or [VALUES[parameter["name"]]]
+            values = schema.get("enum") or [example_of(parameter)]
             for value in values:
-                answer = call(server, "GET", f"{path}?{parameter['name']}={value}")
+                query = urllib.parse.urlencode({**needed(given), parameter["name"]: value})
+                answer = call(server, "GET", f"{path}?{query}")
                 assert answer.status == 200, (path, parameter["name"], answer)
         checked(400, "GET", path + "?surprise=1")
 
@@ -421,6 +434,20 @@ def test_answers_about_executions_and_workers_are_as_documented():
     checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")
 
 
+def test_answers_about_schedules_are_as_documented():
+    path = API + "/schedule/preview?cron=30+2+*+*+*&timezone=Europe/Berlin&from=2026-03-28T12:00:00Z"
+    preview = checked(200, "GET", path)
+    example, = document["components"]["schemas"]["SchedulePreview"]["examples"]
+    for key in ("schedule_text", "timezone", "notes"):
+        assert preview[key] == example[key], key
+    for key in ("next_runs", "next_runs_local"):
+        assert preview[key][:2] == example[key] and len(preview[key]) == 5, key
+    most = document["components"]["schemas"]["SchedulePreview"]["properties"]["next_runs"]["maxItems"]
+    assert len(checked(200, "GET", f"{path}&count={most}")["next_runs"]) == most
+    checked(400, "GET", f"{path}&count={most + 1}")
+    checked(400, "GET", API + "/schedule/preview")
+
+
 def test_answers_of_the_server_itself_are_as_documented():
     queue = next(names)
     stream = check_events("/events", "/events", 1)
@@ -449,6 +476,7 @@ def test_whatever_an_answer_may_have_was_seen():
     """Runs behind the others: a property that none of their answers had is declared in vain."""
     for test in (test_answers_about_jobs_are_as_documented,
                  test_answers_about_executions_and_workers_are_as_documented,
+                 test_answers_about_schedules_are_as_documented,
                  test_answers_of_the_server_itself_are_as_documented):
         test()
     missing = sorted(at for key, at in checker.declared.items() if key not in checker.seen)
