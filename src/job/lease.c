@@ -45,3 +45,15 @@ void lease_release(struct lease *held)
     held->ends_ms = 0;
     held->confirmed = false;
 }
+
+enum standing grant_standing(const struct grant *grant, uint64_t worker_id, uint64_t token)
+{
+    if (worker_id == 0)
+        return STANDING_NONE;
+    bool newest = grant->live && grant->newest == token;
+    if (newest && grant->holder_id == worker_id)
+        return STANDING_HELD;
+    if (grant->past_id != worker_id)
+        return STANDING_NONE;
+    return newest && grant->holder_id == 0 ? STANDING_LATE : STANDING_PAST;
+}

@@ -30,3 +30,24 @@ bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token);
 void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms);
 /* Nobody holds it any more; the token stays, so that the next one is larger. */
 void lease_release(struct lease *held);
+
+/* ---- what is on record about a lease */
+
+/* One grant of an execution, looked up by its token. */
+struct grant {
+    bool live;          /* the execution has not ended */
+    uint64_t newest;    /* live: the token of its newest grant */
+    uint64_t holder_id; /* live: who holds that one now; 0: nobody */
+    uint64_t past_id;   /* who had the grant that was asked for, once that has ended; else 0 */
+};
+
+/* What a grant gives a worker the right to, the least first. Who has ever had one keeps
+ * STANDING_PAST at least, for ever. */
+enum standing {
+    STANDING_NONE, /* it was never this worker's */
+    STANDING_PAST, /* it was, until the execution ended or was given to somebody again */
+    STANDING_LATE, /* it has ended, but nobody was given the execution since */
+    STANDING_HELD, /* the worker holds it */
+};
+
+enum standing grant_standing(const struct grant *grant, uint64_t worker_id, uint64_t token);

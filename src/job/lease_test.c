@@ -59,6 +59,40 @@ static void renewing_never_moves_the_end_back(void **state)
     assert_int_equal(lease.ends_ms, 1900);
 }
 
+static void a_grant_is_its_workers_own_as_long_as_it_is_the_newest(void **state)
+{
+    (void)state;
+    struct grant held = {.live = true, .newest = 2, .holder_id = 7};
+    struct grant ended = {.live = true, .newest = 2, .past_id = 7};
+    assert_int_equal(grant_standing(&held, 7, 2), STANDING_HELD);
+    assert_int_equal(grant_standing(&held, 8, 2), STANDING_NONE);
+    assert_int_equal(grant_standing(&held, 7, 1), STANDING_NONE);
+    assert_int_equal(grant_standing(&held, 7, 3), STANDING_NONE);
+    assert_int_equal(grant_standing(&ended, 7, 2), STANDING_LATE);
+    assert_int_equal(grant_standing(&ended, 8, 2), STANDING_NONE);
+}
+
+static void a_grant_that_was_followed_by_another_is_past(void **state)
+{
+    (void)state;
+    struct grant elsewhere = {.live = true, .newest = 3, .holder_id = 8, .past_id = 7};
+    struct grant again = {.live = true, .newest = 3, .holder_id = 7, .past_id = 7};
+    struct grant over = {.past_id = 7};
+    assert_int_equal(grant_standing(&elsewhere, 7, 2), STANDING_PAST);
+    assert_int_equal(grant_standing(&again, 7, 2), STANDING_PAST);
+    assert_int_equal(grant_standing(&over, 7, 2), STANDING_PAST);
+    assert_int_equal(grant_standing(&over, 8, 2), STANDING_NONE);
+}
+
+static void nobody_has_no_standing(void **state)
+{
+    (void)state;
+    struct grant free = {.live = true, .newest = 2};
+    assert_int_equal(grant_standing(&free, 0, 2), STANDING_NONE);
+    assert_int_equal(grant_standing(&(struct grant){0}, 0, 0), STANDING_NONE);
+    assert_int_equal(grant_standing(&free, 7, 2), STANDING_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +101,9 @@ int main(void)
         cmocka_unit_test(another_worker_cannot_report_with_the_right_token),
         cmocka_unit_test(nobody_holds_what_was_released),
         cmocka_unit_test(renewing_never_moves_the_end_back),
+        cmocka_unit_test(a_grant_is_its_workers_own_as_long_as_it_is_the_newest),
+        cmocka_unit_test(a_grant_that_was_followed_by_another_is_past),
+        cmocka_unit_test(nobody_has_no_standing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

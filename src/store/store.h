@@ -7,10 +7,13 @@
  * Three kinds of handle, each used by one thread at a time:
  *   struct store   the writing side, for the turn thread
  *   struct reader  the reading side, one per query thread; sees committed turns only
- *   struct logs    output of commands, apart from everything else, for the log thread and readers
+ *   struct logs    output of commands and their checkpoints, apart from everything else, for the
+ *                  log thread and readers
  */
 #pragma once
 #include "base/arena.h"
+#include "job/checkpoint.h"
+#include "job/lease.h"
 #include "job/log.h"
 #include "job/record.h"
 
@@ -139,6 +142,10 @@ struct reader_ops {
     /* finished or not, with result and trail, and its attempts in order (tokens grow). */
     enum rc (*exec)(struct reader *, uint64_t id, struct arena *, struct exec_rec *ret_exec,
                     struct attempt_rec **ret_attempts, size_t *ret_count, struct err *);
+    /* What is on record about one grant of an execution; all zero when there is nothing. Cheap: it
+     * is asked before output is taken. */
+    enum rc (*grant)(struct reader *, uint64_t exec_id, uint64_t token, struct grant *ret_grant,
+                     struct err *);
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
@@ -150,7 +157,7 @@ struct reader {
     const struct reader_ops *ops;
 };
 
-/* ---- output of commands */
+/* ---- output of commands, and what they leave for their next attempt */
 
 struct logs_ops {
     /* One transaction. Chunks that are there already are left as they are. */
@@ -161,6 +168,18 @@ struct logs_ops {
                     struct arena *, struct log_chunk **ret_chunks, size_t *ret_count, struct err *);
     /* Deletes output older than that, at most `max` chunks a call; says how many. */
     enum rc (*trim)(struct logs *, int64_t before_ms, size_t max, size_t *ret_count, struct err *);
+    /* Takes the place of what the execution has, unless a larger token wrote that. No bytes: there
+     * is none from now on, and the token is remembered. */
+    enum rc (*put_checkpoint)(struct logs *, const struct checkpoint *, struct err *);
+    /* RC_NOT_FOUND when there is none. */
+    enum rc (*checkpoint)(struct logs *, uint64_t exec_id, struct arena *,
+                          struct checkpoint *ret_checkpoint, struct err *);
+    /* A page of all there are, without their bytes: those with ids above `after`, growing, at most
+     * max. Also those that have no bytes (any more). */
+    enum rc (*checkpoints)(struct logs *, uint64_t after, size_t max, struct arena *,
+                           struct checkpoint **ret_checkpoints, size_t *ret_count, struct err *);
+    /* Forgets it, and its token. */
+    enum rc (*drop_checkpoint)(struct logs *, uint64_t exec_id, struct err *);
     void (*close)(struct logs *);
 };
 

@@ -278,6 +278,62 @@ static void a_key_is_replaced_by_its_id(void **state)
     assert_int_equal(got[1].created_ms, T0);
 }
 
+static struct grant read_grant(struct world *w, uint64_t exec_id, uint64_t token)
+{
+    struct grant got;
+    assert_rc(w->reader->ops->grant(w->reader, exec_id, token, &got, &w->err), RC_OK);
+    return got;
+}
+
+static void a_grant_is_on_record_from_its_turn_on(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct grant got = read_grant(w, id, 1);
+    assert_true(got.live);
+    assert_int_equal(got.newest, 0);
+    assert_int_equal(got.holder_id, 0);
+    assert_int_equal(got.past_id, 0);
+
+    struct exec_rec exec = read_exec(w, id);
+    struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
+    lease.exec.token = 1;
+    lease.exec.worker_id = 70;
+    world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
+    got = read_grant(w, id, 1);
+    assert_int_equal(grant_standing(&got, 70, 1), STANDING_HELD);
+    assert_int_equal(grant_standing(&got, 71, 1), STANDING_NONE);
+    got = read_grant(w, id, 2);
+    assert_int_equal(grant_standing(&got, 70, 2), STANDING_NONE);
+}
+
+static void a_grant_stays_on_record_when_it_has_ended(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct exec_rec exec = read_exec(w, id);
+    struct attempt_rec attempt = {
+        .exec_id = id, .token = 1, .number = 1, .worker_id = 70, .outcome = OUTCOME_FAILED};
+    struct exec_change failed = next_change(&exec, CHANGE_UPDATE, EXEC_RETRYING);
+    failed.exec.token = 1;
+    world_commit(w,
+                 (struct delta){
+                     .execs = &failed, .exec_count = 1, .attempts = &attempt, .attempt_count = 1});
+    struct grant got = read_grant(w, id, 1);
+    assert_int_equal(grant_standing(&got, 70, 1), STANDING_LATE);
+
+    struct exec_change over = next_change(&failed.exec, CHANGE_FINISH, EXEC_FAILED);
+    world_commit(w, (struct delta){.execs = &over, .exec_count = 1});
+    got = read_grant(w, id, 1);
+    assert_false(got.live);
+    assert_int_equal(grant_standing(&got, 70, 1), STANDING_PAST);
+    got = read_grant(w, id, 2);
+    assert_int_equal(got.past_id, 0);
+    got = read_grant(w, world_id(w), 1); /* of what nobody knows there is none */
+    assert_false(got.live);
+    assert_int_equal(got.past_id, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     PROMISE(a_job_comes_back_as_it_was_given),
     PROMISE(an_update_keeps_what_a_job_was_born_with),
@@ -287,6 +343,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(an_error_is_kept_until_there_is_another_word),
     PROMISE(attempts_come_in_the_order_of_their_tokens),
     PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
+    PROMISE(a_grant_is_on_record_from_its_turn_on),
+    PROMISE(a_grant_stays_on_record_when_it_has_ended),
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
     PROMISE(a_question_about_nothing_is_answered_with_nothing),

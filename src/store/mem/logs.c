@@ -2,6 +2,7 @@
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct mem_logs {
@@ -107,6 +108,90 @@ static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *re
     return RC_OK;
 }
 
+/* ---- checkpoints */
+
+static enum rc put_checkpoint(struct logs *logs, const struct checkpoint *checkpoint,
+                              struct err *err)
+{
+    struct mem_store *m = store_of(logs);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct checkpoint *kept = map_get(&m->checkpoints, checkpoint->exec_id);
+    if (kept == NULL) {
+        kept = MEM_NEW(struct checkpoint);
+        map_put(&m->checkpoints, checkpoint->exec_id, kept);
+    }
+    if (checkpoint->token >= kept->token) {
+        struct str bytes = kept_text(checkpoint->bytes);
+        kept_text_free(&kept->bytes);
+        *kept = *checkpoint;
+        kept->bytes = bytes;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena *arena,
+                               struct checkpoint *ret_checkpoint, struct err *err)
+{
+    struct mem_store *m = store_of(logs);
+    pthread_mutex_lock(&m->lock);
+    const struct checkpoint *kept = map_get(&m->checkpoints, exec_id);
+    bool found = kept != NULL && kept->bytes.len > 0;
+    if (found) {
+        *ret_checkpoint = *kept;
+        ret_checkpoint->bytes = arena_str(arena, kept->bytes);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return found ? RC_OK
+                 : err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
+}
+
+static int by_exec(const void *a, const void *b)
+{
+    const struct checkpoint *left = a;
+    const struct checkpoint *right = b;
+    return left->exec_id < right->exec_id ? -1 : left->exec_id > right->exec_id;
+}
+
+static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, struct arena *arena,
+                                struct checkpoint **ret_checkpoints, size_t *ret_count,
+                                struct err *err)
+{
+    struct mem_store *m = store_of(logs);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct checkpoint *list = ARENA_ARRAY(arena, struct checkpoint, m->checkpoints.len);
+    size_t count = 0;
+    MAP_EACH(&m->checkpoints, slot)
+    {
+        const struct checkpoint *kept = slot->value;
+        if (kept->exec_id <= after)
+            continue;
+        list[count] = *kept;
+        list[count++].bytes = (struct str){0};
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (count > 0)
+        qsort(list, count, sizeof *list, by_exec);
+    *ret_checkpoints = list;
+    *ret_count = count < max ? count : max;
+    return RC_OK;
+}
+
+static enum rc drop_checkpoint(struct logs *logs, uint64_t exec_id, struct err *err)
+{
+    struct mem_store *m = store_of(logs);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct checkpoint *kept = map_remove(&m->checkpoints, exec_id);
+    pthread_mutex_unlock(&m->lock);
+    if (kept != NULL)
+        kept_text_free(&kept->bytes);
+    free(kept);
+    return RC_OK;
+}
+
 static void close_logs(struct logs *logs)
 {
     free(logs);
@@ -116,6 +201,10 @@ static const struct logs_ops ops = {
     .append = append,
     .read = read_chunks,
     .trim = trim,
+    .put_checkpoint = put_checkpoint,
+    .checkpoint = read_checkpoint,
+    .checkpoints = list_checkpoints,
+    .drop_checkpoint = drop_checkpoint,
     .close = close_logs,
 };
 

@@ -41,7 +41,8 @@ struct mem_store {
     size_t counter_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
-    struct map logs; /* execution -> struct chunk_list */
+    struct map logs;        /* execution -> struct chunk_list */
+    struct map checkpoints; /* execution -> struct checkpoint */
 
     /* The turn under way: claims it took, to be given back unless it is committed. */
     struct claim **taken; /* owned; what they point to stands in claims */

@@ -61,6 +61,26 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     return exec != NULL ? RC_OK : err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
 }
 
+static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t token,
+                          struct grant *ret_grant, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    *ret_grant = (struct grant){0};
+    pthread_mutex_lock(&m->lock);
+    const struct exec_rec *exec = map_get(&m->live, exec_id);
+    const struct attempt_list *list = map_get(&m->attempts, exec_id);
+    if (exec != NULL)
+        *ret_grant =
+            (struct grant){.live = true, .newest = exec->token, .holder_id = exec->worker_id};
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (list->attempts[i].token == token)
+            ret_grant->past_id = list->attempts[i].worker_id;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
 /* ---- lists: walk everything, sort, cut */
 
 static bool text_fits(struct str wanted, struct str text)
@@ -185,6 +205,7 @@ static void close_reader(struct reader *reader)
 static const struct reader_ops ops = {
     .job = read_job,
     .exec = read_exec,
+    .grant = read_grant,
     .jobs = list_jobs,
     .execs = list_execs,
     .close = close_reader,

@@ -325,8 +325,15 @@ static void free_lists(struct mem_store *m)
         free(list->chunks);
         free(list);
     }
+    MAP_EACH(&m->checkpoints, slot)
+    {
+        struct checkpoint *checkpoint = slot->value;
+        kept_text_free(&checkpoint->bytes);
+        free(checkpoint);
+    }
     map_free(&m->attempts);
     map_free(&m->logs);
+    map_free(&m->checkpoints);
 }
 
 static void free_claims(struct mem_store *m)

@@ -35,7 +35,7 @@ static const struct role roles[] = {
                  .setup = SQL_SETUP_LOGS,
                  .migrations = sqlite_migrations_logs,
                  .first = SQL_APPEND_CHUNK,
-                 .last = SQL_TRIM_CHUNKS},
+                 .last = SQL_DROP_CHECKPOINT},
 };
 
 /* ---- errors */

@@ -3,6 +3,7 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct sqlite_logs {
@@ -82,6 +83,66 @@ static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *re
     return RC_OK;
 }
 
+/* ---- checkpoints */
+
+static enum rc put_checkpoint(struct logs *logs, const struct checkpoint *checkpoint,
+                              struct err *err)
+{
+    struct stmt stmt = db_stmt(db_of(logs), SQL_PUT_CHECKPOINT);
+    stmt_u64(&stmt, checkpoint->exec_id);
+    stmt_u64(&stmt, checkpoint->token);
+    stmt_i64(&stmt, checkpoint->at_ms);
+    stmt_blob(&stmt, checkpoint->bytes);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena *arena,
+                               struct checkpoint *ret_checkpoint, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db_of(logs), SQL_READ_CHECKPOINT);
+    bool found;
+    stmt_u64(&stmt, exec_id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
+    struct row row = row_of(&stmt, arena);
+    if (!row_checkpoint(&row, ret_checkpoint))
+        return err_set(err, RC_CORRUPT,
+                       "%s: the checkpoint of execution %" PRIu64 " makes no sense", stmt.db->path,
+                       exec_id);
+    return RC_OK;
+}
+
+static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, struct arena *arena,
+                                struct checkpoint **ret_checkpoints, size_t *ret_count,
+                                struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db_of(logs), SQL_LIST_CHECKPOINTS);
+    VEC(struct checkpoint) list = {0};
+    stmt_u64(&stmt, after);
+    stmt_u64(&stmt, max);
+    for (;;) {
+        bool found;
+        struct checkpoint checkpoint;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_checkpoint(&row, &checkpoint))
+            *VEC_PUSH(arena, &list) = checkpoint;
+    }
+    *ret_checkpoints = list.items;
+    *ret_count = list.len;
+    return RC_OK;
+}
+
+static enum rc drop_checkpoint(struct logs *logs, uint64_t exec_id, struct err *err)
+{
+    struct stmt stmt = db_stmt(db_of(logs), SQL_DROP_CHECKPOINT);
+    stmt_u64(&stmt, exec_id);
+    return stmt_done(&stmt, err);
+}
+
 static void close_logs(struct logs *logs)
 {
     db_close(db_of(logs));
@@ -92,6 +153,10 @@ static const struct logs_ops ops = {
     .append = append,
     .read = read_chunks,
     .trim = trim,
+    .put_checkpoint = put_checkpoint,
+    .checkpoint = read_checkpoint,
+    .checkpoints = list_checkpoints,
+    .drop_checkpoint = drop_checkpoint,
     .close = close_logs,
 };
 

@@ -276,6 +276,13 @@ SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_co
     peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error
 FROM attempt WHERE exec_id = :exec_id ORDER BY token;
 
+-- name: read_grant
+-- Always one row: who asks about what never was is told so by NULLs.
+SELECT l.token, l.worker_id, a.worker_id
+FROM (SELECT :exec_id AS exec_id, :token AS token) q
+LEFT JOIN live l ON l.id = q.exec_id
+LEFT JOIN attempt a ON a.exec_id = q.exec_id AND a.token = q.token;
+
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;
 
@@ -366,7 +373,7 @@ SELECT id FROM history
 WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 
--- ---- output of commands (logs.db)
+-- ---- output of commands and their checkpoints (logs.db)
 
 -- name: append_chunk
 INSERT INTO chunk (exec_id, token, seq, attempt, stream, at_ms, bytes)
@@ -381,3 +388,19 @@ ORDER BY token, seq;
 -- name: trim_chunks
 DELETE FROM chunk WHERE (exec_id, token, seq) IN (
     SELECT exec_id, token, seq FROM chunk WHERE at_ms < :before_ms ORDER BY at_ms LIMIT :max);
+
+-- name: put_checkpoint
+INSERT INTO checkpoint (exec_id, token, at_ms, bytes) VALUES (:exec_id, :token, :at_ms, :bytes)
+ON CONFLICT (exec_id) DO UPDATE
+SET token = excluded.token, at_ms = excluded.at_ms, bytes = excluded.bytes
+WHERE excluded.token >= checkpoint.token;
+
+-- name: read_checkpoint
+SELECT exec_id, token, at_ms, bytes FROM checkpoint
+WHERE exec_id = :exec_id AND length(bytes) > 0;
+
+-- name: list_checkpoints
+SELECT exec_id, token, at_ms, x'' FROM checkpoint WHERE exec_id > :after ORDER BY exec_id LIMIT :max;
+
+-- name: drop_checkpoint
+DELETE FROM checkpoint WHERE exec_id = :exec_id;

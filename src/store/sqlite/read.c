@@ -101,6 +101,20 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     return read_attempts(db, id, arena, ret_attempts, ret_count, err);
 }
 
+static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t token,
+                          struct grant *ret_grant, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_GRANT);
+    bool found;
+    stmt_u64(&stmt, exec_id);
+    stmt_u64(&stmt, token);
+    TRY(stmt_next(&stmt, &found, err));
+    struct row row = row_of(&stmt, NULL);
+    if (!row_grant(&row, ret_grant))
+        return makes_no_sense(&stmt, "execution", exec_id, err);
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -110,6 +124,7 @@ static void close_reader(struct reader *reader)
 static const struct reader_ops ops = {
     .job = read_job,
     .exec = read_exec,
+    .grant = read_grant,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .close = close_reader,

@@ -220,3 +220,37 @@ bool row_chunk(struct row *row, struct log_chunk *ret_chunk)
     *ret_chunk = chunk;
     return makes_sense(row);
 }
+
+bool row_checkpoint(struct row *row, struct checkpoint *ret_checkpoint)
+{
+    struct checkpoint checkpoint = {0};
+    checkpoint.exec_id = row_id(row);
+    checkpoint.token = row_u64(row);
+    checkpoint.at_ms = row_ms(row);
+    checkpoint.bytes = row_blob(row);
+    *ret_checkpoint = checkpoint;
+    return makes_sense(row);
+}
+
+static bool is_null(const struct row *row)
+{
+    return sqlite3_column_type(row->stmt->handle, row->at) == SQLITE_NULL;
+}
+
+static uint64_t row_u64_or_null(struct row *row)
+{
+    if (!is_null(row))
+        return row_u64(row);
+    row->at++;
+    return 0;
+}
+
+bool row_grant(struct row *row, struct grant *ret_grant)
+{
+    struct grant grant = {.live = !is_null(row)};
+    grant.newest = row_u64_or_null(row);
+    grant.holder_id = row_u64_or_null(row);
+    grant.past_id = row_u64_or_null(row);
+    *ret_grant = grant;
+    return makes_sense(row);
+}

@@ -34,3 +34,6 @@ bool row_worker(struct row *row, struct worker_rec *ret_worker);
 bool row_counter(struct row *row, struct counter *ret_counter);
 bool row_key(struct row *row, struct key_rec *ret_key);
 bool row_chunk(struct row *row, struct log_chunk *ret_chunk);
+bool row_checkpoint(struct row *row, struct checkpoint *ret_checkpoint);
+/* Its columns are NULL where there is nothing to tell. */
+bool row_grant(struct row *row, struct grant *ret_grant);

@@ -51,6 +51,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_READ_LIVE] = "read_live",
     [SQL_READ_HISTORY] = "read_history",
     [SQL_READ_ATTEMPTS] = "read_attempts",
+    [SQL_READ_GRANT] = "read_grant",
     [SQL_READ_DRIFT] = "read_drift",
     [SQL_LIST_JOBS] = "list_jobs",
     [SQL_EDGE_JOBS] = "edge_jobs",
@@ -67,6 +68,10 @@ static const char *const names[SQL_COUNT] = {
     [SQL_APPEND_CHUNK] = "append_chunk",
     [SQL_READ_CHUNKS] = "read_chunks",
     [SQL_TRIM_CHUNKS] = "trim_chunks",
+    [SQL_PUT_CHECKPOINT] = "put_checkpoint",
+    [SQL_READ_CHECKPOINT] = "read_checkpoint",
+    [SQL_LIST_CHECKPOINTS] = "list_checkpoints",
+    [SQL_DROP_CHECKPOINT] = "drop_checkpoint",
 };
 
 static const struct str marker = STR_INIT("-- name: ");

@@ -90,20 +90,40 @@ static void a_second_server_is_told_who_has_the_directory(void **state)
 
 static void a_file_of_a_newer_version_is_refused(void **state)
 {
-    static const char *const files[] = {"belfry.db", "logs.db"};
+    static const struct {
+        const char *name;
+        const char *newest;
+        const char *restore;
+    } files[] = {{"belfry.db", "up to 1", "PRAGMA user_version = 1"},
+                 {"logs.db", "up to 2", "PRAGMA user_version = 2"}};
     const char *dir = *state;
     struct err err;
     struct store *store = open_store(dir);
     store->ops->close(store);
     for (size_t i = 0; i < COUNT_OF(files); i++) {
-        run_sql(dir, files[i], "PRAGMA user_version = 99");
+        run_sql(dir, files[i].name, "PRAGMA user_version = 99");
         assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_UNSUPPORTED);
         assert_non_null(strstr(err.text, "version 99"));
-        assert_non_null(strstr(err.text, "up to 1"));
-        assert_non_null(strstr(err.text, files[i]));
-        run_sql(dir, files[i], "PRAGMA user_version = 1");
+        assert_non_null(strstr(err.text, files[i].newest));
+        assert_non_null(strstr(err.text, files[i].name));
+        run_sql(dir, files[i].name, files[i].restore);
     }
     store = open_store(dir);
+    store->ops->close(store);
+}
+
+static void a_file_of_an_older_version_is_brought_up_to_date(void **state)
+{
+    const char *dir = *state;
+    struct logs *logs;
+    struct checkpoint one = {.exec_id = 7, .token = 1, .bytes = STR("kept")};
+    struct store *store = open_store(dir);
+    store->ops->close(store);
+    run_sql(dir, "logs.db", "DROP TABLE checkpoint; PRAGMA user_version = 1");
+    store = open_store(dir);
+    assert_int_equal(store->ops->logs(store, &logs, NULL), RC_OK);
+    assert_int_equal(logs->ops->put_checkpoint(logs, &one, NULL), RC_OK);
+    logs->ops->close(logs);
     store->ops->close(store);
 }
 
@@ -331,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIR(a_second_server_is_told_who_has_the_directory),
+        IN_DIR(a_file_of_an_older_version_is_brought_up_to_date),
         IN_DIR(a_file_of_a_newer_version_is_refused),
         IN_DIR(only_the_owner_can_look_inside),
         IN_DIR(a_damaged_row_is_left_out_and_the_rest_is_served),
