@@ -8,8 +8,10 @@
 request_step api_job_create, api_job_batch, api_job, api_job_delete;   /* api_jobs.c */
 request_step api_execution, api_execution_cancel, api_execution_retry; /* api_executions.c */
 request_step api_execution_logs, api_events;                           /* api_streams.c */
-request_step api_jobs, api_executions, api_job_executions;             /* api_lists.c */
-request_step api_schedule_preview;                                     /* api_schedule.c */
+request_step api_checkpoint_put, api_checkpoint_fetch,
+    api_execution_checkpoint;                              /* api_checkpoints.c */
+request_step api_jobs, api_executions, api_job_executions; /* api_lists.c */
+request_step api_schedule_preview;                         /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
     api_worker_drain;                                                      /* api_workers.c */
 request_step api_stats, api_healthz, api_readyz, api_version, api_openapi; /* api_system.c */

@@ -32,6 +32,8 @@ static void answer_registered(struct request *r)
                             .park_ms = (int64_t)options->park_ms,
                             .kill_grace_ms = (int64_t)options->kill_grace_ms,
                             .output_bytes_max = (int64_t)options->output_bytes_max,
+                            .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
+                            .checkpoint_ms = (int64_t)options->checkpoint_ms,
                         });
     request_answer(r, 201, buf_str(&out));
 }
@@ -90,11 +92,10 @@ static void answer_kept(struct request *r)
 
 void api_worker_logs(struct request *r)
 {
-    uint64_t worker_id;
     struct err err;
     VEC(struct log_chunk) chunks = {0};
     struct str rest = r->http->body;
-    if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &worker_id))
+    if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &r->sender_id))
         return;
     if (!str_eq_nocase(http_request_header(r->http, STR("Content-Type")), STR(LOG_FRAME_TYPE))) {
         request_problem(r, 415, "the body must be " LOG_FRAME_TYPE);

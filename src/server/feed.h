@@ -1,5 +1,5 @@
 /* feed.h - what the tail thread sends to those who follow. Part of the tail: `struct tail` is
- * shared by tail.c and feed.c only. */
+ * shared by tail.c, feed.c and checkpoints.c only. */
 #pragma once
 #include "server/tail.h"
 
@@ -9,11 +9,14 @@ struct tail {
     struct thread *thread;
     struct logs *logs;
     struct reader *reader;
+    struct fence *fence; /* owned */
     struct arena arena;  /* of one read or write */
     struct list keeping; /* requests with output to keep */
     struct list follows;
     bool lagging;         /* somebody has to be looked at again soon */
     int64_t trim_ms;      /* boot clock: when to delete old output next */
+    int64_t sweep_ms;     /* the same for checkpoints … */
+    uint64_t sweep_after; /* … and where to go on; 0: from the first */
     struct event *ring;   /* owned: EVENTS_KEPT of them */
     uint64_t event_first; /* the oldest number in the ring */
     uint64_t event_next;  /* the number that the next event gets */

@@ -32,26 +32,28 @@ struct server_options {
     uint64_t query_threads; /* read connections */
 
     /* Limits: reaching one is answered, never ignored. */
-    uint64_t payload_bytes_max; /* of one job's payload: 413 */
-    uint64_t request_bytes_max; /* of one request's body, so of a batch: 413 */
-    uint64_t batch_jobs_max;    /* jobs in one batch: 413 */
-    uint64_t connections_max;   /* of all net threads together: 503 */
-    uint64_t live_max;          /* unfinished executions in memory: 503 */
-    uint64_t lanes_max;         /* distinct pairs of queue and handler: 503 */
-    uint64_t head_bytes_max;    /* request line and headers: 431 */
-    uint64_t mailbox_max;       /* messages waiting for one thread: 503 */
-    uint64_t stream_bytes_max;  /* unsent to one slow stream reader before it is cut off */
-    uint64_t output_bytes_max;  /* kept of one attempt's output */
-    uint64_t head_timeout_ms;   /* from a request's first byte to the end of its head: 408 */
-    uint64_t body_timeout_ms;   /* longest pause within a body: 408 */
-    uint64_t idle_timeout_ms;   /* a connection without requests is closed */
+    uint64_t payload_bytes_max;    /* of one job's payload: 413 */
+    uint64_t request_bytes_max;    /* of one request's body, so of a batch: 413 */
+    uint64_t batch_jobs_max;       /* jobs in one batch: 413 */
+    uint64_t connections_max;      /* of all net threads together: 503 */
+    uint64_t live_max;             /* unfinished executions in memory: 503 */
+    uint64_t lanes_max;            /* distinct pairs of queue and handler: 503 */
+    uint64_t head_bytes_max;       /* request line and headers: 431 */
+    uint64_t mailbox_max;          /* messages waiting for one thread: 503 */
+    uint64_t stream_bytes_max;     /* unsent to one slow stream reader before it is cut off */
+    uint64_t output_bytes_max;     /* kept of one attempt's output */
+    uint64_t checkpoint_bytes_max; /* of one checkpoint: 413 */
+    uint64_t head_timeout_ms;      /* from a request's first byte to the end of its head: 408 */
+    uint64_t body_timeout_ms;      /* longest pause within a body: 408 */
+    uint64_t idle_timeout_ms;      /* a connection without requests is closed */
 
     /* Times. */
     uint64_t lease_ms;      /* a worker unheard of for this long loses what it ran */
     uint64_t park_ms;       /* longest a worker's poll waits for work */
     uint64_t kill_grace_ms; /* between SIGTERM and SIGKILL */
+    uint64_t checkpoint_ms; /* how often a worker looks whether a command has written one */
     uint64_t horizon_ms;    /* work due later than this stays on disk only */
-    uint64_t logs_keep_ms;  /* output of finished executions */
+    uint64_t logs_keep_ms;  /* output, and checkpoints of ended executions */
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;

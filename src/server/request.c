@@ -75,6 +75,11 @@ void request_answer(struct request *r, int status, struct str json)
     respond(r, &(struct http_answer){.status = status, .content_type = JSON_TYPE, .body = json});
 }
 
+void request_answer_bytes(struct request *r, struct str bytes)
+{
+    respond(r, &(struct http_answer){.status = 200, .content_type = BYTES_TYPE, .body = bytes});
+}
+
 void request_answer_empty(struct request *r, int status)
 {
     respond(r, &(struct http_answer){.status = status});
@@ -155,13 +160,23 @@ bool request_json(struct request *r, bool optional, struct json *ret_doc)
     return false;
 }
 
-bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id)
+static bool path_id(struct request *r, struct str text, const char *prefix, uint64_t *ret_id)
 {
     struct err err;
-    if (id_parse(r->id, prefix, ret_id, &err) == RC_OK)
+    if (id_parse(text, prefix, ret_id, &err) == RC_OK)
         return true;
     request_problem(r, 404, "%s", err.text);
     return false;
+}
+
+bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id)
+{
+    return path_id(r, r->id, prefix, ret_id);
+}
+
+bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id)
+{
+    return path_id(r, r->sub_id, prefix, ret_id);
 }
 
 static const char *const no_names[] = {NULL};

@@ -21,10 +21,13 @@ struct parcel {
 struct net;
 struct request;
 struct follow;
+struct checkpoint_call;
 struct net_stream;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
+
+#define BYTES_TYPE "application/octet-stream"
 
 enum { REQUEST_ID_MAX = 24 };
 
@@ -35,18 +38,21 @@ struct request {
     struct server *server;
     struct net *net; /* where it came from and goes back to */
     const struct principal *who;
-    struct str id; /* the part of the path that a route's {} stands for */
+    struct str id;     /* the part of the path that a route's {} stands for … */
+    struct str sub_id; /* … and its second one */
     char request_id[REQUEST_ID_MAX];
 
     request_step *home;       /* on the net thread, when it comes back */
     request_look *look;       /* on a query thread */
     struct command cmd;       /* for the turn */
     struct follow *follow;    /* for the tail: what to send on and on */
-    struct log_chunk *chunks; /* for the tail: what to keep */
+    struct log_chunk *chunks; /* for the tail: what to keep … */
     size_t chunk_count;
-    struct net_stream *stream; /* while it is an endless answer */
-    bool pings;                /* whose silence is broken by comments */
-    enum rc rc;                /* of a look, or of the tail */
+    uint64_t sender_id;                 /* … and the worker it comes from */
+    struct checkpoint_call *checkpoint; /* for the tail: what to do with one */
+    struct net_stream *stream;          /* while it is an endless answer */
+    bool pings;                         /* whose silence is broken by comments */
+    enum rc rc;                         /* of a look, or of the tail */
     struct err err;
     const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
     struct filter filter;              /* of a list */
@@ -72,6 +78,8 @@ void request_send_home(struct request *r);
 /* ---- answering; on the net thread; ends the request */
 
 void request_answer(struct request *r, int status, struct str json);
+/* Bytes that are nobody's business. */
+void request_answer_bytes(struct request *r, struct str bytes);
 void request_answer_empty(struct request *r, int status);
 /* Room for a small answer in the request's own arena. */
 struct buf request_buf(struct request *r, size_t bytes_max);
@@ -87,6 +95,7 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
 /* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */
 bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id);
+bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id);
 /* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
  * value that can be read: none is passed over. */
 bool request_params_known(struct request *r, const char *const *names);

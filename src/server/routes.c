@@ -4,7 +4,7 @@
 struct route {
     enum http_method method;
     unsigned roles;  /* set of enum role; empty: nobody */
-    struct str path; /* {} stands for one part, which becomes request.id */
+    struct str path; /* {} stands for one part: request.id, and for the second request.sub_id */
     request_step *handle;
 };
 
@@ -15,6 +15,8 @@ struct route {
 static const struct route routes[] = {
     {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/poll"),         api_worker_poll},
     {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/logs"),         api_worker_logs},
+    {HTTP_METHOD_PUT,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"), api_checkpoint_put},
+    {HTTP_METHOD_GET,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"), api_checkpoint_fetch},
     {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers"),                 api_worker_register},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/workers"),                 api_workers},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/workers/{}/drain"),        api_worker_drain},
@@ -29,6 +31,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),    api_execution_cancel},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),     api_execution_retry},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),      api_execution_logs},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/checkpoint"), api_execution_checkpoint},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/schedule/preview"),        api_schedule_preview},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                  api_events},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                   api_stats},
@@ -56,13 +59,16 @@ static struct str next_part(struct str *rest)
     return part;
 }
 
-static bool matches(struct str pattern, struct str path, struct str *ret_id)
+enum { IDS_MAX = 2 }; /* in one path */
+
+static bool matches(struct str pattern, struct str path, struct str ret_ids[IDS_MAX])
 {
+    size_t count = 0;
     while (pattern.len > 0 && path.len > 0) {
         struct str want = next_part(&pattern);
         struct str part = next_part(&path);
-        if (str_eq(want, STR("{}")) && part.len > 0)
-            *ret_id = part;
+        if (str_eq(want, STR("{}")) && part.len > 0 && count < IDS_MAX)
+            ret_ids[count++] = part;
         else if (!str_eq(want, part))
             return false;
     }
@@ -75,8 +81,11 @@ static const struct route *find(struct request *r, struct buf *ret_allow)
     enum http_method method =
         r->http->method == HTTP_METHOD_HEAD ? HTTP_METHOD_GET : r->http->method;
     for (size_t i = 0; i < COUNT_OF(routes); i++) {
-        if (!matches(routes[i].path, r->http->path, &r->id))
+        struct str ids[IDS_MAX] = {0};
+        if (!matches(routes[i].path, r->http->path, ids))
             continue;
+        r->id = ids[0];
+        r->sub_id = ids[1];
         if (routes[i].method == method)
             return &routes[i];
         if (ret_allow->len > 0)

@@ -50,6 +50,7 @@ static const struct setting settings_table[] = {
     NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
     BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
     BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
+    BYTES(checkpoint_bytes_max, "1MiB", 1, 64 * MIB, "largest checkpoint of one execution"),
     TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
     TIME(body_timeout_ms, "30s", 100, HOUR, "longest pause within a request's body"),
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
@@ -57,8 +58,9 @@ static const struct setting settings_table[] = {
     TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
     TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
     TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
+    TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
-    TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output is kept"),
+    TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };
 /* clang-format on */
 

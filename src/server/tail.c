@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "server/checkpoints.h"
 #include "server/feed.h"
 
 #include <stdlib.h>
@@ -33,11 +34,35 @@ static void deliver_keep(struct parcel *parcel)
     list_push_back(&r->server->tail->keeping, &r->parcel.mail.node);
 }
 
+/* One chunk that its sender has no right to, and nothing of the upload is kept. */
+static enum rc check_sender(struct tail *t, const struct request *r, struct err *err)
+{
+    for (size_t i = 0; i < r->chunk_count; i++) {
+        struct lease_name name = {r->sender_id, r->chunks[i].exec_id, r->chunks[i].token};
+        TRY(fence_check(t->fence, &name, STANDING_PAST, err));
+    }
+    return RC_OK;
+}
+
+static void refuse_strangers(struct tail *t)
+{
+    LIST_EACH(&t->keeping, node)
+    {
+        struct request *r = CONTAINER_OF(node, struct request, parcel.mail.node);
+        r->rc = check_sender(t, r, &r->err);
+        if (r->rc == RC_OK)
+            continue;
+        list_remove(node);
+        request_send_home(r);
+    }
+}
+
 /* All uploads that wait go into one transaction. */
 static void keep_all(struct tail *t)
 {
     VEC(struct log_chunk) all = {0};
     struct err err = {0};
+    refuse_strangers(t);
     if (list_empty(&t->keeping))
         return;
     LIST_EACH(&t->keeping, node)
@@ -77,7 +102,8 @@ static void trim(struct tail *t)
 
 static int64_t deadline_us(const struct tail *t)
 {
-    int64_t ahead_ms = t->trim_ms - clock_boot_ms();
+    int64_t next_ms = t->trim_ms < t->sweep_ms ? t->trim_ms : t->sweep_ms;
+    int64_t ahead_ms = next_ms - clock_boot_ms();
     if (t->lagging && ahead_ms > LAG_TICK_MS)
         ahead_ms = LAG_TICK_MS;
     return clock_mono_us() + (ahead_ms > 0 ? ahead_ms * 1000 : 0);
@@ -103,6 +129,7 @@ static void serve(void *arg)
         deliver_all(t);
         feed_pump(t);
         trim(t);
+        checkpoints_sweep(t);
     }
     feed_end_all(t);
 }
@@ -132,6 +159,12 @@ enum rc tail_keep(struct tail *t, struct request *r)
     return mailbox_send(t->box, &r->parcel.mail);
 }
 
+enum rc tail_checkpoint(struct tail *t, struct request *r)
+{
+    r->parcel.deliver = checkpoints_serve;
+    return mailbox_send(t->box, &r->parcel.mail);
+}
+
 enum rc tail_follow(struct tail *t, struct request *r)
 {
     r->parcel.deliver = feed_start;
@@ -141,6 +174,7 @@ enum rc tail_follow(struct tail *t, struct request *r)
 void tail_free(struct tail *t)
 {
     mailbox_free(t->box);
+    fence_free(t->fence);
     if (t->reader != NULL)
         t->reader->ops->close(t->reader);
     if (t->logs != NULL)
@@ -155,7 +189,7 @@ enum rc tail_start(struct server *server, struct tail **ret_tail, struct err *er
     struct tail *t = MEM_NEW(struct tail);
     t->server = server;
     t->box = mailbox_new(server->options->mailbox_max);
-    t->trim_ms = clock_boot_ms() + TRIM_AGAIN_MS;
+    t->trim_ms = t->sweep_ms = clock_boot_ms() + TRIM_AGAIN_MS;
     t->ring = mem_new(EVENTS_KEPT * sizeof *t->ring);
     /* Numbers of one start are larger than those of the start before, so that a reader who comes
      * back after a restart is recognised as one who missed something. */
@@ -165,6 +199,7 @@ enum rc tail_start(struct server *server, struct tail **ret_tail, struct err *er
     enum rc rc = server->store->ops->logs(server->store, &t->logs, err);
     if (rc == RC_OK)
         rc = server->store->ops->reader(server->store, &t->reader, err);
+    t->fence = fence_new(t->reader);
     if (rc == RC_OK)
         rc = thread_start("tail", serve, t, &t->thread, err);
     if (rc != RC_OK) {

@@ -1,10 +1,12 @@
-/* tail.h - the thread that keeps output and tells what happens.
+/* tail.h - the thread that keeps output and checkpoints, and tells what happens.
  *
  * It owns the writing side of the logs, the followers of output, and the ring of recent events
- * with its watchers. Followers pull: each has a place, and is sent the next page when its reader
+ * with its watchers. What workers send is kept when it is sent in the name of a lease that they were
+ * given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the next page when its reader
  * has taken most of the last one. The database (or the ring) is the buffer, so a reader that never
  * reads costs a few hundred bytes, whatever is printed meanwhile. */
 #pragma once
+#include "server/fence.h"
 #include "server/request.h"
 
 enum {
@@ -44,9 +46,25 @@ struct follow {
     struct parcel closed;  /* from the tail: forgotten */
 };
 
+enum checkpoint_kind {
+    CHECKPOINT_PUT,   /* a worker keeps it */
+    CHECKPOINT_FETCH, /* a worker starts with it; none is RC_OK without bytes */
+    CHECKPOINT_SHOW,  /* a person looks at it; none is RC_NOT_FOUND */
+};
+
+/* What a request wants to do with a checkpoint. */
+struct checkpoint_call {
+    enum checkpoint_kind kind;
+    struct lease_name name;       /* CHECKPOINT_SHOW: only the execution */
+    struct checkpoint checkpoint; /* CHECKPOINT_PUT: its bytes; else the answer, in r's arena */
+};
+
 enum rc tail_start(struct server *server, struct tail **ret_tail, struct err *err);
-/* Keeps r->chunks and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not taken. */
+/* Keeps r->chunks, sent by r->sender_id, and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not
+ * taken. */
 enum rc tail_keep(struct tail *t, struct request *r);
+/* Does what r->checkpoint says and sends r home with r->rc. */
+enum rc tail_checkpoint(struct tail *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
  * home with r->rc set. */
 enum rc tail_follow(struct tail *t, struct request *r);

@@ -172,6 +172,10 @@ static const struct field welcome_fields[] = {
     AMOUNT("park_ms", park_ms),
     AMOUNT("kill_grace_ms", kill_grace_ms),
     AMOUNT("output_bytes_max", output_bytes_max),
+    /* A server of before there were checkpoints names neither. */
+    {FIELD("checkpoint_bytes_max", struct welcome, checkpoint_bytes_max), .kind = FIELD_INT,
+     .max = INT64_MAX},
+    {FIELD("checkpoint_ms", struct welcome, checkpoint_ms), .kind = FIELD_INT, .max = INT64_MAX},
 };
 
 enum rc welcome_parse(struct str text, struct arena *arena, struct welcome *ret_welcome,

@@ -12,10 +12,12 @@
 /* What a worker is told when it registers. */
 struct welcome {
     uint64_t worker_id;
-    int64_t lease_ms;         /* how long a lease lasts without being renewed */
-    int64_t park_ms;          /* the longest useful wait_ms */
-    int64_t kill_grace_ms;    /* between TERM and KILL */
-    int64_t output_bytes_max; /* kept of one attempt's output */
+    int64_t lease_ms;             /* how long a lease lasts without being renewed */
+    int64_t park_ms;              /* the longest useful wait_ms */
+    int64_t kill_grace_ms;        /* between TERM and KILL */
+    int64_t output_bytes_max;     /* kept of one attempt's output */
+    int64_t checkpoint_bytes_max; /* of one checkpoint; 0: a server that keeps none */
+    int64_t checkpoint_ms;        /* how often to look whether a command has written one */
 };
 
 /* ---- the server's side; errors start zeroed, RC_INVALID when there is one */

@@ -130,11 +130,23 @@ static void a_bad_registration_is_refused(void **state)
 static void a_welcome_reads_back_as_it_was_printed(void **state)
 {
     (void)state;
-    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216};
+    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000};
     struct welcome back;
     welcome_print(&out, &welcome);
     assert_int_equal(welcome_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
     assert_memory_equal(&back, &welcome, sizeof back);
+}
+
+static void an_older_server_keeps_no_checkpoints(void **state)
+{
+    (void)state;
+    struct welcome back;
+    assert_int_equal(
+        welcome_parse(STR("{\"worker_id\":\"wrk_0000000000001\",\"lease_ms\":1,\"park_ms\":1,"
+                          "\"kill_grace_ms\":1,\"output_bytes_max\":1}"),
+                      &arena, &back, NULL),
+        RC_OK);
+    assert_int_equal(back.checkpoint_bytes_max, 0);
 }
 
 static void a_worker_says_what_is_wrong_with_a_welcome(void **state)
@@ -389,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup(a_worker_without_handlers_runs_commands, clear),
         cmocka_unit_test_setup(a_bad_registration_is_refused, clear),
         cmocka_unit_test_setup(a_welcome_reads_back_as_it_was_printed, clear),
+        cmocka_unit_test_setup(an_older_server_keeps_no_checkpoints, clear),
         cmocka_unit_test_setup(a_worker_says_what_is_wrong_with_a_welcome, clear),
         cmocka_unit_test_setup(a_poll_reads_back_as_it_was_printed, clear),
         cmocka_unit_test_setup(a_poll_may_be_short, clear),

@@ -34,6 +34,8 @@ void welcome_print(struct buf *out, const struct welcome *welcome)
     json_put_int(&w, "park_ms", welcome->park_ms);
     json_put_int(&w, "kill_grace_ms", welcome->kill_grace_ms);
     json_put_int(&w, "output_bytes_max", welcome->output_bytes_max);
+    json_put_int(&w, "checkpoint_bytes_max", welcome->checkpoint_bytes_max);
+    json_put_int(&w, "checkpoint_ms", welcome->checkpoint_ms);
     json_close(&w);
 }
 

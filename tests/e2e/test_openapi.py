@@ -157,7 +157,7 @@ def checked(status, method, path, body=None, key="admin", headers=None):
     kind = answer.headers["Content-Type"].partition(";")[0]
     assert kind in declared["content"], (kind, declared)
     schema = declared["content"][kind]["schema"]
-    value = answer.json if "json" in kind else answer.body.decode()
+    value = answer.json if "json" in kind else answer.body.decode(errors="replace")
     complaints = checker.check(value, schema)
     assert not complaints, f"{method} {path}: {complaints}"
     return value
@@ -334,8 +334,9 @@ def needed(parameters):
 
 def test_documented_parameters_are_taken_and_others_are_not():
     _, run = submit(server, queue=next(names))
+    admins = {path for method, path, role in routes() if (method, role) == ("GET", "ADMIN")}
     for template, item in document["paths"].items():
-        if "get" not in item or not template.startswith(API):
+        if "get" not in item or re.sub(r"\{[^}]*\}", "{}", template) not in admins:
             continue
         path = template.replace("{job_id}", UNKNOWN_JOB).replace("{execution_id}", run)
         given = [resolve(p["$ref"]) if "$ref" in p else p for p in item["get"].get("parameters", [])]
@@ -410,7 +411,21 @@ def test_answers_about_executions_and_workers_are_as_documented():
     checked(204, "POST", path + "/logs", frames, "worker", upload)
     checked(400, "POST", path + "/logs", b"x", "worker", upload)
     checked(415, "POST", path + "/logs", frames, "worker")
+    checked(409, "POST", path + "/logs", frame({**lease, "token": 9}, 1, b""), "worker", upload)
     assert checked(200, "GET", f"{API}/executions/{run}/logs") == "text\n"
+    kept, bytes_type = f"{path}/checkpoints/{run}?token={lease['token']}", {
+        "Content-Type": "application/octet-stream"}
+    checked(404, "GET", f"{API}/executions/{run}/checkpoint")
+    checked(204, "GET", kept, key="worker")
+    checked(204, "PUT", kept, b"\xff", "worker", bytes_type)
+    checked(413, "PUT", kept, b"x" * ((1 << 20) + 1), "worker", bytes_type)
+    checked(415, "PUT", kept, b"x", "worker", {"Content-Type": "text/plain"})
+    checked(400, "PUT", kept + "0x", b"x", "worker", bytes_type)
+    checked(409, "PUT", kept + "0", b"x", "worker", bytes_type)
+    checked(409, "GET", kept + "0", key="worker")
+    checked(400, "GET", kept + "&surprise=1", key="worker")
+    assert checked(200, "GET", kept, key="worker") == "\ufffd"
+    assert checked(200, "GET", f"{API}/executions/{run}/checkpoint") == "\ufffd"
     checked(200, "POST", f"{API}/executions/{run}/cancel", {"reason": "r"})
     assert poll(6, running=[held])["stop"]
     poll(7, results=[{**held, "outcome": "stopped", "exit_code": 3, "log_seq": 1}])
@@ -429,6 +444,9 @@ def test_answers_about_executions_and_workers_are_as_documented():
                                  ("POST", f"/executions/{UNKNOWN_EXECUTION}/cancel", "admin"),
                                  ("POST", f"/executions/{UNKNOWN_EXECUTION}/retry", "admin"),
                                  ("GET", f"/executions/{UNKNOWN_EXECUTION}/logs", "admin"),
+                                 ("GET", f"/executions/{UNKNOWN_EXECUTION}/checkpoint", "admin"),
+                                 ("PUT", f"/workers/x/checkpoints/{run}?token=1", "worker"),
+                                 ("GET", f"/workers/{worker.id}/checkpoints/x?token=1", "worker"),
                                  ("POST", f"/workers/{UNKNOWN_WORKER}/drain", "admin")):
         checked(404, method, API + unknown, key=key)
     checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")

@@ -52,7 +52,8 @@ def test_a_worker_registers_and_is_shown():
     queue = next(names)
     worker = Worker(server, slots=3, name="host-1/4711", queues=[queue, "b"], handlers=["m/x"])
     assert worker.welcome == {"worker_id": worker.id, "lease_ms": 20000, "park_ms": 60000,
-                              "kill_grace_ms": 10000, "output_bytes_max": 16 << 20}
+                              "kill_grace_ms": 10000, "output_bytes_max": 16 << 20,
+                              "checkpoint_bytes_max": 1 << 20, "checkpoint_ms": 5000}
     shown = [w for w in expect(200, server, "GET", "/workers")["workers"] if w["worker_id"] == worker.id]
     assert len(shown) == 1
     assert {k: v for k, v in shown[0].items() if not k.endswith("_at")} == {
@@ -512,6 +513,34 @@ def test_uploads_are_checked():
     worker.upload()
     worker.upload(good)
     assert output(lease["execution_id"]) == b"kept\n"
+
+
+def test_output_is_taken_only_from_those_who_were_given_the_lease():
+    worker, (lease,) = worker_with()
+    stranger, (own,) = worker_with()
+    unknown = {"execution_id": UNKNOWN_EXECUTION, "token": 1, "attempt": 1}
+    for sender, wrong in ((stranger, lease), (worker, {**lease, "token": 2}), (worker, unknown)):
+        mine = own if sender is stranger else lease
+        answer = sender.upload(frame(mine, 1, b"good\n"), frame(wrong, 1, b"bad\n"), status=409)
+        assert answer.json["code"] == "conflict" and "never given" in answer.json["detail"], answer
+    nobody = call(server, "POST", f"{API}/workers/{UNKNOWN_WORKER}/logs", frame(lease, 1, b"bad"),
+                  key="worker", headers={"Content-Type": "application/x-belfry-log"})
+    assert nobody.status == 409, nobody
+    assert output(lease["execution_id"]) == b"" == output(own["execution_id"])  # all or nothing
+    worker.upload(frame(lease, 1, b"good\n"))
+    assert output(lease["execution_id"]) == b"good\n"
+
+
+def test_late_output_of_a_lease_that_is_over_is_still_taken():
+    worker, (lease,) = worker_with(retry={"max_retries": 1, "policy": "immediate"})
+    worker.finish(lease, "failed", log_seq=1)
+    other = Worker(server, queues=[execution(server, lease["execution_id"])["queue"]])
+    second, = wait_for(lambda: other.poll(free=1, wait_ms=LONG_MS)["leases"], "the next attempt")
+    worker.upload(frame(lease, 1, b"late "))  # while another has the execution
+    other.upload(frame(second, 1, b"second "))
+    assert other.finish(second, log_seq=2)
+    other.upload(frame(second, 2, b"very late"))  # after its end
+    assert output(lease["execution_id"]) == b"late second very late"
 
 
 def test_followed_output_comes_as_it_is_printed_and_ends():
