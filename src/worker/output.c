@@ -13,12 +13,13 @@ enum {
     NOTE_BYTES_MAX = 1024,
 };
 
-struct output *output_new(uint64_t exec_id, uint64_t token, uint32_t attempt, size_t bytes_max)
+struct output *output_new(uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max)
 {
     struct output *o = MEM_NEW(struct output);
-    o->exec_id = exec_id;
-    o->token = token;
-    o->attempt = attempt;
+    o->worker_id = worker_id;
+    o->exec_id = lease->exec_id;
+    o->token = lease->token;
+    o->attempt = lease->attempt;
     o->tail_max_bytes = bytes_max / 4 < TAIL_BYTES_MAX ? bytes_max / 4 : TAIL_BYTES_MAX;
     o->head_left_bytes = bytes_max - o->tail_max_bytes;
     list_init(&o->ready);

@@ -10,8 +10,10 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "job/log.h"
+#include "job/poll.h"
 
 struct output {
+    uint64_t worker_id; /* whom the lease was given to: we may be called otherwise by now */
     uint64_t exec_id;
     uint64_t token;
     uint32_t attempt;
@@ -44,7 +46,7 @@ struct piece {
 enum { OUTPUT_PIECE_BYTES_MAX = 64 << 10 };
 
 /* Keeps up to bytes_max of what will be printed. */
-struct output *output_new(uint64_t exec_id, uint64_t token, uint32_t attempt, size_t bytes_max);
+struct output *output_new(uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max);
 /* NULL is fine. No piece may be under way. */
 void output_free(struct output *o);
 

@@ -9,6 +9,8 @@
 
 enum { KEPT = 4 << 20, LOTS = 16 << 20 };
 
+static const struct poll_lease lease = {.exec_id = 1, .token = 1, .attempt = 1};
+
 /* Takes all that is ready, as text in one buffer, and checks that the numbers have no gaps. */
 static struct buf drain(struct output *o, uint64_t *seq)
 {
@@ -34,7 +36,7 @@ static void print_lots(struct output *o, size_t bytes)
 static void what_is_printed_comes_out_in_order(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     output_add(o, LOG_STDOUT, STR("one "), 1000);
     output_add(o, LOG_STDERR, STR("two "), 1001);
@@ -53,7 +55,7 @@ static void what_is_printed_comes_out_in_order(void **state)
 static void neighbours_in_time_and_stream_share_a_piece(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     output_add(o, LOG_STDOUT, STR("a"), 1000);
     output_add(o, LOG_STDOUT, STR("b"), 1100);
     assert_int_equal(o->seq, 1);
@@ -69,7 +71,7 @@ static void neighbours_in_time_and_stream_share_a_piece(void **state)
 static void the_middle_of_a_long_output_is_dropped(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     print_lots(o, LOTS);
     assert_true(output_is_full(o));
@@ -90,7 +92,7 @@ static void the_middle_of_a_long_output_is_dropped(void **state)
 static void memory_stays_bounded_when_nobody_takes(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     print_lots(o, 4 * LOTS);
     assert_true(o->unsent_bytes + o->tail_bytes <= KEPT);
     assert_int_equal(o->total_bytes, 4 * LOTS + (1000 - 4 * LOTS % 1000) % 1000);
@@ -100,7 +102,7 @@ static void memory_stays_bounded_when_nobody_takes(void **state)
 static void an_output_that_just_fits_is_whole(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     char *bytes = calloc(1, KEPT);
     uint64_t seq = 0;
     output_add(o, LOG_STDERR, str_of(bytes, KEPT), 1);
@@ -116,7 +118,7 @@ static void an_output_that_just_fits_is_whole(void **state)
 static void notes_stand_where_they_were_made(void **state)
 {
     (void)state;
-    struct output *o = output_new(1, 1, 1, KEPT);
+    struct output *o = output_new(9, &lease, KEPT);
     uint64_t seq = 0;
     output_note(o, 1, "sent %s", "SIGTERM");
     print_lots(o, LOTS);

@@ -289,7 +289,7 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
     run->end.timeout_ms = order->spec.timeout_ms;
     run->end.program = arena_str(&run->arena, order->spec.argv[0]);
     run->end.working_dir = arena_str(&run->arena, order->spec.working_dir);
-    run->output = output_new(lease->exec_id, lease->token, lease->attempt, host->output_bytes_max);
+    run->output = output_new(host->worker_id, lease, host->output_bytes_max);
     run->output->on_sent = on_sent;
     run->output->arg = run;
     uv_timer_init(host->loop, &run->timer); /* cannot fail */

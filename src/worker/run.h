@@ -20,7 +20,8 @@ struct run_host {
     struct spawner *spawner;
     struct uplink *uplink;
     const char *tmp_dir;
-    char *const *env; /* what commands inherit */
+    char *const *env;   /* what commands inherit */
+    uint64_t worker_id; /* what the server calls us; new leases are given to this one */
     int64_t kill_grace_ms;
     size_t output_bytes_max;
     size_t running; /* attempts that exist; kept by run.c */

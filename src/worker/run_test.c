@@ -65,7 +65,7 @@ static int set_up(void **state)
                    &(struct spawner_events){on_event, on_room, on_room, s});
     assert_int_equal(uplink_new(&s->loop, str_c(s->server->url), STR("key"), &s->host.uplink, &err),
                      RC_OK);
-    uplink_welcome(s->host.uplink, 1);
+    s->host.worker_id = 1;
     *state = s;
     return 0;
 }
@@ -250,6 +250,30 @@ static void a_server_that_does_not_take_output_stops_the_writer(void **state)
     assert_int_equal(s->server->log.len, 8000004);
 }
 
+/* The fake takes output from worker 1 only, as the real one would. */
+static void output_is_sent_in_the_name_of_whom_the_lease_was_given_to(void **state)
+{
+    struct stage *s = *state;
+    start(s, "{\"command\": \"echo before; sleep 0.2; echo after\"}", "");
+    s->host.worker_id = 2; /* registered again meanwhile */
+    finish(s);
+    assert_true(fake_printed(s->server, "before\n"));
+    assert_true(fake_printed(s->server, "after\n"));
+}
+
+static void what_the_server_refuses_does_not_hold_up_the_rest(void **state)
+{
+    struct stage *s = *state;
+    s->host.worker_id = 2;
+    start(s, "{\"command\": \"echo nobody hears\"}", "");
+    FAKE_WAIT(s->server, s->run == NULL);
+    s->host.worker_id = 1;
+    start(s, "{\"command\": \"echo heard\"}", "");
+    finish(s);
+    assert_true(fake_printed(s->server, "heard\n"));
+    assert_false(fake_printed(s->server, "nobody"));
+}
+
 static void who_holds_the_pipe_open_is_not_waited_for(void **state)
 {
     struct stage *s = *state;
@@ -357,6 +381,8 @@ int main(void)
         TEST(nothing_is_left_in_the_directory),
         TEST(a_long_output_is_cut_in_the_middle),
         TEST(a_server_that_does_not_take_output_stops_the_writer),
+        TEST(output_is_sent_in_the_name_of_whom_the_lease_was_given_to),
+        TEST(what_the_server_refuses_does_not_hold_up_the_rest),
         TEST(who_holds_the_pipe_open_is_not_waited_for),
         TEST(what_cannot_be_run_says_so),
         TEST(a_timeout_ends_it),

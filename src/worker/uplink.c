@@ -19,7 +19,7 @@ enum {
 
 struct uplink {
     struct http_client *client; /* owned */
-    uint64_t worker_id;         /* 0: not registered */
+    uint64_t sender_id;         /* in whose name the upload under way is */
     struct list waiting;        /* outputs with something ready; the next one first */
     struct list flying;         /* pieces under way; owned */
     struct buf body;            /* the upload, kept until it has arrived */
@@ -72,11 +72,6 @@ static void on_uploaded(void *arg, const struct http_response *response, const s
     u->busy = false;
     if (u->closing || pace_handled(&u->pace, response, err, STR("")))
         return;
-    if (response->status == 404) {
-        /* The poller hears it too, registers again, and we are welcomed under another id. */
-        pace_failed(&u->pace, "the server does not know us");
-        return;
-    }
     if (response->status != 204)
         say_refused(response->body);
     pace_succeeded(&u->pace);
@@ -84,12 +79,26 @@ static void on_uploaded(void *arg, const struct http_response *response, const s
     plan(u);
 }
 
+/* The first that waits, unless it was given to another than whom the upload is from. */
+static struct output *next_waiting(struct uplink *u)
+{
+    struct list_node *node = list_first(&u->waiting);
+    if (node == NULL)
+        return NULL;
+    struct output *o = CONTAINER_OF(node, struct output, node);
+    if (list_empty(&u->flying))
+        u->sender_id = o->worker_id;
+    if (o->worker_id != u->sender_id)
+        return NULL;
+    list_remove(node);
+    return o;
+}
+
 /* A piece of each in turn; whoever has more queues up again. */
 static void fill(struct uplink *u)
 {
-    struct list_node *node;
-    while (u->body.len < UPLOAD_BYTES_MAX && (node = list_pop_front(&u->waiting)) != NULL) {
-        struct output *o = CONTAINER_OF(node, struct output, node);
+    struct output *o;
+    while (u->body.len < UPLOAD_BYTES_MAX && (o = next_waiting(u)) != NULL) {
         struct piece *piece = output_take(o);
         struct log_chunk chunk = piece_chunk(piece);
         log_frame_print(&u->body, &chunk);
@@ -105,13 +114,13 @@ static void act(void *arg)
     struct uplink *u = arg;
     char id[ID_TEXT_MAX];
     char target[64];
-    if (u->busy || u->worker_id == 0)
+    if (u->busy)
         return;
     if (list_empty(&u->flying)) /* else the last upload is tried again as it was */
         fill(u);
     if (list_empty(&u->flying))
         return;
-    id_format(id, ID_WORKER, u->worker_id);
+    id_format(id, ID_WORKER, u->sender_id);
     int len = snprintf(target, sizeof(target), "/api/v1/workers/%s/logs", id);
     u->busy = true;
     http_client_send(u->client, &(struct http_call){
@@ -182,14 +191,6 @@ void uplink_free(struct uplink *u)
     drop_all(u);
     http_client_free(u->client);
     pace_close(&u->pace, on_closed, u);
-}
-
-void uplink_welcome(struct uplink *u, uint64_t worker_id)
-{
-    if (u->worker_id != 0 && u->worker_id != worker_id)
-        drop_all(u);
-    u->worker_id = worker_id;
-    plan(u);
 }
 
 void uplink_offer(struct uplink *u, struct output *output, bool urgent)

@@ -2,7 +2,8 @@
  *
  * One connection of its own, one upload at a time, each filled with a piece of every attempt in
  * turn, so that one that prints without end does not hold up the others. What fails is sent again,
- * which is harmless: pieces are numbered. */
+ * which is harmless: pieces are numbered. It is sent in the name of the worker that was given the
+ * lease, also when the server calls us by another name since: from anyone else it would be refused. */
 #pragma once
 #include "worker/output.h"
 
@@ -10,15 +11,10 @@
 
 struct uplink;
 
-/* Nothing is sent before uplink_welcome. */
 enum rc uplink_new(uv_loop_t *loop, struct str url, struct str token, struct uplink **ret_uplink,
                    struct err *err);
 /* Drops what was not sent; the loop must run once more. NULL is fine. */
 void uplink_free(struct uplink *u);
-
-/* Sends under this id from now on. What was not sent under another one is dropped: the server has
- * forgotten the attempts with the worker. */
-void uplink_welcome(struct uplink *u, uint64_t worker_id);
 
 /* The output has pieces ready. They are sent within a moment, together with others; at once when
  * it is urgent. */

@@ -119,7 +119,7 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     struct worker *w = arg;
     w->host.kill_grace_ms = welcome->kill_grace_ms;
     w->host.output_bytes_max = (size_t)welcome->output_bytes_max;
-    uplink_welcome(w->host.uplink, welcome->worker_id);
+    w->host.worker_id = welcome->worker_id;
 }
 
 /* Ends whatever runs. A run that ends at once leaves the map, which must not change while it is
