@@ -47,18 +47,26 @@ struct fake_server {
     struct buf notes;
     uint64_t log_seq; /* of the newest piece */
     bool result_overtook_log;
+    struct buf checkpoint; /* what is kept; may be put there by a test */
+    unsigned fetches;
+    unsigned puts;
+    char checkpoint_path[256]; /* of the newest call about one, with its query */
 
     /* What to do. */
     struct poll_lease leases[FAKE_LEASES_MAX]; /* for the next poll with room */
     size_t lease_count;
     struct poll_stop stop; /* for the next reply; exec_id 0: none */
     bool drain;
-    int poll_status; /* answer polls with this instead; 0: behave */
-    bool hold_logs;  /* do not answer uploads */
-    bool lose_reply; /* hang up on the next poll after having taken it */
+    int poll_status;              /* answer polls with this instead; 0: behave */
+    bool hold_logs;               /* do not answer uploads */
+    int checkpoint_status;        /* answer calls about checkpoints with this; 0: behave */
+    unsigned checkpoint_refusals; /* this many times; 0: always */
+    bool hold_fetch;              /* do not answer the next fetch */
+    bool lose_reply;              /* hang up on the next poll after having taken it */
 
     struct http_request *parked;
     struct http_request *held_log;
+    struct http_request *held_fetch;
     bool closed;
 };
 
@@ -112,6 +120,8 @@ static inline void fake_on_gone(struct http_request *req)
         f->parked = NULL;
     if (f->held_log == req)
         f->held_log = NULL;
+    if (f->held_fetch == req)
+        f->held_fetch = NULL;
     fake_answer(req, 500, NULL, STR(""));
 }
 
@@ -210,6 +220,58 @@ static inline void fake_release_log(struct fake_server *f)
     }
 }
 
+static inline void fake_give_checkpoint(struct fake_server *f, struct http_request *req)
+{
+    bool some = f->checkpoint.len > 0;
+    fake_answer(req, some ? 200 : 204, some ? "application/octet-stream" : NULL,
+                buf_str(&f->checkpoint));
+}
+
+static inline void fake_release_fetch(struct fake_server *f)
+{
+    struct http_request *req = f->held_fetch;
+    f->held_fetch = NULL;
+    if (req != NULL) {
+        req->on_gone = NULL;
+        fake_give_checkpoint(f, req);
+    }
+}
+
+/* True when it was answered with trouble. */
+static inline bool fake_refuse_checkpoint(struct fake_server *f, struct http_request *req)
+{
+    int status = f->checkpoint_status;
+    if (status == 0)
+        return false;
+    if (f->checkpoint_refusals > 0 && --f->checkpoint_refusals == 0)
+        f->checkpoint_status = 0;
+    fake_answer(req, status, NULL, STR(""));
+    return true;
+}
+
+static inline void fake_checkpoint(struct fake_server *f, struct http_request *req)
+{
+    bool put = req->method == HTTP_METHOD_PUT;
+    snprintf(f->checkpoint_path, sizeof(f->checkpoint_path), "%.*s?%.*s", STR_ARG(req->path),
+             STR_ARG(req->query));
+    f->puts += put;
+    f->fetches += !put;
+    if (fake_refuse_checkpoint(f, req))
+        return;
+    if (put) {
+        buf_clear(&f->checkpoint);
+        buf_add(&f->checkpoint, req->body);
+        fake_answer(req, 204, NULL, STR(""));
+    } else if (f->hold_fetch) {
+        f->hold_fetch = false;
+        f->held_fetch = req;
+        req->user = f;
+        req->on_gone = fake_on_gone;
+    } else {
+        fake_give_checkpoint(f, req);
+    }
+}
+
 static inline void fake_handle(void *arg, struct http_request *req)
 {
     struct fake_server *f = arg;
@@ -225,6 +287,8 @@ static inline void fake_handle(void *arg, struct http_request *req)
         fake_poll(f, req);
     else if (known && str_eq(tail, STR("/logs")))
         fake_log(f, req);
+    else if (known && str_starts(tail, STR("/checkpoints/")))
+        fake_checkpoint(f, req);
     else
         fake_answer(req, 404, NULL, STR(""));
 }
@@ -258,7 +322,7 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
     struct fake_server *f = MEM_NEW(struct fake_server);
     struct err err;
     f->loop = loop;
-    f->log = f->notes = BUF(FAKE_LOG_BYTES_MAX);
+    f->log = f->notes = f->checkpoint = BUF(FAKE_LOG_BYTES_MAX);
     f->welcome = (struct welcome){
         .lease_ms = 20000,
         .park_ms = 5000,
@@ -286,6 +350,7 @@ static inline void fake_free(struct fake_server *f)
     if (f->parked != NULL)
         fake_unpark(f);
     fake_release_log(f);
+    fake_release_fetch(f);
     uv_close((uv_handle_t *)&f->tick, NULL);
     http_server_close(f->http, fake_on_closed, f);
     uv_run(f->loop, UV_RUN_DEFAULT);
@@ -293,6 +358,7 @@ static inline void fake_free(struct fake_server *f)
     arena_free(&f->arena);
     buf_free(&f->log);
     buf_free(&f->notes);
+    buf_free(&f->checkpoint);
     free(f);
 }
 

@@ -30,12 +30,16 @@ struct run {
     struct arena arena;      /* paths, reasons, the result */
     struct run_files files;  /* dir is NULL before the start */
     struct output *output;   /* owned */
+    struct run_checkpoint checkpoint;
     struct tap taps[2];
     uv_timer_t timer; /* the timeout; then the grace; then the wait for the uplink */
     size_t handles;   /* that are open; the last one to close frees */
     bool paused;      /* taps: too much is unsent */
     bool ended;
+    bool output_waits; /* ended: the server does not have it all … */
+    bool save_waits;   /* … or not the checkpoint */
     struct run_end end;
+    enum outcome outcome; /* ended: and so are all of these */
     struct usage usage;
     struct str result;
     struct buf error;
@@ -106,16 +110,18 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         set_paused(run, true);
 }
 
-static void finish(struct run *run);
+static void finish_when_told(struct run *run);
 
 static void on_sent(void *arg)
 {
     struct run *run = arg;
     size_t unsent = run->output->unsent_bytes;
-    if (run->ended && unsent == 0)
-        finish(run);
-    else if (!run->ended && run->paused && unsent <= uplink_share(run->host->running) / 2)
+    if (run->ended && unsent == 0) {
+        run->output_waits = false;
+        finish_when_told(run);
+    } else if (!run->ended && run->paused && unsent <= uplink_share(run->host->running) / 2) {
         set_paused(run, false);
+    }
 }
 
 /* Whoever else holds the pipes (a stray that lives on) is not waited for: what is in them now is
@@ -131,26 +137,36 @@ static void read_rest(struct run *run)
 
 /* ---- the end */
 
-static void on_log_wait(uv_timer_t *timer)
+/* Tells the owner, who frees us, when the server has all it should have before. */
+static void finish_when_told(struct run *run)
 {
-    finish(timer->data);
-}
-
-/* Tells the owner, who frees us. */
-static void finish(struct run *run)
-{
+    if (run->output_waits || run->save_waits)
+        return;
     uv_timer_stop(&run->timer);
     run->output->on_sent = NULL;
     struct poll_result result = {
         .exec_id = run->output->exec_id,
         .token = run->output->token,
+        .outcome = run->outcome,
         .usage = run->usage,
         .result = run->result,
+        .error = buf_str(&run->error),
     };
-    run->error = BUF(POLL_ERROR_BYTES_MAX);
-    result.outcome = run_end_judge(&run->end, &run->error);
-    result.error = buf_str(&run->error);
     run->host->on_done(run->host->arg, run, &result);
+}
+
+static void on_log_wait(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    run->output_waits = false;
+    finish_when_told(run);
+}
+
+static void on_saved(void *arg)
+{
+    struct run *run = arg;
+    run->save_waits = false;
+    finish_when_told(run);
 }
 
 static void take_result(struct run *run, int64_t now_ms)
@@ -160,22 +176,32 @@ static void take_result(struct run *run, int64_t now_ms)
         output_note(run->output, now_ms, "the result was dropped: %s", err.text);
 }
 
-static void end(struct run *run)
+static void count_usage(struct run *run)
 {
-    int64_t now_ms = clock_wall_ms();
-    run->ended = true;
-    read_rest(run);
-    take_result(run, now_ms);
-    output_finish(run->output, now_ms);
     run_end_usage(&run->end, &run->usage);
     run->usage.output_bytes = (int64_t)run->output->total_bytes;
     run->usage.dropped_bytes = (int64_t)run->output->dropped_bytes;
     run->usage.log_seq = run->output->seq;
+}
+
+static void end(struct run *run)
+{
+    int64_t now_ms = clock_wall_ms();
+    run->ended = true;
+    run->error = BUF(POLL_ERROR_BYTES_MAX);
+    run->outcome = run_end_judge(&run->end, &run->error);
+    read_rest(run);
+    take_result(run, now_ms);
+    run->save_waits = run_checkpoint_end(&run->checkpoint, run->outcome == OUTCOME_SUCCEEDED);
+    output_finish(run->output, now_ms);
+    count_usage(run);
     uplink_offer(run->host->uplink, run->output, true);
-    if (run->output->unsent_bytes == 0)
-        finish(run);
-    else
+    run->output_waits = run->output->unsent_bytes > 0;
+    if (run->output_waits)
         uv_timer_start(&run->timer, on_log_wait, LOG_WAIT_MS, 0);
+    else
+        uv_timer_stop(&run->timer);
+    finish_when_told(run);
 }
 
 void run_on_event(struct run *run, const struct spawn_event *event)
@@ -258,22 +284,45 @@ static void open_taps(struct run *run, const int fds[2])
     set_paused(run, false);
 }
 
-void run_start(struct run *run)
+static void launch(struct run *run, struct str checkpoint)
 {
     struct run_order *order = run->order;
     struct err err;
     int taps[2];
     run->order = NULL;
-    if (run_order_launch(order, run->host, run->id, &run->files, &run->arena, taps, &err)) {
+    if (run_order_launch(order, run->host, run->id, checkpoint, &run->files, &run->arena, taps,
+                         &err)) {
         run->end.unready = arena_str(&run->arena, str_c(err.text));
         end(run);
     } else {
         run->end.started = true;
         open_taps(run, taps);
+        run_checkpoint_watch(&run->checkpoint, &run->files, checkpoint.len > 0,
+                             run->host->checkpoint_ms);
         if (run->end.timeout_ms > 0)
             uv_timer_start(&run->timer, on_timeout, (uint64_t)run->end.timeout_ms, 0);
     }
     run_order_free(order);
+}
+
+/* To start without it would be to do again, unasked, what was done already. */
+static void on_fetched(void *arg, enum errand_end how, struct str text)
+{
+    struct run *run = arg;
+    if (how == ERRAND_DONE) {
+        launch(run, text);
+    } else if (how == ERRAND_LOST) {
+        run_cut(run, RUN_CUT_LOST, STR(""));
+    } else {
+        run->end.unready = arena_printf(&run->arena, "fetch its checkpoint: %.*s", STR_ARG(text));
+        end(run);
+    }
+}
+
+void run_start(struct run *run)
+{
+    if (!run_checkpoint_fetch(&run->checkpoint))
+        launch(run, STR(""));
 }
 
 enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
@@ -294,7 +343,10 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
     run->output->arg = run;
     uv_timer_init(host->loop, &run->timer); /* cannot fail */
     run->timer.data = run;
-    run->handles = 1;
+    run_checkpoint_init(&run->checkpoint, host->loop, host->courier, run->output,
+                        host->checkpoint_bytes_max,
+                        &(struct run_checkpoint_events){on_fetched, on_saved, run});
+    run->handles = 2; /* the two timers */
     host->running++;
     *ret_run = run;
     return RC_OK;
@@ -306,6 +358,7 @@ void run_free(struct run *run)
     for (size_t i = 0; i < COUNT_OF(run->taps); i++)
         close_tap(&run->taps[i]);
     uv_close((uv_handle_t *)&run->timer, on_closed);
+    run_checkpoint_close(&run->checkpoint, on_closed, run);
     uplink_leave(run->host->uplink, run->output);
     if (run->files.dir != NULL)
         run_files_remove(&run->files, run->host->loop);

@@ -3,9 +3,11 @@
  * Prepares files and environment, has the spawner start the command, reads what it prints, ends it
  * when it must end (TERM, and KILL after a grace), and says how it ended. The result is held back
  * until the server has the output, for a while at least, so that a reader who sees the end of an
- * execution finds its last line there. */
+ * execution finds its last line there; and, when it is no success, the checkpoint, so that the next
+ * attempt does. */
 #pragma once
 #include "job/poll.h"
+#include "worker/run_checkpoint.h"
 #include "worker/run_end.h"
 #include "worker/spawner.h"
 #include "worker/uplink.h"
@@ -19,12 +21,15 @@ struct run_host {
     uv_loop_t *loop;
     struct spawner *spawner;
     struct uplink *uplink;
+    struct courier *courier;
     const char *tmp_dir;
     char *const *env;   /* what commands inherit */
     uint64_t worker_id; /* what the server calls us; new leases are given to this one */
     int64_t kill_grace_ms;
     size_t output_bytes_max;
-    size_t running; /* attempts that exist; kept by run.c */
+    size_t checkpoint_bytes_max; /* 0: the server keeps none */
+    int64_t checkpoint_ms;       /* between two looks at a command's checkpoint */
+    size_t running;              /* attempts that exist; kept by run.c */
     /* The attempt is over; the owner reports the result, whose texts live until run_free, and
      * calls that. */
     void (*on_done)(void *arg, struct run *run, const struct poll_result *result);
@@ -36,7 +41,8 @@ struct run_host {
  * RC_INVALID when its spec makes no sense here. */
 enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
                 struct run **ret_run, struct err *err);
-/* Starts it. Waits for the spawner when that has no room. May call on_done. */
+/* Starts it, as soon as what the attempt before has left was fetched. Waits for the spawner when
+ * that has no room. May call on_done. */
 void run_start(struct run *run);
 /* Output that was not sent yet is left to the uplink. The command must have ended, unless the whole
  * worker does. The loop must run once more. */

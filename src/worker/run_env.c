@@ -78,6 +78,7 @@ static void set_facts(struct env *env, const struct run_facts *facts)
     }
     set_fact(env, "BELFRY_PAYLOAD_FILE=%s", facts->payload_path);
     set_fact(env, "BELFRY_RESULT_FILE=%s", facts->result_path);
+    set_fact(env, "BELFRY_CHECKPOINT_FILE=%s", facts->checkpoint_path);
 }
 
 static char *join(struct arena *arena, const struct pair *pair)

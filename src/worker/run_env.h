@@ -13,6 +13,7 @@ struct run_facts {
     const struct poll_lease *lease;
     const char *payload_path;
     const char *result_path;
+    const char *checkpoint_path;
     int64_t deadline_ms; /* wall clock; 0: none */
 };
 

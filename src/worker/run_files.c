@@ -13,22 +13,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum rc write_payload(const char *path, struct str payload, int *ret_fd, struct err *err)
+static enum rc write_file(const char *path, struct str bytes, struct err *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_set(err, RC_IO, "make %s: %s", path, strerror(errno));
-    while (payload.len > 0) {
-        ssize_t written = write(fd, payload.ptr, payload.len);
+    while (bytes.len > 0) {
+        ssize_t written = write(fd, bytes.ptr, bytes.len);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             break;
-        payload = str_from(payload, (size_t)written);
+        bytes = str_from(bytes, (size_t)written);
     }
+    int error = errno;
     close(fd);
-    if (payload.len > 0)
-        return err_set(err, RC_IO, "write %s: %s", path, strerror(errno));
+    return bytes.len > 0 ? err_set(err, RC_IO, "write %s: %s", path, strerror(error)) : RC_OK;
+}
+
+static enum rc write_payload(const char *path, struct str payload, int *ret_fd, struct err *err)
+{
+    TRY(write_file(path, payload, err));
     *ret_fd = open(path, O_RDONLY | O_CLOEXEC); /* anew: a command must not write to its stdin */
     return *ret_fd < 0 ? err_set(err, RC_IO, "open %s: %s", path, strerror(errno)) : RC_OK;
 }
@@ -39,8 +44,9 @@ static bool make_again(const char *tmp_dir, const char *dir)
     return tmpdir_make(tmp_dir, NULL) == RC_OK && mkdir(dir, 0700) == 0;
 }
 
-enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct arena *arena,
-                       struct run_files *ret_files, int *ret_payload_fd, struct err *err)
+enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct str checkpoint,
+                       struct arena *arena, struct run_files *ret_files, int *ret_payload_fd,
+                       struct err *err)
 {
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, lease->exec_id);
@@ -49,9 +55,12 @@ enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, stru
         .dir = dir,
         .payload = arena_printf(arena, "%s/payload", dir).ptr,
         .result = arena_printf(arena, "%s/result", dir).ptr,
+        .checkpoint = arena_printf(arena, "%s/checkpoint", dir).ptr,
     };
     if (mkdir(dir, 0700) != 0 && (errno != ENOENT || !make_again(tmp_dir, dir)))
         return err_set(err, RC_IO, "make %s: %s", dir, strerror(errno));
+    if (checkpoint.len > 0)
+        TRY(write_file(ret_files->checkpoint, checkpoint, err));
     return write_payload(ret_files->payload, lease->payload, ret_payload_fd, err);
 }
 
@@ -117,6 +126,7 @@ void run_files_remove(const struct run_files *files, uv_loop_t *loop)
 {
     unlink(files->payload);
     unlink(files->result);
+    unlink(files->checkpoint);
     if (rmdir(files->dir) == 0 || errno == ENOENT)
         return;
     struct removal *removal = MEM_NEW(struct removal);

@@ -1,4 +1,5 @@
-/* run_files.h - the files of one attempt: a directory, the payload in it, the result to come. */
+/* run_files.h - the files of one attempt: a directory, in it the payload and what the attempt before
+ * has left, and the result to come. */
 #pragma once
 #include "base/arena.h"
 #include "job/poll.h"
@@ -10,12 +11,14 @@ struct run_files {
     const char *dir;
     const char *payload; /* exists also without a payload, then empty: a command can just read it */
     const char *result;  /* for the command to write */
+    const char *checkpoint; /* to read and write; exists when the attempt before has left one */
 };
 
-/* Makes the directory (mode 0700) below tmp_dir, writes the payload and opens it for reading; the
- * descriptor is the caller's. What was made before it failed is for run_files_remove. */
-enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct arena *arena,
-                       struct run_files *ret_files, int *ret_payload_fd, struct err *err);
+/* Makes the directory (mode 0700) below tmp_dir, writes the checkpoint (if it is not empty) and the
+ * payload, and opens that for reading; the descriptor is the caller's. What was made before it failed is for run_files_remove. */
+enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct str checkpoint,
+                       struct arena *arena, struct run_files *ret_files, int *ret_payload_fd,
+                       struct err *err);
 /* What the command wrote as its result, checked, in the arena; empty when it wrote none. The error
  * continues "the result was dropped: ". */
 enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,

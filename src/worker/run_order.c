@@ -97,6 +97,7 @@ static enum rc spawn(struct run_order *order, const struct run_host *host, uint6
         .lease = &order->lease,
         .payload_path = files->payload,
         .result_path = files->result,
+        .checkpoint_path = files->checkpoint,
         .deadline_ms = spec->timeout_ms == 0 ? 0 : clock_wall_ms() + spec->timeout_ms,
     };
     struct spawn_plan plan = {
@@ -111,11 +112,12 @@ static enum rc spawn(struct run_order *order, const struct run_host *host, uint6
 }
 
 enum rc run_order_launch(struct run_order *order, const struct run_host *host, uint64_t run_id,
-                         struct run_files *ret_files, struct arena *arena, int ret_taps[2],
-                         struct err *err)
+                         struct str checkpoint, struct run_files *ret_files, struct arena *arena,
+                         int ret_taps[2], struct err *err)
 {
     CLEANUP(close_stdio) struct stdio io = {{-1, -1, -1}, {-1, -1}};
-    TRY(run_files_make(host->tmp_dir, &order->lease, arena, ret_files, &io.child[0], err));
+    TRY(run_files_make(host->tmp_dir, &order->lease, checkpoint, arena, ret_files, &io.child[0],
+                       err));
     TRY(open_pipes(&io, err));
     TRY(spawn(order, host, run_id, ret_files, &io, err));
     memcpy(ret_taps, io.taps, sizeof(io.taps));

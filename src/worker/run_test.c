@@ -1,134 +1,20 @@
 /* Attempts with a real spawner and real processes; the output goes to a fake server. */
-#include "worker/fake_server_test.h"
-#include "worker/run.h"
-#include "worker/tmpdir.h"
+#include "worker/run_stage_test.h"
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-struct stage {
-    uv_loop_t loop;
-    struct fake_server *server;
-    struct run_host host;
-    char *tmp_dir;
-    struct run *run; /* NULL when it is over */
-    struct poll_result result;
-    struct arena arena; /* of its texts */
-};
-
-static char path_entry[] = "PATH=/usr/local/bin:/usr/bin:/bin";
-static char secret_entry[] = "BELFRY_TOKEN=secret";
-static char *inherited[] = {path_entry, secret_entry, NULL};
-
-static void on_done(void *arg, struct run *run, const struct poll_result *result)
-{
-    struct stage *s = arg;
-    s->result = *result;
-    s->result.result = arena_str(&s->arena, result->result);
-    s->result.error = arena_str(&s->arena, result->error);
-    run_free(run);
-    s->run = NULL;
-}
-
-static void on_event(void *arg, const struct spawn_event *event)
-{
-    struct stage *s = arg;
-    if (s->run != NULL && run_id(s->run) == event->id)
-        run_on_event(s->run, event);
-}
-
-static void on_room(void *arg)
-{
-    (void)arg;
-}
-
-static int set_up(void **state)
-{
-    struct stage *s = MEM_NEW(struct stage);
-    struct err err;
-    s->tmp_dir = tmpdir_name("/tmp");
-    assert_int_equal(spawner_new(s->tmp_dir, -1, &s->host.spawner, &err), RC_OK);
-    assert_int_equal(tmpdir_make(s->tmp_dir, &err), RC_OK);
-    uv_loop_init(&s->loop);
-    s->server = fake_new(&s->loop);
-    s->server->welcome.worker_id = 1;
-    s->host.loop = &s->loop;
-    s->host.tmp_dir = s->tmp_dir;
-    s->host.env = inherited;
-    s->host.kill_grace_ms = 10000;
-    s->host.output_bytes_max = 1 << 20;
-    s->host.on_done = on_done;
-    s->host.arg = s;
-    spawner_listen(s->host.spawner, &s->loop,
-                   &(struct spawner_events){on_event, on_room, on_room, s});
-    assert_int_equal(uplink_new(&s->loop, str_c(s->server->url), STR("key"), &s->host.uplink, &err),
-                     RC_OK);
-    s->host.worker_id = 1;
-    *state = s;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct stage *s = *state;
-    pid_t spawner = spawner_pid(s->host.spawner);
-    if (s->run != NULL)
-        run_free(s->run);
-    uplink_free(s->host.uplink);
-    spawner_free(s->host.spawner);
-    fake_free(s->server);
-    assert_int_equal(uv_loop_close(&s->loop), 0);
-    waitpid(spawner, NULL, 0);
-    arena_free(&s->arena);
-    free(s->tmp_dir);
-    free(s);
-    return 0;
-}
-
-static void start(struct stage *s, const char *spec, const char *payload)
-{
-    static uint64_t id = 100;
-    struct err err;
-    struct poll_lease lease = {
-        .exec_id = ++id,
-        .job_id = 7,
-        .token = 3,
-        .attempt = 2,
-        .slot_ms = 1794816000000,
-        .ttl_ms = 20000,
-        .spec = str_c(spec),
-        .payload = str_c(payload),
-    };
-    if (run_new(&s->host, id, &lease, &s->run, &err))
-        fail_msg("%s", err.text);
-    run_start(s->run);
-}
-
-static void finish(struct stage *s)
-{
-    FAKE_WAIT(s->server, s->run == NULL);
-    assert_int_equal(s->server->log_seq, s->result.usage.log_seq); /* all of it has arrived */
-}
-
-static void expect(const struct stage *s, enum outcome outcome, const char *error)
-{
-    assert_int_equal(s->result.outcome, outcome);
-    assert_string_equal(s->result.error.ptr, error);
-}
 
 /* ---- output and result */
 
 static void output_and_result_arrive(void **state)
 {
     struct stage *s = *state;
-    start(s,
-          "{\"command\": \"echo out; echo err >&2; echo ' {\\\"rows\\\": 12} ' > "
-          "$BELFRY_RESULT_FILE\"}",
-          "");
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_start(s,
+                "{\"command\": \"echo out; echo err >&2; echo ' {\\\"rows\\\": 12} ' > "
+                "$BELFRY_RESULT_FILE\"}",
+                "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
     assert_string_equal(s->result.result.ptr, "{\"rows\": 12}");
     assert_int_equal(s->result.usage.exit_code, 0);
     assert_int_equal(s->result.usage.output_bytes, 8);
@@ -140,33 +26,34 @@ static void output_and_result_arrive(void **state)
 static void the_payload_is_file_and_standard_input(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"cat; cat $BELFRY_PAYLOAD_FILE\"}", "{\"any\":1}");
-    finish(s);
+    stage_start(s, "{\"command\": \"cat; cat $BELFRY_PAYLOAD_FILE\"}", "{\"any\":1}");
+    stage_finish(s);
     assert_true(fake_printed(s->server, "{\"any\":1}{\"any\":1}"));
 }
 
 static void without_a_payload_standard_input_is_empty(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"cat; test ! -s $BELFRY_PAYLOAD_FILE\"}", "");
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_start(s, "{\"command\": \"cat; test ! -s $BELFRY_PAYLOAD_FILE\"}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
 }
 
 static void the_environment_is_as_promised(void **state)
 {
     struct stage *s = *state;
-    start(s,
-          "{\"command\": [\"env\"], \"timeout\": \"1h\", "
-          "\"env\": {\"MODE\": \"full\", \"BELFRY_ATTEMPT\": \"99\"}}",
-          "");
-    finish(s);
+    stage_start(s,
+                "{\"command\": [\"env\"], \"timeout\": \"1h\", "
+                "\"env\": {\"MODE\": \"full\", \"BELFRY_ATTEMPT\": \"99\"}}",
+                "");
+    stage_finish(s);
     assert_true(fake_printed(s->server, "BELFRY_JOB_ID=job_0000000000007\n"));
     assert_true(fake_printed(s->server, "BELFRY_EXECUTION_ID=exec_"));
     assert_true(fake_printed(s->server, "BELFRY_ATTEMPT=2\n"));
     assert_true(fake_printed(s->server, "BELFRY_TOKEN_FENCE=3\n"));
     assert_true(fake_printed(s->server, "BELFRY_SLOT=2026-11-16T08:00:00.000Z\n"));
     assert_true(fake_printed(s->server, "BELFRY_DEADLINE=2"));
+    assert_true(fake_printed(s->server, "BELFRY_CHECKPOINT_FILE=/"));
     assert_true(fake_printed(s->server, "TRACEPARENT=00-"));
     assert_true(fake_printed(s->server, "MODE=full\n"));
     assert_true(fake_printed(s->server, "PATH=/usr/local/bin:/usr/bin:/bin\n"));
@@ -177,17 +64,17 @@ static void the_environment_is_as_promised(void **state)
 static void arguments_are_passed_as_they_are(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": [\"printf\", \"<%s>\", \"a b\", \"\", \"$HOME;*\"]}", "");
-    finish(s);
+    stage_start(s, "{\"command\": [\"printf\", \"<%s>\", \"a b\", \"\", \"$HOME;*\"]}", "");
+    stage_finish(s);
     assert_true(fake_printed(s->server, "<a b><><$HOME;*>"));
 }
 
 static void a_result_that_is_no_json_is_dropped_with_a_note(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"echo {oops > $BELFRY_RESULT_FILE\"}", "");
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_start(s, "{\"command\": \"echo {oops > $BELFRY_RESULT_FILE\"}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
     assert_int_equal(s->result.result.len, 0);
     assert_true(fake_noted(s->server, "the result was dropped: line 1"));
 }
@@ -195,13 +82,13 @@ static void a_result_that_is_no_json_is_dropped_with_a_note(void **state)
 static void a_result_that_is_too_large_or_no_file_is_dropped(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"head -c 300000 /dev/zero > $BELFRY_RESULT_FILE\"}", "");
-    finish(s);
+    stage_start(s, "{\"command\": \"head -c 300000 /dev/zero > $BELFRY_RESULT_FILE\"}", "");
+    stage_finish(s);
     assert_true(fake_noted(s->server, "the result was dropped: 300000 bytes"));
-    start(s, "{\"command\": \"mkfifo $BELFRY_RESULT_FILE\"}", "");
-    finish(s);
+    stage_start(s, "{\"command\": \"mkfifo $BELFRY_RESULT_FILE\"}", "");
+    stage_finish(s);
     assert_true(fake_noted(s->server, "the result was dropped: it is not a file"));
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
 }
 
 static void nothing_is_left_in_the_directory(void **state)
@@ -209,23 +96,24 @@ static void nothing_is_left_in_the_directory(void **state)
     struct stage *s = *state;
     struct stat st;
     char path[512];
-    start(s, "{\"command\": \"cd $(dirname $BELFRY_RESULT_FILE) && mkdir -p a/b && touch a/b/c\"}",
-          "");
+    stage_start(
+        s, "{\"command\": \"cd $(dirname $BELFRY_RESULT_FILE) && mkdir -p a/b && touch a/b/c\"}",
+        "");
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, run_exec_id(s->run));
     snprintf(path, sizeof(path), "%s/%s-3", s->tmp_dir, id);
     assert_int_equal(stat(path, &st), 0);
-    finish(s);
+    stage_finish(s);
     FAKE_WAIT(s->server, stat(path, &st) != 0);
 }
 
 static void a_long_output_is_cut_in_the_middle(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"echo BEGIN; head -c 8000000 /dev/zero | tr '\\\\0' x; echo END\"}",
-          "");
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_start(
+        s, "{\"command\": \"echo BEGIN; head -c 8000000 /dev/zero | tr '\\\\0' x; echo END\"}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
     assert_true(fake_printed(s->server, "BEGIN\n"));
     assert_true(fake_printed(s->server, "END\n"));
     assert_true(fake_noted(s->server, " bytes were dropped here\n"));
@@ -239,14 +127,14 @@ static void a_server_that_does_not_take_output_stops_the_writer(void **state)
     struct stage *s = *state;
     s->host.output_bytes_max = 16 << 20;
     s->server->hold_logs = true;
-    start(s, "{\"command\": \"head -c 8000000 /dev/zero; echo END\"}", "");
+    stage_start(s, "{\"command\": \"head -c 8000000 /dev/zero; echo END\"}", "");
     FAKE_WAIT(s->server, s->server->held_log != NULL);
     for (int i = 0; i < 50; i++)
         uv_run(&s->loop, UV_RUN_DEFAULT);
     assert_non_null(s->run); /* it waits in write(2) */
     fake_release_log(s->server);
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
     assert_int_equal(s->server->log.len, 8000004);
 }
 
@@ -254,9 +142,9 @@ static void a_server_that_does_not_take_output_stops_the_writer(void **state)
 static void output_is_sent_in_the_name_of_whom_the_lease_was_given_to(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"echo before; sleep 0.2; echo after\"}", "");
+    stage_start(s, "{\"command\": \"echo before; sleep 0.2; echo after\"}", "");
     s->host.worker_id = 2; /* registered again meanwhile */
-    finish(s);
+    stage_finish(s);
     assert_true(fake_printed(s->server, "before\n"));
     assert_true(fake_printed(s->server, "after\n"));
 }
@@ -265,11 +153,11 @@ static void what_the_server_refuses_does_not_hold_up_the_rest(void **state)
 {
     struct stage *s = *state;
     s->host.worker_id = 2;
-    start(s, "{\"command\": \"echo nobody hears\"}", "");
+    stage_start(s, "{\"command\": \"echo nobody hears\"}", "");
     FAKE_WAIT(s->server, s->run == NULL);
     s->host.worker_id = 1;
-    start(s, "{\"command\": \"echo heard\"}", "");
-    finish(s);
+    stage_start(s, "{\"command\": \"echo heard\"}", "");
+    stage_finish(s);
     assert_true(fake_printed(s->server, "heard\n"));
     assert_false(fake_printed(s->server, "nobody"));
 }
@@ -277,9 +165,9 @@ static void what_the_server_refuses_does_not_hold_up_the_rest(void **state)
 static void who_holds_the_pipe_open_is_not_waited_for(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"env -i setsid sleep 1000 & echo done\"}", "");
-    finish(s);
-    expect(s, OUTCOME_SUCCEEDED, "");
+    stage_start(s, "{\"command\": \"env -i setsid sleep 1000 & echo done\"}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_SUCCEEDED, "");
     assert_true(fake_printed(s->server, "done\n"));
 }
 
@@ -288,24 +176,24 @@ static void who_holds_the_pipe_open_is_not_waited_for(void **state)
 static void what_cannot_be_run_says_so(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": [\"no-such-program\"]}", "");
-    finish(s);
-    expect(s, OUTCOME_PERMANENT, "cannot run 'no-such-program': no such file or directory");
-    start(s, "{\"command\": [\"true\"], \"working_dir\": \"/nowhere\"}", "");
-    finish(s);
-    expect(s, OUTCOME_PERMANENT, "cannot enter '/nowhere': no such file or directory");
+    stage_start(s, "{\"command\": [\"no-such-program\"]}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_PERMANENT, "cannot run 'no-such-program': no such file or directory");
+    stage_start(s, "{\"command\": [\"true\"], \"working_dir\": \"/nowhere\"}", "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_PERMANENT, "cannot enter '/nowhere': no such file or directory");
     assert_int_equal(s->result.usage.exit_code, -1);
 }
 
 static void a_timeout_ends_it(void **state)
 {
     struct stage *s = *state;
-    start(s,
-          "{\"command\": \"trap 'echo bye; exit 0' TERM; sleep 1000 & wait\", "
-          "\"timeout\": \"300ms\"}",
-          "");
-    finish(s);
-    expect(s, OUTCOME_TIMEOUT, "timed out after 300ms");
+    stage_start(s,
+                "{\"command\": \"trap 'echo bye; exit 0' TERM; sleep 1000 & wait\", "
+                "\"timeout\": \"300ms\"}",
+                "");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_TIMEOUT, "timed out after 300ms");
     assert_true(fake_printed(s->server, "bye\n"));
     assert_true(fake_noted(s->server, "the timeout has passed: sent SIGTERM"));
 }
@@ -314,11 +202,11 @@ static void who_ignores_term_is_killed_after_the_grace(void **state)
 {
     struct stage *s = *state;
     s->host.kill_grace_ms = 200;
-    start(s, "{\"command\": \"trap '' TERM; echo up; while :; do sleep 1000; done\"}", "");
+    stage_start(s, "{\"command\": \"trap '' TERM; echo up; while :; do sleep 1000; done\"}", "");
     FAKE_WAIT(s->server, fake_printed(s->server, "up\n"));
     run_cut(s->run, RUN_CUT_STOPPED, STR("cancelled by key:admin"));
-    finish(s);
-    expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
     assert_int_equal(s->result.usage.signal, SIGKILL);
     assert_true(fake_noted(s->server, "still there: sent SIGKILL"));
 }
@@ -326,12 +214,12 @@ static void who_ignores_term_is_killed_after_the_grace(void **state)
 static void a_lost_lease_hurries_a_stop(void **state)
 {
     struct stage *s = *state;
-    start(s, "{\"command\": \"trap '' TERM; echo up; while :; do sleep 1000; done\"}", "");
+    stage_start(s, "{\"command\": \"trap '' TERM; echo up; while :; do sleep 1000; done\"}", "");
     FAKE_WAIT(s->server, fake_printed(s->server, "up\n"));
     run_cut(s->run, RUN_CUT_STOPPED, STR("cancelled by key:admin"));
     run_cut(s->run, RUN_CUT_LOST, STR(""));
-    finish(s);
-    expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
+    stage_finish(s);
+    stage_expect(s, OUTCOME_STOPPED, "cancelled by key:admin");
 }
 
 static void what_is_cut_before_its_start_never_runs(void **state)
@@ -342,7 +230,7 @@ static void what_is_cut_before_its_start_never_runs(void **state)
     assert_int_equal(run_new(&s->host, 50, &lease, &s->run, &err), RC_OK);
     run_cut(s->run, RUN_CUT_RETURNED, STR(""));
     assert_null(s->run);
-    expect(s, OUTCOME_RETURNED, "ended because its worker is leaving");
+    stage_expect(s, OUTCOME_RETURNED, "ended because its worker is leaving");
     assert_int_equal(s->result.usage.exit_code, -1);
 }
 
@@ -360,13 +248,13 @@ static void without_a_directory_it_fails_and_says_why(void **state)
 {
     struct stage *s = *state;
     s->host.tmp_dir = "/nowhere/at/all";
-    start(s, "{\"command\": [\"true\"]}", "");
+    stage_start(s, "{\"command\": [\"true\"]}", "");
     FAKE_WAIT(s->server, s->run == NULL);
     assert_int_equal(s->result.outcome, OUTCOME_FAILED);
     assert_non_null(strstr(s->result.error.ptr, "cannot prepare the attempt: make /nowhere"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
 
 int main(void)
 {

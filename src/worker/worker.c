@@ -119,6 +119,8 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     struct worker *w = arg;
     w->host.kill_grace_ms = welcome->kill_grace_ms;
     w->host.output_bytes_max = (size_t)welcome->output_bytes_max;
+    w->host.checkpoint_bytes_max = (size_t)welcome->checkpoint_bytes_max;
+    w->host.checkpoint_ms = welcome->checkpoint_ms;
     w->host.worker_id = welcome->worker_id;
 }
 
@@ -286,6 +288,7 @@ static enum rc start_talking(struct worker *w, struct err *err)
             },
     };
     TRY(uplink_new(&w->loop, options->url, options->token, &w->host.uplink, err));
+    TRY(courier_new(&w->loop, options->url, options->token, &w->host.courier, err));
     return poller_new(&w->loop, &poller, &w->poller, err);
 }
 
@@ -317,6 +320,7 @@ static void tear_down(struct worker *w)
     map_free(&w->by_exec);
     poller_free(w->poller);
     uplink_free(w->host.uplink);
+    courier_free(w->host.courier);
     signals_free(w->signals);
     uv_close((uv_handle_t *)&w->leave_timer, NULL);
     spawner_free(w->host.spawner);
