@@ -162,6 +162,14 @@ static void on_log_wait(uv_timer_t *timer)
     finish_when_told(run);
 }
 
+/* At once: the command may say nothing for hours. */
+static void on_complaint(void *arg, struct str why)
+{
+    struct run *run = arg;
+    output_note(run->output, clock_wall_ms(), "the checkpoint was not saved: %.*s", STR_ARG(why));
+    uplink_offer(run->host->uplink, run->output, false);
+}
+
 static void on_saved(void *arg)
 {
     struct run *run = arg;
@@ -343,9 +351,9 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
     run->output->arg = run;
     uv_timer_init(host->loop, &run->timer); /* cannot fail */
     run->timer.data = run;
-    run_checkpoint_init(&run->checkpoint, host->loop, host->courier, run->output,
+    run_checkpoint_init(&run->checkpoint, host->loop, host->courier, host->worker_id, lease,
                         host->checkpoint_bytes_max,
-                        &(struct run_checkpoint_events){on_fetched, on_saved, run});
+                        &(struct run_checkpoint_events){on_fetched, on_complaint, on_saved, run});
     run->handles = 2; /* the two timers */
     host->running++;
     *ret_run = run;

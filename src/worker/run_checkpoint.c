@@ -38,7 +38,7 @@ static bool is_blurred(const struct file_version *v, int64_t now_ms)
     return now_ms - changed_ms < BLUR_MS;
 }
 
-/* Once for each state that is worth it. After the end nobody reads an attempt's notes. */
+/* After the end there are no more notes. */
 static void complain(struct run_checkpoint *c, struct str why)
 {
     if (c->complained)
@@ -47,7 +47,7 @@ static void complain(struct run_checkpoint *c, struct str why)
     if (c->ended)
         log_warn("a checkpoint was not saved", "error", why.ptr, NULL);
     else
-        output_note(c->output, clock_wall_ms(), "the checkpoint was not saved: %.*s", STR_ARG(why));
+        c->events.on_complaint(c->events.arg, why);
 }
 
 /* RC_INVALID, RC_TOO_LARGE: it cannot be a checkpoint. */
@@ -208,18 +208,17 @@ static void on_look(uv_timer_t *timer)
 /* ---- the public face */
 
 void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop, struct courier *courier,
-                         struct output *output, size_t bytes_max,
+                         uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max,
                          const struct run_checkpoint_events *events)
 {
     *c = (struct run_checkpoint){
         .courier = courier,
-        .output = output,
         .events = *events,
         .errand =
             {
-                .worker_id = output->worker_id,
-                .exec_id = output->exec_id,
-                .token = output->token,
+                .worker_id = worker_id,
+                .exec_id = lease->exec_id,
+                .token = lease->token,
                 .bytes_max = bytes_max,
                 .fill = fill,
                 .on_done = on_done,

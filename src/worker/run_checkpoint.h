@@ -11,7 +11,6 @@
  * from the server as well; unless its directory is gone too, which is somebody else's doing. */
 #pragma once
 #include "worker/courier.h"
-#include "worker/output.h"
 #include "worker/run_files.h"
 
 #include <time.h>
@@ -26,15 +25,16 @@ struct file_version {
 struct run_checkpoint_events {
     /* What the command is to find; ERRAND_LOST: it must not start. FAILED: text says why. */
     void (*on_fetched)(void *arg, enum errand_end end, struct str text);
+    /* It was not saved; worth a note, once for each state of it that is. */
+    void (*on_complaint)(void *arg, struct str why);
     /* After run_checkpoint_end said that there is something to wait for. */
     void (*on_saved)(void *arg);
     void *arg;
 };
 
 struct run_checkpoint {
-    struct courier *courier;       /* borrowed, as all that follows */
-    struct output *output;         /* where it complains */
-    const struct run_files *files; /* NULL before run_checkpoint_watch */
+    struct courier *courier;       /* borrowed */
+    const struct run_files *files; /* borrowed; NULL before run_checkpoint_watch */
     struct run_checkpoint_events events;
     uv_timer_t timer; /* the next look; at the end: patience */
     struct errand errand;
@@ -51,9 +51,9 @@ struct run_checkpoint {
     struct file_version saved; /* what the server has; zero: look again */
 };
 
-/* For the attempt whose output that is; bytes_max of 0: the server keeps none. */
+/* For the lease that worker_id was given; bytes_max of 0: the server keeps none. */
 void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop, struct courier *courier,
-                         struct output *output, size_t bytes_max,
+                         uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max,
                          const struct run_checkpoint_events *events);
 /* Ends everything; *c must live until on_closed, which finds data. */
 void run_checkpoint_close(struct run_checkpoint *c, uv_close_cb on_closed, void *data);
