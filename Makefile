@@ -82,9 +82,12 @@ libs := $(shell pkg-config --libs $(PKGS)) -lm
 
 ALL_SRCS := $(wildcard src/*/*.c src/*/*/*.c)
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
-TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) $(wildcard tests/contract/*_test.c tests/time/*_test.c)
+TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) \
+             $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time)))
 # What contract tests share: the suite of promises itself, linked to each store's program.
 SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
+# The disk that forgets and the day that is lived on it, linked to what cuts the power.
+CRASH_SRCS := $(filter-out %_test.c,$(wildcard tests/crash/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 
@@ -162,6 +165,7 @@ $(B)/test/%: $(B)/%.o $(LIB)
 	$(Q)mkdir -p $(@D) && $(link) $(shell pkg-config --libs cmocka) -o $@
 
 $(filter $(B)/test/tests/contract/%,$(TESTS)): $(SUITE_SRCS:%.c=$(B)/%.o)
+$(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
 
 check: $(TESTS)
 	$(Q)scripts/check $(TESTS)
