@@ -61,6 +61,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->arena = arena;
+    e->away = false;
     e->due_question = NULL;
     e->horizon_before = e->horizon;
     memset(&e->touched, 0, sizeof e->touched);
@@ -229,9 +230,11 @@ void engine_tick(struct engine *e)
 
 const struct delta *engine_seal(struct engine *e)
 {
-    grant_all(e);
+    if (!e->away)
+        grant_all(e);
     polls_close(e);
     seal_delta(e);
+    assert(!e->away || delta_is_empty(&e->delta));
     return &e->delta;
 }
 

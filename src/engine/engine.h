@@ -84,6 +84,25 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
  * decided again. Ids that were used are not used again. */
 void engine_undo(struct engine *e);
 
+/* ---- while the store takes nothing
+ *
+ * A healthy run must not die because a disk is full: what keeps it alive is kept in memory only.
+ * Such a turn is: begin, engine_away, decide (what needs no store), seal, commit; it asks nothing
+ * and its delta is empty. Polls renew what they name, are parked and answered, but get no work;
+ * results they carry get no verdict, so their worker repeats them, and their leases are renewed,
+ * too. What time brings (ends of leases, dues) waits for a turn that can be kept. */
+
+/* True when the command can be decided in such a turn: a poll, a hangup, a look. */
+bool engine_works_away(const struct command *cmd);
+/* Makes the turn that has begun such a turn, and answers the parked polls whose time is over. */
+void engine_away(struct engine *e);
+
+/* Forgets an execution that the store knows otherwise, or not at all: nobody will be given it, and
+ * who holds it is told to stop. Between turns. False when it is not in memory. */
+bool engine_drop(struct engine *e, uint64_t exec_id);
+
+/* ---- waiting */
+
 /* How long until the engine wants its next turn even without commands: for a timer, or to look
  * beyond the horizon. 0: at once. Ask again when the wall clock was set. */
 int64_t engine_wait_ms(const struct engine *e, struct moment now);
@@ -96,5 +115,6 @@ size_t engine_live_count(const struct engine *e);
  * tests and for people who look for a bug. */
 void engine_dump(const struct engine *e, struct buf *out);
 
-/* Takes all parked polls out, unanswered, into ret_parked: for shutting down. */
+/* Takes all parked polls out into ret_parked, to be answered with nothing: for shutting down, and
+ * when a store is back whose absence they waited out. */
 void engine_unpark(struct engine *e, struct list *ret_parked);

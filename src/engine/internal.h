@@ -174,6 +174,7 @@ struct engine {
     int64_t now_ms;  /* wall clock */
     int64_t boot_ms; /* boot clock */
     struct arena *arena;
+    bool away;                     /* the store takes nothing: see away.c */
     struct question *due_question; /* NULL: not asked in this turn */
     struct horizon horizon_before;
     struct list open; /* workers with a poll in this turn */
@@ -287,6 +288,11 @@ void grant_all(struct engine *e);
 void grant_again(struct engine *e, struct worker *w, struct exec *x);
 /* Answers the polls of this turn that have something to hear, and parks the others. */
 void polls_close(struct engine *e);
+
+/* ---- away.c: while the store takes nothing */
+
+/* Leases whose results cannot be taken now are renewed: their worker is there. */
+void away_renew(struct engine *e, const struct worker *w, const struct poll *poll);
 
 /* ---- seal.c */
 

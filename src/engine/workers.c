@@ -252,10 +252,14 @@ void decide_poll(struct engine *e, struct command *cmd)
     w->v.seq = poll->seq;
     w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
-    open_poll(e, w, cmd, poll->free);
+    open_poll(e, w, cmd, e->away ? 0 : poll->free);
     w->turn.answer = poll->wait_ms == 0;
     e->polls++;
     poll_held(e, w, poll);
+    if (e->away) {
+        away_renew(e, w, poll);
+        return;
+    }
     poll_results(e, w, poll);
     poll_unlisted(e, w);
 }
