@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "server/untangle.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
@@ -25,37 +26,53 @@ static enum rc read_rules(const struct job_rec *job, struct arena *arena, struct
     return RC_OK;
 }
 
-/* One bad row must not keep a server from starting: it is left out, and somebody is told. */
-static enum rc tolerate(enum rc rc, const char *what, uint64_t id, const struct err *err)
+/* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */
+void turn_quarantine(struct turn *t, uint64_t exec_id, const char *why)
 {
     char text[ID_TEXT_MAX];
-    if (rc != RC_OK)
-        log_error("a stored record makes no sense and was left out", "what", what, "id",
-                  id_format(text, "", id).ptr, "error", err->text, NULL);
-    return RC_OK;
+    t->quarantined++;
+    log_error("an execution makes no sense and is left alone", "execution_id",
+              id_format(text, ID_EXEC, exec_id).ptr, "error", why, NULL);
 }
 
+/* One bad row must not keep a server from starting: it is left out, and somebody is told. The
+ * executions of a job that was left out miss it, and are counted then. */
 static enum rc load_job(void *arg, const struct job_rec *job, struct err *err)
 {
-    return tolerate(engine_load_job(arg, job, err), "job", job->id, err);
+    struct turn *t = arg;
+    char text[ID_TEXT_MAX];
+    if (engine_load_job(t->engine, job, err) != RC_OK)
+        log_error("a stored job makes no sense and was left out", "job_id",
+                  id_format(text, ID_JOB, job->id).ptr, "error", err->text, NULL);
+    return RC_OK;
 }
 
 static enum rc load_exec(void *arg, const struct exec_rec *exec, struct err *err)
 {
-    return tolerate(engine_load_exec(arg, exec, err), "execution", exec->id, err);
+    struct turn *t = arg;
+    if (engine_load_exec(t->engine, exec, err) != RC_OK)
+        turn_quarantine(t, exec->id, err->text);
+    return RC_OK;
+}
+
+static void load_damaged(void *arg, uint64_t exec_id)
+{
+    turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
 }
 
 static enum rc load_worker(void *arg, const struct worker_rec *worker, struct err *err)
 {
+    struct turn *t = arg;
     (void)err;
-    engine_load_worker(arg, worker);
+    engine_load_worker(t->engine, worker);
     return RC_OK;
 }
 
 static enum rc load_counter(void *arg, const struct counter *counter, struct err *err)
 {
+    struct turn *t = arg;
     (void)err;
-    engine_load_counter(arg, counter);
+    engine_load_counter(t->engine, counter);
     return RC_OK;
 }
 
@@ -73,7 +90,8 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .exec = load_exec,
         .worker = load_worker,
         .counter = load_counter,
-        .arg = t->engine,
+        .damaged = load_damaged,
+        .arg = t,
     };
     return store->ops->load(store, until_ms, &sink, err);
 }
@@ -82,6 +100,7 @@ void turn_close(struct turn *t)
 {
     engine_free(t->engine);
     arena_free(&t->arena);
+    arena_free(&t->kept);
     *t = (struct turn){0};
 }
 
@@ -131,8 +150,31 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
 }
 
+/* RC_CORRUPT when the worker could make nothing of the definition; its whole reply would be lost. */
+static enum rc check_definition(struct command *cmd, const struct poll_lease *lease,
+                                struct err *err)
+{
+    struct spec spec;
+    struct json payload;
+    if (spec_read(lease->spec, cmd->arena, &spec, err) != RC_OK ||
+        (lease->payload.len > 0 &&
+         json_parse(lease->payload, cmd->arena, &payload, err) != RC_OK)) {
+        err->rc = RC_CORRUPT;
+        return RC_CORRUPT;
+    }
+    return RC_OK;
+}
+
+static enum rc fetch(struct turn *t, struct command *cmd, struct poll_lease *lease, struct err *err)
+{
+    TRY(t->store->ops->fetch(t->store, lease->job_id, cmd->arena, &lease->spec, &lease->payload,
+                             err));
+    return check_definition(cmd, lease, err);
+}
+
 /* Specs too large for memory are read when their lease goes out. The lease is durable already: if
- * reading fails, or the reply is full, the worker gets it again with its next poll. */
+ * the disk fails, or the reply is full, the worker gets it again with its next poll. A definition
+ * that nobody can read would come again for ever: it is left alone instead. */
 static void fetch_large(struct turn *t, struct command *cmd)
 {
     struct err err;
@@ -140,9 +182,13 @@ static void fetch_large(struct turn *t, struct command *cmd)
     VEC(struct poll_lease) sent = {0};
     for (size_t i = 0; i < cmd->reply.poll.lease_count; i++) {
         struct poll_lease lease = cmd->reply.poll.leases[i];
-        if (lease.spec.len == 0 &&
-            t->store->ops->fetch(t->store, lease.job_id, cmd->arena, &lease.spec, &lease.payload,
-                                 &err) != RC_OK) {
+        enum rc rc = lease.spec.len == 0 ? fetch(t, cmd, &lease, &err) : RC_OK;
+        if (rc == RC_CORRUPT || rc == RC_NOT_FOUND) {
+            if (engine_drop(t->engine, lease.exec_id))
+                turn_quarantine(t, lease.exec_id, err.text);
+            continue;
+        }
+        if (rc != RC_OK) {
             log_error("a job's definition could not be read", "error", err.text, NULL);
             continue;
         }
@@ -166,6 +212,7 @@ static bool has_large(const struct command *cmd)
 
 static void publish(struct turn *t, struct turn_news *ret_news)
 {
+    *ret_news = (struct turn_news){0};
     list_init(&ret_news->done);
     engine_commit(t->engine, &ret_news->done, &ret_news->events, &ret_news->event_count);
     LIST_EACH(&ret_news->done, node)
@@ -179,10 +226,12 @@ static void publish(struct turn *t, struct turn_news *ret_news)
 /* Between any two lines the process may die. Before commit returns, the store holds nothing of the
  * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
  * again, and a lease that was not delivered is sent again with the worker's next poll. */
-enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
-                 struct turn_news *ret_news, struct err *err)
+enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t count,
+                      struct moment now, struct turn_news *ret_news, struct err *err)
 {
     bool admitted;
+    const struct delta *delta = NULL;
+    t->refused = NULL;
     arena_reset(&t->arena);
     engine_begin(t->engine, now, &t->arena);
     enum rc rc = ask(t, commands, count, &admitted, err);
@@ -190,13 +239,46 @@ enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, 
         engine_tick(t->engine);
         for (size_t i = 0; i < count; i++)
             engine_decide(t->engine, commands[i]);
-        rc = keep(t, engine_seal(t->engine), admitted, err);
+        delta = engine_seal(t->engine);
+        rc = keep(t, delta, admitted, err);
     }
     if (rc != RC_OK) {
         t->store->ops->abort(t->store);
         engine_undo(t->engine);
+        t->refused = delta;
         return rc;
     }
+    bool committed = !delta_is_empty(delta);
     publish(t, ret_news);
+    ret_news->committed = committed;
     return RC_OK;
+}
+
+enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                 struct turn_news *ret_news, struct err *err)
+{
+    if (t->broken != RC_OK)
+        return err_set(err, t->broken, "an earlier turn could not be ended");
+    enum rc rc = turn_run_once(t, commands, count, now, ret_news, err);
+    return is_contradiction(rc) ? untangle(t, commands, count, now, ret_news, err) : rc;
+}
+
+void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                   struct turn_news *ret_news)
+{
+    arena_reset(&t->arena);
+    engine_begin(t->engine, now, &t->arena);
+    engine_away(t->engine);
+    for (size_t i = 0; i < count; i++) {
+        assert(engine_works_away(commands[i]));
+        engine_decide(t->engine, commands[i]);
+    }
+    (void)engine_seal(t->engine);
+    publish(t, ret_news);
+}
+
+enum rc turn_probe(struct turn *t, struct err *err)
+{
+    enum settled settled;
+    return t->store->ops->settle(t->store, &t->owned, 0, &settled, err);
 }

@@ -11,11 +11,15 @@ struct turn {
     struct engine *engine; /* owned */
     struct store *store;
     struct ownership owned;
-    struct arena arena; /* of one turn; reset by the next */
+    struct arena arena;          /* of one turn; reset by the next */
+    struct arena kept;           /* events of the parts of a turn that had to be divided */
+    size_t quarantined;          /* executions that make no sense: neither acted upon nor deleted */
+    enum rc broken;              /* why no turn can follow */
+    const struct delta *refused; /* by the store, in the last try; NULL: it did not come to that */
 };
 
 /* Owns the store's partition for node and loads what is due. A record that makes no sense is
- * logged and left out. */
+ * logged, counted and left out. */
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err);
 void turn_close(struct turn *t);
@@ -25,11 +29,24 @@ struct turn_news {
     struct list done; /* commands that are answered, of this turn or parked before */
     const struct event *events;
     size_t event_count;
+    bool committed; /* the store has taken something, so it takes commits */
 };
 
 /* Runs one turn over the commands. RC_OK: they are durable and answered, or parked in the engine.
  * Otherwise nothing happened, the commands are still the caller's, and the code says what to do:
- * RC_BUSY, RC_FULL, RC_IO: try again later; RC_DEPOSED, RC_CORRUPT, RC_UNKNOWN: this server must
- * not decide any more and has to start anew. */
+ * RC_BUSY, RC_FULL, RC_IO: try again later; RC_DEPOSED, RC_CORRUPT, RC_UNKNOWN, RC_CONFLICT: this
+ * server must not decide any more and has to start anew.
+ *
+ * When the store calls the turn a contradiction, it is undone and divided until the one command is
+ * found that cannot be kept; that one is answered with the reason, all others are kept. An execution
+ * that the store knows otherwise than memory does is quarantined on the way. */
 enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err);
+
+/* One turn while the store takes nothing, over commands of which engine_works_away: running leases
+ * are renewed and polls answered, in memory only. Cannot fail. */
+void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                   struct turn_news *ret_news);
+
+/* Makes a commit that changes nothing anybody could see: RC_OK when the store takes commits. */
+enum rc turn_probe(struct turn *t, struct err *err);

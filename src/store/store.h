@@ -30,12 +30,15 @@ enum settled {
     SETTLED_LOST, /* nothing of it did */
 };
 
-/* Receives what load finds. Any of them may be NULL. A sink that returns an error stops the load. */
+/* Receives what load finds. Any of them may be NULL. A sink that returns an error stops the load.
+ * damaged is told of unfinished executions that are left out, since their row or their job's makes
+ * no sense. */
 struct load_sink {
     enum rc (*job)(void *arg, const struct job_rec *job, struct err *err);
     enum rc (*exec)(void *arg, const struct exec_rec *exec, struct err *err);
     enum rc (*worker)(void *arg, const struct worker_rec *worker, struct err *err);
     enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
+    void (*damaged)(void *arg, uint64_t exec_id);
     void *arg;
 };
 
@@ -78,7 +81,8 @@ struct store_ops {
     /* Forgets what admit did in this turn. Harmless when there is nothing. */
     void (*abort)(struct store *);
     /* After RC_UNKNOWN: whether delta->turn was kept. The answer is final: what is called lost here
-     * cannot come back with a restart. RC_DEPOSED: another owner came since, and nobody can say. */
+     * cannot come back with a restart. RC_DEPOSED: another owner came since, and nobody can say.
+     * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
     /* Hands over counters, workers, and every unfinished execution whose due_ms is at most
@@ -86,6 +90,9 @@ struct store_ops {
      * gives them. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */
     enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);
+    /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
+     * or moved the files. Cheap; commit and settle look, too. */
+    enum rc (*check)(struct store *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
                     struct err *);

@@ -69,7 +69,13 @@ static enum rc take_counter(void *arg, const struct counter *counter, struct err
 
 static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
 {
-    struct load_sink sink = {take_job, take_exec, take_worker, take_counter, l};
+    struct load_sink sink = {
+        .job = take_job,
+        .exec = take_exec,
+        .worker = take_worker,
+        .counter = take_counter,
+        .arg = l,
+    };
     return w->store->ops->load(w->store, until_ms, &sink, &w->err);
 }
 

@@ -167,7 +167,13 @@ void dump_store(struct store *store, const struct ownership *own, const struct s
                 size_t key_count, struct buf *out)
 {
     struct dump d = {0};
-    struct load_sink sink = {load_job, load_exec, load_worker, load_counter, &d};
+    struct load_sink sink = {
+        .job = load_job,
+        .exec = load_exec,
+        .worker = load_worker,
+        .counter = load_counter,
+        .arg = &d,
+    };
     add_read(&d, store);
     must(&d, store->ops->load(store, INT64_MAX, &sink, &d.err));
     add_keys(&d, store);

@@ -196,8 +196,11 @@ static enum rc settle(struct store *store, const struct ownership *owned, uint64
 static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec, bool is_first,
                          const struct load_sink *sink, struct err *err)
 {
-    if (job == NULL)
-        return RC_OK; /* of no use without its job */
+    if (job == NULL) { /* of no use without it */
+        if (sink->damaged != NULL)
+            sink->damaged(sink->arg, exec->id);
+        return RC_OK;
+    }
     struct job_rec job_shown = job_brief(job);
     struct exec_rec exec_shown = exec_brief(exec);
     if (sink->job != NULL && is_first)
@@ -238,6 +241,13 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
             TRY(sink->worker(sink->arg, slot->value, err));
     }
     return load_execs(m, until_ms, sink, err);
+}
+
+static enum rc check(struct store *store, struct err *err)
+{
+    (void)store;
+    (void)err;
+    return RC_OK;
 }
 
 /* ---- API keys */
@@ -376,6 +386,7 @@ static const struct store_ops ops = {
     .abort = give_back,
     .settle = settle,
     .load = load,
+    .check = check,
     .keys = keys,
     .key_put = key_put,
     .reader = mem_reader_open,

@@ -17,8 +17,8 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, u
     struct row row = row_of(&stmt, NULL);
     *ret_holder = row_u64(&row);
     if (!found || row.bad)
-        return err_set(err, RC_CORRUPT, "%s: the claim on '%.*s' makes no sense", s->db.path,
-                       STR_ARG(claim->key));
+        return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", s->db.path,
+                       STR_ARG(claim->key)); /* whoever asks for this key is refused, alone */
     return RC_OK;
 }
 

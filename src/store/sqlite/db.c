@@ -4,6 +4,7 @@
 #include "store/sqlite/migrate.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,9 +59,23 @@ static const struct {
     {SQLITE_TOOBIG, RC_TOO_LARGE, "a text is larger than SQLite can hold"},
 };
 
+/* SQLite calls a disk full when a write says ENOSPC, and everything else an I/O error. A quota and
+ * a limit on the size of files are the same to us: the bytes were not taken, and may be later. A
+ * sync that says so is another matter: what it was to sync is written. */
+static int plain_code(struct db *db)
+{
+    int code = sqlite3_extended_errcode(db->handle);
+    int system = sqlite3_system_errno(db->handle);
+    bool is_full = system == ENOSPC || system == EDQUOT || system == EFBIG;
+    if (is_full && code != SQLITE_IOERR_FSYNC && code != SQLITE_IOERR_DIR_FSYNC &&
+        (code & 0xff) == SQLITE_IOERR)
+        return SQLITE_FULL;
+    return code & 0xff;
+}
+
 enum rc db_fail(struct db *db, const char *doing, struct err *err)
 {
-    int code = sqlite3_errcode(db->handle) & 0xff;
+    int code = plain_code(db);
     const char *why = sqlite3_errmsg(db->handle);
     if (code == SQLITE_NOMEM)
         abort(); /* as everywhere: restart is a path tested daily */

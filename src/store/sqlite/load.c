@@ -39,8 +39,11 @@ static enum rc load_exec(const struct stmt *stmt, uint64_t *last_job, const stru
     struct exec_rec exec;
     struct job_rec job;
     struct row row = row_of(stmt, NULL);
-    if (!row_exec(&row, &exec) || !row_job(&row, &job))
+    if (!row_exec(&row, &exec) || !row_job(&row, &job)) {
+        if (sink->damaged != NULL)
+            sink->damaged(sink->arg, exec.id);
         return RC_OK;
+    }
     if (job.id != *last_job && sink->job != NULL)
         TRY(sink->job(sink->arg, &job, err));
     *last_job = job.id;

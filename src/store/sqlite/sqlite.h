@@ -37,6 +37,8 @@ enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, s
 /* Ends it, whole. Fails as db_commit does; over in any case. */
 enum rc sqlite_turn_commit(struct sqlite_store *s, struct err *err);
 void sqlite_turn_abort(struct sqlite_store *s); /* harmless when there is none */
+/* RC_IO when the files are not where they were opened. */
+enum rc sqlite_check(struct store *store, struct err *err);
 enum rc sqlite_turn_deposed(const struct ownership *own, struct err *err);
 
 /* admit.c, commit.c, load.c */

@@ -84,6 +84,7 @@ static const struct store_ops ops = {
     .abort = abort_turn,
     .settle = sqlite_settle,
     .load = sqlite_load,
+    .check = sqlite_check,
     .keys = keys,
     .key_put = key_put,
     .reader = sqlite_reader,

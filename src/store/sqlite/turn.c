@@ -34,10 +34,34 @@ enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, s
     return rc;
 }
 
+/* Who deletes or moves the files under us leaves us writing to what nobody will find again. */
+enum rc sqlite_check(struct store *store, struct err *err)
+{
+    struct db *db = &sqlite_of(store)->db;
+    int moved = 0;
+    sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (!moved)
+        return RC_OK;
+    return err_set(err, RC_IO,
+                   "%s was deleted or moved while the server runs; put it back, or start the "
+                   "server again",
+                   db->path);
+}
+
+/* Commits where the next start will find it, or not at all. */
+static enum rc commit_in_place(struct sqlite_store *s, struct err *err)
+{
+    enum rc rc = sqlite_check(&s->store, err);
+    if (rc == RC_OK)
+        return db_commit(&s->db, err);
+    db_rollback(&s->db);
+    return rc;
+}
+
 enum rc sqlite_turn_commit(struct sqlite_store *s, struct err *err)
 {
     s->in_turn = false;
-    return db_commit(&s->db, err);
+    return commit_in_place(s, err);
 }
 
 void sqlite_turn_abort(struct sqlite_store *s)
@@ -60,7 +84,7 @@ static enum rc ask_partition(struct sqlite_store *s, struct stmt *stmt, bool *re
     }
     stmt_end(stmt);
     if (rc == RC_OK)
-        return db_commit(&s->db, err);
+        return commit_in_place(s, err);
     db_rollback(&s->db);
     return rc;
 }

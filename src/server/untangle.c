@@ -1,0 +1,123 @@
+#include "server/untangle.h"
+#include "base/log.h"
+#include "base/vec.h"
+
+/* What has become of the commands so far. */
+struct tangle {
+    struct turn *turn;
+    struct moment now;
+    struct turn_news *news;
+    struct err *err;
+    VEC(struct event) events; /* in turn.kept: each part of the turn resets the turn's arena */
+    size_t answered;          /* commands from the first on that are kept, parked or refused */
+};
+
+bool is_contradiction(enum rc rc)
+{
+    return rc == RC_CONFLICT || rc == RC_TOO_LARGE || rc == RC_INVALID;
+}
+
+/* ---- memory and store disagree */
+
+/* True when the store has it, unfinished, as a change of it takes for granted. */
+static bool is_known(struct turn *t, uint64_t exec_id)
+{
+    struct question question = {.kind = ASK_EXEC, .id = exec_id};
+    struct question *questions[] = {&question};
+    const struct answer *a = &question.answer;
+    if (t->store->ops->admit(t->store, &t->owned, questions, 1, &t->arena, NULL) != RC_OK)
+        return true; /* nobody can say: then it stays */
+    return a->exec != NULL && !exec_is_final(a->exec->state) && a->job_count > 0;
+}
+
+/* Forgets the executions of the refused delta that the store does not know; says how many. */
+static size_t drop_strangers(struct turn *t)
+{
+    size_t dropped = 0;
+    for (size_t i = 0; t->refused != NULL && i < t->refused->exec_count; i++) {
+        const struct exec_change *change = &t->refused->execs[i];
+        bool is_old = change->kind == CHANGE_UPDATE || change->kind == CHANGE_FINISH;
+        if (!is_old || is_known(t, change->exec.id) || !engine_drop(t->engine, change->exec.id))
+            continue;
+        turn_quarantine(t, change->exec.id, "the store does not know it as unfinished");
+        dropped++;
+    }
+    t->store->ops->abort(t->store);
+    return dropped;
+}
+
+/* ---- parts of a turn */
+
+static void add_news(struct tangle *g, struct turn_news *news)
+{
+    list_splice_back(&g->news->done, &news->done);
+    for (size_t i = 0; i < news->event_count; i++)
+        *VEC_PUSH(&g->turn->kept, &g->events) = news->events[i];
+    g->news->events = g->events.items;
+    g->news->event_count = g->events.len;
+    g->news->committed |= news->committed;
+}
+
+static enum rc run_part(struct tangle *g, struct command *const *commands, size_t count)
+{
+    struct turn_news news;
+    enum rc rc = turn_run_once(g->turn, commands, count, g->now, &news, g->err);
+    while (is_contradiction(rc) && drop_strangers(g->turn) > 0)
+        rc = turn_run_once(g->turn, commands, count, g->now, &news, g->err);
+    if (rc == RC_OK) {
+        add_news(g, &news);
+        g->answered += count;
+    }
+    return rc;
+}
+
+static void answer(struct tangle *g, struct command *cmd, enum rc rc, const char *why)
+{
+    cmd->reply.rc = err_set(&cmd->reply.err, rc, "%s", why);
+    list_push_back(&g->news->done, &cmd->node);
+    g->answered++;
+}
+
+/* A worker takes `invalid` as a word about its results, and finds by itself which of them it is. */
+static void refuse(struct tangle *g, struct command *cmd)
+{
+    log_error("the store refuses a command; it was answered so, the others are kept", "code",
+              rc_name(g->err->rc), "error", g->err->text, NULL);
+    answer(g, cmd, cmd->kind == CMD_POLL ? RC_INVALID : g->err->rc, g->err->text);
+}
+
+static enum rc divide(struct tangle *g, struct command *const *commands, size_t count)
+{
+    enum rc rc = run_part(g, commands, count);
+    if (!is_contradiction(rc))
+        return rc;
+    if (count == 1) {
+        refuse(g, commands[0]);
+        return RC_OK;
+    }
+    TRY(divide(g, commands, count / 2));
+    return divide(g, commands + count / 2, count - count / 2);
+}
+
+static bool is_passing(enum rc rc)
+{
+    return rc == RC_FULL || rc == RC_BUSY || rc == RC_IO;
+}
+
+enum rc untangle(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                 struct turn_news *ret_news, struct err *err)
+{
+    struct tangle g = {.turn = t, .now = now, .news = ret_news, .err = err};
+    *ret_news = (struct turn_news){0};
+    list_init(&ret_news->done);
+    arena_reset(&t->kept);
+    drop_strangers(t); /* of the try that brought us here */
+    /* What time brings comes first, and alone: nobody shall be blamed for it. */
+    TRY(run_part(&g, NULL, 0));
+    enum rc rc = count == 0 ? RC_OK : divide(&g, commands, count);
+    if (rc != RC_OK && !is_passing(rc))
+        t->broken = rc;
+    while (g.answered < count)
+        answer(&g, commands[g.answered], rc == RC_FULL ? RC_FULL : RC_BUSY, err->text);
+    return RC_OK;
+}
