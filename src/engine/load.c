@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* What the store holds has a right to its lane: lanes_max is for what is new. */
+/* What the store holds has a right to its lane: lanes_max is for what is new. Its definition is not
+ * kept: records come without the payload, and half a definition would go out as a whole one. */
 static struct job *take_job(struct engine *e, const struct job_rec *rec, struct arena *arena,
                             struct err *err)
 {
@@ -18,7 +19,9 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
         err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
         return NULL;
     }
-    return job_new(e, rec, &rules, SIZE_MAX);
+    struct job_rec bare = *rec;
+    bare.spec = (struct str){0};
+    return job_new(e, &bare, &rules, SIZE_MAX);
 }
 
 /* NULL, or what is wrong. */

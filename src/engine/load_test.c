@@ -237,6 +237,18 @@ static void a_record_that_is_there_twice_is_refused_at_load(void **state)
     assert_int_equal(engine_live_count(w.engine), 1);
 }
 
+static void a_loaded_definition_is_fetched_whole(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    world_turn(&w);
+    world_restart(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    assert_int_equal(lease.spec.len, 0); /* records have no payload: it would go out without */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +264,7 @@ int main(void)
         cmocka_unit_test(ids_and_turns_go_on_where_they_were),
         cmocka_unit_test(a_record_that_makes_no_sense_is_refused_at_load),
         cmocka_unit_test(a_record_that_is_there_twice_is_refused_at_load),
+        cmocka_unit_test(a_loaded_definition_is_fetched_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
