@@ -53,7 +53,8 @@ struct stats_view {
     size_t worker_count;
     size_t slots;
     size_t busy;
-    size_t in_memory; /* executions the engine holds */
+    size_t in_memory;   /* executions the engine holds */
+    size_t quarantined; /* executions that make no sense and are left alone */
 };
 
 struct command {

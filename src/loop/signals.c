@@ -27,6 +27,7 @@ struct signals *signals_new(uv_loop_t *loop, signals_handler *on_signal, void *a
     s->on_signal = on_signal;
     s->arg = arg;
     signal(SIGPIPE, SIG_IGN); /* cannot fail: the number is right */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report, as a full disk */
     for (size_t i = 0; i < COUNT_OF(watched); i++) {
         int failed = uv_signal_init(loop, &s->handles[i]);
         if (failed == 0)

@@ -14,6 +14,7 @@ static void answer_stats(struct request *r)
         request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
         return;
     }
+    r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
     r->body = BUF(STATS_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
@@ -31,12 +32,21 @@ void api_healthz(struct request *r)
     request_answer(r, 200, STR("{\"status\":\"ok\"}"));
 }
 
+static const char *trouble_text(int rc)
+{
+    switch (rc) {
+    case RC_FULL: return "the disk is full: the store takes no commits until there is room";
+    case RC_BUSY: return "the database is locked by another program";
+    default: return "the store takes no commits; the server's log says why";
+    }
+}
+
 void api_readyz(struct request *r)
 {
     if (atomic_load(&r->server->draining))
         request_problem(r, 503, "the server is shutting down");
-    else if (!atomic_load(&r->server->ready))
-        request_problem(r, 503, "the store does not take commits; see the server's log");
+    else if (atomic_load(&r->server->trouble) != RC_OK)
+        request_problem(r, 503, "%s", trouble_text(atomic_load(&r->server->trouble)));
     else
         request_answer(r, 200, STR("{\"status\":\"ready\"}"));
 }

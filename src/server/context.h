@@ -1,7 +1,7 @@
 /* context.h - what the parts of a running server share.
  *
- * Filled at the start, before any thread runs, and constant from then on, except for the two
- * flags. Threads reach each other through it, by mail only. */
+ * Filled at the start, before any thread runs, and constant from then on, except for what is
+ * atomic. Threads reach each other through it, by mail only. */
 #pragma once
 #include "server/auth.h"
 #include "server/options.h"
@@ -18,12 +18,13 @@ struct server {
     const struct server_options *options;
     struct store *store;
     struct auth auth;
-    struct decider *decider; /* runs turns */
-    struct queries *queries; /* reads */
-    struct tail *tail;       /* keeps and follows output, and tells what happens */
-    struct zones *zones;     /* time zones by name */
-    int64_t started_ms;      /* wall clock */
-    struct rlimit files;     /* as we were started; what is run beside us gets the same */
-    atomic_bool ready;       /* the last turn could commit */
-    atomic_bool draining;    /* going away: take no new work */
+    struct decider *decider;   /* runs turns */
+    struct queries *queries;   /* reads */
+    struct tail *tail;         /* keeps and follows output, and tells what happens */
+    struct zones *zones;       /* time zones by name */
+    int64_t started_ms;        /* wall clock */
+    struct rlimit files;       /* as we were started; what is run beside us gets the same */
+    atomic_int trouble;        /* enum rc: why the store takes no commits; RC_OK: it does */
+    atomic_size_t quarantined; /* executions that make no sense and are left alone */
+    atomic_bool draining;      /* going away: take no new work */
 };

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "server/outage.h"
 #include "server/tail.h"
 #include "server/turn.h"
 
@@ -18,6 +19,7 @@ enum {
     RETRY_FIRST_US = 5000,
     RETRY_LAST_US = 200000,
     RETRY_FOR_US = 5000000, /* well within a lease; then clients are told to come back */
+    LOOK_US = 1000000,
 };
 
 struct decider {
@@ -26,6 +28,8 @@ struct decider {
     struct thread *thread;
     struct turn turn;
     struct list waiting; /* requests (mail) that no turn has taken yet */
+    struct outage outage;
+    int64_t next_look_us; /* at the files of the store */
     atomic_bool failed;
 };
 
@@ -101,16 +105,28 @@ static bool is_fatal(enum rc rc)
     return rc != RC_FULL && !may_retry(rc);
 }
 
-/* The same commands again, for a while: a lock held by a backup passes, a full disk does not. */
-static enum rc run(struct decider *d, struct command **commands, size_t count,
+/* ---- with a store */
+
+static void tell(struct decider *d, struct turn_news *news)
+{
+    tail_tell(d->server->tail, news->events, news->event_count);
+    send_done(&news->done);
+    atomic_store(&d->server->quarantined, d->turn.quarantined);
+}
+
+/* The same commands again, for a while: a lock held by a backup passes, a full disk does not. Not
+ * in an outage: then the tries are spread. */
+static enum rc try(struct decider *d, struct command **commands, size_t count,
                    struct turn_news *ret_news, struct err *err)
 {
     int64_t pause_us = RETRY_FIRST_US;
     int64_t until_us = clock_mono_us() + RETRY_FOR_US; /* a try may wait for a lock by itself */
     enum rc rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
-    while (may_retry(rc) && clock_mono_us() < until_us) {
-        atomic_store(&d->server->ready, false);
+    if (may_retry(rc) && !d->outage.on) {
+        atomic_store(&d->server->trouble, rc);
         log_warn("a turn could not be kept and is tried again", "error", err->text, NULL);
+    }
+    while (may_retry(rc) && !d->outage.on && clock_mono_us() < until_us) {
         clock_pause_us(pause_us);
         pause_us = pause_us * 2 < RETRY_LAST_US ? pause_us * 2 : RETRY_LAST_US;
         rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
@@ -118,26 +134,113 @@ static enum rc run(struct decider *d, struct command **commands, size_t count,
     return rc;
 }
 
+/* Back to work. Whoever polls has been given nothing meanwhile, and results without a verdict: all
+ * are asked to come again. */
+static void recover(struct decider *d)
+{
+    struct list parked;
+    list_init(&parked);
+    outage_end(&d->outage, clock_mono_us());
+    atomic_store(&d->server->trouble, RC_OK);
+    engine_unpark(d->turn.engine, &parked);
+    send_done(&parked);
+}
+
+/* A turn that had nothing to keep says nothing about the store; then a commit of our own does. */
+static enum rc probe(struct decider *d, const struct turn_news *news, struct err *err)
+{
+    return news->committed ? RC_OK : turn_probe(&d->turn, err);
+}
+
+/* RC_OK: all commands are answered, or parked. */
+static enum rc step_with_store(struct decider *d, struct command **commands, size_t count,
+                               struct err *err)
+{
+    struct turn_news news;
+    TRY(try(d, commands, count, &news, err));
+    tell(d, &news);
+    if (!d->outage.on) {
+        atomic_store(&d->server->trouble, RC_OK);
+        return RC_OK;
+    }
+    if (probe(d, &news, err) == RC_OK)
+        recover(d);
+    else
+        outage_note(&d->outage, err, clock_mono_us()); /* it goes on */
+    return RC_OK;
+}
+
+/* ---- without */
+
+/* Begins, or goes on. */
+static void begin_outage(struct decider *d, const struct err *err)
+{
+    outage_note(&d->outage, err, clock_mono_us());
+    atomic_store(&d->server->trouble, err->rc);
+}
+
+/* What needs no store goes on for a grace; the rest is told why not. */
+static void step_without_store(struct decider *d, struct command **commands, size_t count)
+{
+    struct turn_news news;
+    size_t away = 0;
+    int64_t grace_ms = (int64_t)d->server->options->outage_grace_ms;
+    bool has_grace = outage_has_grace(&d->outage, grace_ms, clock_mono_us());
+    for (size_t i = 0; i < count; i++) { /* to the front, in their order */
+        struct command *cmd = commands[i];
+        if (!engine_works_away(cmd) || (cmd->kind == CMD_POLL && !has_grace))
+            continue;
+        commands[i] = commands[away];
+        commands[away++] = cmd;
+    }
+    give_up(commands + away, count - away, &d->outage.why);
+    turn_run_away(&d->turn, commands, away, clock_now(), &news);
+    tell(d, &news);
+}
+
+static void give_up_for_good(struct decider *d, struct command **commands, size_t count,
+                             const struct err *err)
+{
+    log_error("a turn could not be kept; its commands were refused", "code", rc_name(err->rc),
+              "error", err->text, NULL);
+    give_up(commands, count, err);
+    atomic_store(&d->failed, true);
+}
+
 static void step(struct decider *d)
 {
     static struct command *commands[TURN_COMMANDS_MAX]; /* one decider a process, one thread */
-    struct turn_news news;
     struct err err;
     size_t count = gather(d, commands);
-    enum rc rc = run(d, commands, count, &news, &err);
-    atomic_store(&d->server->ready, rc == RC_OK);
-    if (rc == RC_OK) {
-        tail_tell(d->server->tail, news.events, news.event_count);
-        send_done(&news.done);
-        return;
+    if (outage_may_try(&d->outage, clock_mono_us())) {
+        enum rc rc = step_with_store(d, commands, count, &err);
+        if (rc == RC_OK)
+            return;
+        if (is_fatal(rc)) {
+            give_up_for_good(d, commands, count, &err);
+            return;
+        }
+        begin_outage(d, &err);
     }
-    log_error("a turn could not be kept; its commands were refused", "code", rc_name(rc), "error",
-              err.text, NULL);
-    give_up(commands, count, &err);
-    if (is_fatal(rc))
-        atomic_store(&d->failed, true);
-    else
-        clock_pause_us(RETRY_LAST_US); /* timers that are due would come back at once */
+    step_without_store(d, commands, count);
+}
+
+/* Whether the files are still there is asked even when nothing has to be written. */
+static void look_after_store(struct decider *d)
+{
+    struct err err;
+    int64_t now_us = clock_mono_us();
+    if (now_us < d->next_look_us)
+        return;
+    d->next_look_us = now_us + LOOK_US;
+    enum rc rc = d->server->store->ops->check(d->server->store, &err);
+    if (rc != RC_OK && !d->outage.on)
+        begin_outage(d, &err);
+}
+
+static int64_t wanted_ms(const struct decider *d)
+{
+    return engine_wait_ms(d->turn.engine, clock_now());
 }
 
 /* Waits for mail or for the engine's next timer. False when it is time to end. */
@@ -145,7 +248,7 @@ static bool wait(struct decider *d)
 {
     if (!list_empty(&d->waiting))
         return true;
-    int64_t ahead_ms = engine_wait_ms(d->turn.engine, clock_now());
+    int64_t ahead_ms = d->outage.on ? OUTAGE_TRY_US / 1000 : wanted_ms(d);
     if (ahead_ms > 1000) /* so that a stepped wall clock is noticed within a second */
         ahead_ms = 1000;
     return mailbox_wait(d->box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
@@ -156,7 +259,8 @@ static void decide(void *arg)
     struct decider *d = arg;
     while (wait(d) && !atomic_load(&d->failed)) {
         mailbox_take_all(d->box, &d->waiting);
-        if (!list_empty(&d->waiting) || engine_wait_ms(d->turn.engine, clock_now()) == 0)
+        look_after_store(d);
+        if (!list_empty(&d->waiting) || d->outage.on || wanted_ms(d) == 0)
             step(d);
     }
     /* Whoever still waits is told that the server is going away. */

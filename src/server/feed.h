@@ -12,6 +12,7 @@ struct tail {
     struct fence *fence; /* owned */
     struct arena arena;  /* of one read or write */
     struct list keeping; /* requests with output to keep */
+    bool losing;         /* the last of it could not be kept, and somebody was told */
     struct list follows;
     bool lagging;         /* somebody has to be looked at again soon */
     int64_t trim_ms;      /* boot clock: when to delete old output next */

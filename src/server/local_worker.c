@@ -67,7 +67,7 @@ static void exec_worker(const struct local_worker *w)
     const char *argv[] = {"belfry",       "worker",     "--server", w->url,
                           "--token-file", w->key_path,  "--slots",  slots,
                           "--lock",       w->lock_path, NULL};
-    static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE};
+    static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < COUNT_OF(handled); i++)
         signal(handled[i], SIG_DFL);
     sigset_t none;

@@ -48,12 +48,13 @@ struct server_options {
     uint64_t idle_timeout_ms;      /* a connection without requests is closed */
 
     /* Times. */
-    uint64_t lease_ms;      /* a worker unheard of for this long loses what it ran */
-    uint64_t park_ms;       /* longest a worker's poll waits for work */
-    uint64_t kill_grace_ms; /* between SIGTERM and SIGKILL */
-    uint64_t checkpoint_ms; /* how often a worker looks whether a command has written one */
-    uint64_t horizon_ms;    /* work due later than this stays on disk only */
-    uint64_t logs_keep_ms;  /* output, and checkpoints of ended executions */
+    uint64_t lease_ms;        /* a worker unheard of for this long loses what it ran */
+    uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
+    uint64_t park_ms;         /* longest a worker's poll waits for work */
+    uint64_t kill_grace_ms;   /* between SIGTERM and SIGKILL */
+    uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
+    uint64_t horizon_ms;      /* work due later than this stays on disk only */
+    uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;

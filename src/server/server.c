@@ -102,7 +102,6 @@ static enum rc start(struct process *p, struct err *err)
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
-    atomic_store(&s->ready, true);
     return start_nets(p, err);
 }
 

@@ -59,6 +59,7 @@ static const struct setting settings_table[] = {
     TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
     TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
+    TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };

@@ -72,8 +72,11 @@ static void keep_all(struct tail *t)
             *VEC_PUSH(&t->arena, &all) = r->chunks[i];
     }
     enum rc rc = t->logs->ops->append(t->logs, all.items, all.len, &err);
-    if (rc != RC_OK)
-        log_error("output could not be kept", "error", err.text, NULL);
+    if (rc != RC_OK && !t->losing) /* once, and not for every upload that comes again */
+        log_error("output cannot be kept; workers keep it for now", "error", err.text, NULL);
+    else if (rc == RC_OK && t->losing)
+        log_info("output is kept again", NULL);
+    t->losing = rc != RC_OK;
     for (size_t i = 0; rc == RC_OK && i < all.len; i++)
         feed_output(t, all.items[i].exec_id);
     for (struct list_node *node; (node = list_pop_front(&t->keeping)) != NULL;) {

@@ -303,6 +303,7 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
     json_put_int(w, "slots", (int64_t)stats->slots);
     json_put_int(w, "busy", (int64_t)stats->busy);
     json_close(w);
+    json_put_int(w, "quarantined", (int64_t)stats->quarantined);
     json_close(w);
 }
 

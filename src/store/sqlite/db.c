@@ -59,17 +59,28 @@ static const struct {
     {SQLITE_TOOBIG, RC_TOO_LARGE, "a text is larger than SQLite can hold"},
 };
 
+/* What the system said about the last write to the log that failed. */
+static int log_errno(struct db *db)
+{
+    sqlite3_file *log = NULL;
+    int system = 0;
+    sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log != NULL && log->pMethods != NULL)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &system);
+    return system;
+}
+
 /* SQLite calls a disk full when a write says ENOSPC, and everything else an I/O error. A quota and
- * a limit on the size of files are the same to us: the bytes were not taken, and may be later. A
- * sync that says so is another matter: what it was to sync is written. */
+ * a limit on the size of files are the same to us: the bytes were not taken, and may be later. So
+ * the commit is not in doubt either: its last frame is missing. */
 static int plain_code(struct db *db)
 {
     int code = sqlite3_extended_errcode(db->handle);
-    int system = sqlite3_system_errno(db->handle);
-    bool is_full = system == ENOSPC || system == EDQUOT || system == EFBIG;
-    if (is_full && code != SQLITE_IOERR_FSYNC && code != SQLITE_IOERR_DIR_FSYNC &&
-        (code & 0xff) == SQLITE_IOERR)
-        return SQLITE_FULL;
+    if (code == SQLITE_IOERR_WRITE) {
+        int system = log_errno(db);
+        if (system == EDQUOT || system == EFBIG || system == ENOSPC)
+            return SQLITE_FULL;
+    }
     return code & 0xff;
 }
 
