@@ -37,6 +37,11 @@ static struct exec_rec *find_exec(const struct model *m, uint64_t id)
     return NULL;
 }
 
+const struct exec_rec *model_exec(const struct model *m, uint64_t id)
+{
+    return find_exec(m, id);
+}
+
 /* ---- keeping */
 
 static struct str longer(struct model *m, struct str trail, struct str step)

@@ -17,6 +17,7 @@ struct model {
 void model_free(struct model *m);
 void model_apply(struct model *m, const struct delta *delta);
 const struct job_rec *model_job(const struct model *m, uint64_t id);
+const struct exec_rec *model_exec(const struct model *m, uint64_t id);
 
 /* A random turn: up to `count` new jobs and as many steps of executions that are under way. In
  * arena; not applied yet. */

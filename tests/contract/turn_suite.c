@@ -149,6 +149,175 @@ static void a_claim_is_released_only_where_the_holder_matches(void **state)
     assert_int_equal(world_claim(w, claim.key, 9), 9);
 }
 
+/* Who has which key, as the plainest table. */
+enum { KEYS = 5, ASKED_MAX = 8 };
+
+struct holders {
+    uint64_t committed[KEYS]; /* 0: free */
+    uint64_t now[KEYS];       /* within the turn */
+};
+
+static const struct str keys[KEYS] = {STR_INIT("a"), STR_INIT("b"), STR_INIT("nightly"),
+                                      STR_INIT("x y"), STR_INIT("\xc3\xa9")};
+
+/* Many ask for few keys at once, some of them for several. */
+static void contend(struct world *w, struct holders *h)
+{
+    struct question questions[ASKED_MAX];
+    struct question *asked[ASKED_MAX];
+    size_t which[ASKED_MAX];
+    size_t count = 1 + rng_below(&w->rng, ASKED_MAX);
+    for (size_t i = 0; i < count; i++) {
+        which[i] = rng_below(&w->rng, KEYS);
+        questions[i] = (struct question){.kind = ASK_CLAIM,
+                                         .claim = {CLAIM_NAME, keys[which[i]], world_id(w)}};
+        asked[i] = &questions[i];
+    }
+    assert_rc(w->store->ops->admit(w->store, &w->own, asked, count, &w->arena, &w->err), RC_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (h->now[which[i]] == 0) /* the first one has it */
+            h->now[which[i]] = questions[i].claim.holder;
+        assert_int_equal(questions[i].answer.holder, h->now[which[i]]);
+    }
+}
+
+/* Ends the turn in one of the ways there are. Some of what is held is given back. */
+static void settle_contention(struct world *w, struct holders *h)
+{
+    struct claim released[KEYS];
+    struct delta delta = {.released = released};
+    struct exec_change nobody = {.kind = CHANGE_UPDATE, .exec = {.id = world_id(w)}};
+    bool kept = false;
+    for (size_t i = 0; i < KEYS; i++) {
+        if (h->now[i] != 0 && rng_below(&w->rng, 3) == 0)
+            released[delta.released_count++] = (struct claim){CLAIM_NAME, keys[i], h->now[i]};
+    }
+    switch (rng_below(&w->rng, 4)) {
+    case 0: w->store->ops->abort(w->store); break;
+    case 1:
+        delta.execs = &nobody;
+        delta.exec_count = 1;
+        assert_rc(world_try(w, delta), RC_CONFLICT);
+        break;
+    case 2:
+        assert_rc(w->store->ops->own(w->store, STR("other"), &w->own, &w->err), RC_OK);
+        w->turn = w->own.turn_floor;
+        break;
+    default: world_commit(w, delta); kept = true;
+    }
+    for (size_t i = 0; kept && i < delta.released_count; i++) {
+        for (size_t k = 0; k < KEYS; k++) {
+            if (str_eq(keys[k], released[i].key))
+                h->now[k] = 0;
+        }
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        if (kept)
+            h->committed[i] = h->now[i];
+        h->now[i] = h->committed[i];
+    }
+}
+
+static void of_many_who_want_a_key_one_has_it(void **state)
+{
+    struct world *w = *state;
+    struct holders h = {0};
+    for (int i = 0; i < 300; i++) {
+        for (uint64_t rounds = 1 + rng_below(&w->rng, 3); rounds > 0; rounds--)
+            contend(w, &h);
+        settle_contention(w, &h);
+        if (rng_below(&w->rng, 40) == 0)
+            world_reopen(w);
+    }
+}
+
+static void the_epoch_grows_with_every_owner_and_every_restart(void **state)
+{
+    struct world *w = *state;
+    uint64_t last = w->own.epoch;
+    for (int i = 0; i < 6; i++) {
+        struct ownership old = w->own;
+        if (i % 2 == 0) {
+            assert_rc(w->store->ops->own(w->store, STR("other"), &w->own, &w->err), RC_OK);
+        } else if (w->candidate->reopen != NULL) {
+            world_reopen(w);
+        } else {
+            continue;
+        }
+        assert_true(w->own.epoch > last);
+        last = w->own.epoch;
+        assert_rc(w->store->ops->admit(w->store, &old, NULL, 0, &w->arena, &w->err), RC_DEPOSED);
+        world_submit(w, EXEC_QUEUED); /* the new one decides */
+    }
+}
+
+static void a_turn_that_loses_its_owner_on_the_way_leaves_nothing(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct delta delta = {.turn = w->turn + 1, .jobs = &job, .job_count = 1};
+    struct ownership old = w->own;
+    assert_int_equal(world_claim(w, STR("nightly"), job.job.id), job.job.id);
+    assert_rc(w->store->ops->own(w->store, STR("other"), &w->own, &w->err), RC_OK);
+    assert_rc(w->store->ops->commit(w->store, &old, &delta, &w->err), RC_DEPOSED);
+    assert_false(job_exists(w, job.job.id));
+    assert_int_equal(world_claim(w, STR("nightly"), 9), 9);
+}
+
+/* Each place where a delta can go wrong, with much before it that is right. */
+static void whatever_does_not_fit_nothing_of_the_delta_is_kept(void **state)
+{
+    struct world *w = *state;
+    uint64_t known = world_submit(w, EXEC_QUEUED);
+    struct exec_rec known_exec = read_exec(w, known);
+    struct worker_change worker = {.worker = {.id = world_id(w)}};
+    struct counter counter = {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 1};
+    for (int wrong = 0; wrong < 5; wrong++) {
+        struct job_change jobs[] = {new_job(w), new_job(w)};
+        struct exec_change execs[] = {new_exec(w, &jobs[0], EXEC_QUEUED),
+                                      next_change(&known_exec, CHANGE_UPDATE, EXEC_RUNNING),
+                                      new_exec(w, &jobs[1], EXEC_COMPLETED)};
+        struct attempt_rec attempt = {.exec_id = known, .token = 1, .outcome = OUTCOME_LOST};
+        if (wrong == 0)
+            jobs[1].job.id = jobs[0].job.id; /* added twice */
+        if (wrong == 1)
+            jobs[1].kind = CHANGE_UPDATE; /* of none */
+        if (wrong == 2)
+            execs[2].exec.id = execs[0].exec.id, execs[2].kind = CHANGE_INSERT;
+        if (wrong == 3)
+            execs[2].kind = CHANGE_FINISH; /* of none */
+        if (wrong == 4)
+            execs[2] = (struct exec_change){.kind = CHANGE_UPDATE, .exec = {.id = 99}};
+        struct delta delta = {.jobs = jobs,
+                              .job_count = 2,
+                              .execs = execs,
+                              .exec_count = 3,
+                              .attempts = &attempt,
+                              .attempt_count = 1,
+                              .workers = &worker,
+                              .worker_count = 1,
+                              .counters = &counter,
+                              .counter_count = 1};
+        assert_rc(world_try(w, delta), RC_CONFLICT);
+        w->turn--; /* it did not take place */
+        assert_false(job_exists(w, jobs[0].job.id));
+        assert_false(exec_exists(w, execs[0].exec.id));
+        assert_int_equal(read_exec(w, known).state, EXEC_QUEUED);
+        assert_rc(w->store->ops->own(w->store, STR("test"), &w->own, &w->err), RC_OK);
+        assert_int_equal(w->own.turn_floor, w->turn);
+        assert_int_equal(w->own.id_floor, known);
+    }
+}
+
+static void a_store_says_that_it_is_well(void **state)
+{
+    struct world *w = *state;
+    enum settled settled;
+    assert_rc(w->store->ops->check(w->store, &w->err), RC_OK);
+    assert_rc(w->store->ops->settle(w->store, &w->own, 0, &settled, &w->err), RC_OK);
+    assert_int_equal(settled, SETTLED_KEPT); /* there is always a turn 0 */
+}
+
 static void an_old_owner_can_do_nothing(void **state)
 {
     struct world *w = *state;
@@ -246,6 +415,11 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_claim_counts_within_its_own_turn),
     PROMISE(an_aborted_turn_gives_its_claims_back),
     PROMISE(a_claim_is_released_only_where_the_holder_matches),
+    PROMISE(of_many_who_want_a_key_one_has_it),
+    PROMISE(the_epoch_grows_with_every_owner_and_every_restart),
+    PROMISE(a_turn_that_loses_its_owner_on_the_way_leaves_nothing),
+    PROMISE(whatever_does_not_fit_nothing_of_the_delta_is_kept),
+    PROMISE(a_store_says_that_it_is_well),
     PROMISE(an_old_owner_can_do_nothing),
     PROMISE(owning_forgets_the_turn_under_way),
     PROMISE(settle_tells_kept_from_lost),
