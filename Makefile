@@ -91,9 +91,11 @@ CRASH_SRCS := $(filter-out %_test.c,$(wildcard tests/crash/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 
-# These folders start no threads (`make tidy` sees to it); to the thread sanitizer they say nothing.
+# These folders start no threads (`make tidy` sees to it in src); to the thread sanitizer they say
+# nothing.
 ifeq ($(VARIANT),tsan)
-TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/%,$(TEST_SRCS))
+TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/% tests/crash/%,\
+               $(TEST_SRCS))
 endif
 
 # Files that become C: see scripts/embed. store/NAME/queries.sql is `NAME_queries_sql`,
