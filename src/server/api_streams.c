@@ -1,6 +1,7 @@
 /* api_streams.c - endless answers: output and events. */
 #include "server/api.h"
 #include "server/tail.h"
+#include "wire/sse.h"
 
 /* Comes home only when there is nothing to follow. */
 static void answer_refused(struct request *r)
@@ -12,6 +13,8 @@ static void follow(struct request *r, struct follow *f)
 {
     r->follow = f;
     f->head_only = r->http->method == HTTP_METHOD_HEAD;
+    if (!request_accepts(r, f->kind == FOLLOW_TEXT ? "text/plain" : SSE_TYPE))
+        return;
     r->home = answer_refused;
     enum rc rc = tail_follow(r->server->tail, r);
     if (rc != RC_OK)

@@ -115,33 +115,49 @@ void net_stream_close(struct request *r, bool broken)
 
 /* ---- requests */
 
-static struct request *request_new(struct net *net, struct http_request *http)
+/* Every answer that is a problem can be named, also one that no handler has seen. */
+static struct str new_id(const struct server *server, char ret_id[REQUEST_ID_MAX])
 {
     static atomic_uint_least64_t numbers;
+    uint64_t number = atomic_fetch_add(&numbers, 1);
+    return id_format(ret_id, "", (uint64_t)server->started_ms << 20 ^ number);
+}
+
+static struct request *request_new(struct net *net, struct http_request *http)
+{
     struct request *r = ARENA_NEW(&http->arena, struct request);
     r->http = http;
     r->arena = &http->arena;
     r->server = net->server;
     r->net = net;
     r->total = -1;
-    uint64_t number = atomic_fetch_add(&numbers, 1);
-    id_format(r->request_id, "", (uint64_t)net->server->started_ms << 20 ^ number);
+    new_id(net->server, r->request_id);
     http->user = r;
     return r;
 }
 
+/* What has a body was met when its head came. */
 static void on_request(void *arg, struct http_request *http)
 {
-    routes_serve(request_new(arg, http));
+    if (http->user != NULL)
+        routes_serve(http->user);
+    else if (routes_admit(request_new(arg, http)))
+        routes_serve(http->user);
+}
+
+static bool on_head(void *arg, struct http_request *http)
+{
+    return routes_admit(request_new(arg, http));
 }
 
 static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
 {
     static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
-    (void)arg;
+    struct net *net = arg;
+    char id[REQUEST_ID_MAX];
     size_t max = PROBLEM_BYTES_MAX;
     struct buf body = {.ptr = arena_bytes(arena, max), .cap = max, .max = max};
-    problem_print(&body, status, NULL, str_c(reason), (struct str){0}, NULL);
+    problem_print(&body, status, NULL, str_c(reason), new_id(net->server, id), NULL);
     return (struct http_answer){
         .status = status,
         .content_type = "application/problem+json",
@@ -154,14 +170,15 @@ static struct http_answer on_refusal(void *arg, int status, const char *reason, 
 
 /* ---- starting and stopping */
 
-static struct http_limits limits_of(const struct server_options *options)
+static struct http_limits limits_of(struct server *server)
 {
+    const struct server_options *options = server->options;
     return (struct http_limits){
         .head_bytes_max = options->head_bytes_max,
         .target_bytes_max = options->head_bytes_max / 2,
         .body_bytes_max = options->request_bytes_max,
-        /* Rounded up: fewer connections than threads must not mean none. */
-        .connections_max = (options->connections_max - 1) / options->net_threads + 1,
+        .connections_max = options->connections_max,
+        .connections = &server->connections,
         .stream_bytes_max = options->stream_bytes_max,
         .head_timeout_ms = options->head_timeout_ms,
         .body_timeout_ms = options->body_timeout_ms,
@@ -206,7 +223,7 @@ static void net_free(struct net *net)
 enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err)
 {
     struct net *net = MEM_NEW(struct net);
-    struct http_limits limits = limits_of(server->options);
+    struct http_limits limits = limits_of(server);
     net->server = server;
     list_init(&net->streams);
     uv_loop_init(&net->loop);
@@ -214,6 +231,7 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     net->stream_timer.data = net;
     net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
     net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);
+    http_server_set_gate(net->http, on_head);
     enum rc rc =
         http_server_listen(net->http, str_c(server->options->listen_host), *port, true, port, err);
     if (rc == RC_OK)

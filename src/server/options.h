@@ -44,7 +44,7 @@ struct server_options {
     uint64_t output_bytes_max;     /* kept of one attempt's output */
     uint64_t checkpoint_bytes_max; /* of one checkpoint: 413 */
     uint64_t head_timeout_ms;      /* from a request's first byte to the end of its head: 408 */
-    uint64_t body_timeout_ms;      /* longest pause within a body: 408 */
+    uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
     uint64_t idle_timeout_ms;      /* a connection without requests is closed */
 
     /* Times. */

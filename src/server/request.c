@@ -131,10 +131,46 @@ void request_fail_fields(struct request *r, const struct field_errors *errors)
 
 /* ---- reading */
 
+bool request_accepts(struct request *r, const char *type)
+{
+    if (http_request_accepts(r->http, str_c(type)))
+        return true;
+    request_problem(r, 406, "this is %s, which the Accept header does not take", type);
+    return false;
+}
+
+/* JSON is UTF-8 (RFC 8259); whoever says that theirs is not is believed. */
 static bool is_json_type(struct str type)
 {
     struct str name = str_trim(str_cut(&type, ';'));
-    return name.len == 0 || str_eq_nocase(name, STR(JSON_TYPE));
+    if (name.len > 0 && !str_eq_nocase(name, STR(JSON_TYPE)))
+        return false;
+    while (type.len > 0) {
+        struct str value = str_trim(str_cut(&type, ';'));
+        struct str key = str_trim(str_cut(&value, '='));
+        value = str_trim(value);
+        if (str_eq_nocase(key, STR("charset")) && !str_eq_nocase(value, STR("utf-8")) &&
+            !str_eq_nocase(value, STR("\"utf-8\"")))
+            return false;
+    }
+    return true;
+}
+
+/* What Content-Type and its neighbours say about the body, before a byte of it is looked at. */
+static bool is_json_body(struct request *r)
+{
+    struct str coding = http_request_header(r->http, STR("Content-Encoding"));
+    bool has_length = http_request_header(r->http, STR("Content-Length")).ptr != NULL ||
+                      http_request_header(r->http, STR("Transfer-Encoding")).ptr != NULL;
+    if (!has_length)
+        request_problem(r, 411, "this call needs a body, and its Content-Length");
+    else if (!is_json_type(http_request_header(r->http, STR("Content-Type"))))
+        request_problem(r, 415, "the body must be " JSON_TYPE " in UTF-8");
+    else if (coding.len > 0 && !str_eq_nocase(coding, STR("identity")))
+        request_problem(r, 415, "the body must not be compressed or otherwise encoded");
+    else
+        return true;
+    return false;
 }
 
 bool request_json(struct request *r, bool optional, struct json *ret_doc)
@@ -144,10 +180,8 @@ bool request_json(struct request *r, bool optional, struct json *ret_doc)
         *ret_doc = (struct json){.kind = JSON_OBJECT};
         return true;
     }
-    if (!is_json_type(http_request_header(r->http, STR("Content-Type")))) {
-        request_problem(r, 415, "the body must be " JSON_TYPE);
+    if (!is_json_body(r))
         return false;
-    }
     enum rc rc = json_parse(r->http->body, r->arena, ret_doc, &err);
     if (rc != RC_OK) {
         request_problem(r, problem_status(rc), "the body is not %sJSON: %s",

@@ -19,6 +19,7 @@ struct parcel {
 };
 
 struct net;
+struct route;
 struct request;
 struct follow;
 struct checkpoint_call;
@@ -37,6 +38,7 @@ struct request {
     struct arena *arena; /* the HTTP request's */
     struct server *server;
     struct net *net; /* where it came from and goes back to */
+    const struct route *route;
     const struct principal *who;
     struct str id;     /* the part of the path that a route's {} stands for … */
     struct str sub_id; /* … and its second one */
@@ -91,6 +93,8 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 
 /* ---- reading it; each answers the problem itself when it returns false */
 
+/* The client takes this type (Accept), else 406. */
+bool request_accepts(struct request *r, const char *type);
 /* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
 /* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */

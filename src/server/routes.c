@@ -1,6 +1,8 @@
 #include "server/routes.h"
 #include "server/api.h"
 
+enum { PATH_SHOWN_MAX = 200 };
+
 struct route {
     enum http_method method;
     unsigned roles;  /* set of enum role; empty: nobody */
@@ -95,20 +97,40 @@ static const struct route *find(struct request *r, struct buf *ret_allow)
     return NULL;
 }
 
+static void answer_allowed(struct request *r, struct str allow)
+{
+    struct http_header header = {STR("Allow"), allow};
+    http_respond(r->http, &(struct http_answer){204, .headers = &header, .header_count = 1});
+}
+
 static void refuse_method(struct request *r, struct str allow)
 {
-    struct http_header header = {STR("Allow"), arena_str(r->arena, allow)};
+    struct http_header header = {STR("Allow"), allow};
     CLEANUP(buf_free) struct buf body = BUF(4096);
+    problem_print(&body, 405, NULL, STR("this path does not take that method"),
+                  str_c(r->request_id), NULL);
+    http_respond(r->http, &(struct http_answer){
+                              .status = 405,
+                              .content_type = "application/problem+json",
+                              .body = buf_str(&body),
+                              .headers = &header,
+                              .header_count = 1,
+                          });
+}
+
+/* No route: the path is not known, or is, but not with this method. */
+static void refuse_route(struct request *r, struct str allow)
+{
+    struct str path = str_head(r->http->path, PATH_SHOWN_MAX);
     bool options = r->http->method == HTTP_METHOD_OPTIONS;
-    struct http_answer answer = {.status = 204, .headers = &header, .header_count = 1};
-    if (!options) {
-        problem_print(&body, 405, NULL, STR("this path does not take that method"),
-                      str_c(r->request_id), NULL);
-        answer.status = 405;
-        answer.content_type = "application/problem+json";
-        answer.body = buf_str(&body);
-    }
-    http_respond(r->http, &answer);
+    if (options && str_eq(path, STR("*"))) /* the server as a whole */
+        answer_allowed(r, STR("GET, HEAD, POST, DELETE, OPTIONS"));
+    else if (allow.len == 0)
+        request_problem(r, 404, "there is nothing at %.*s", STR_ARG(path));
+    else if (options)
+        answer_allowed(r, allow);
+    else
+        refuse_method(r, allow);
 }
 
 static bool may_call(struct request *r, const struct route *route)
@@ -142,17 +164,28 @@ static bool has_idempotency_key(struct request *r)
     return true;
 }
 
-void routes_serve(struct request *r)
+/* Everything is JSON but these, which look for themselves. And who asks how the server is gets an
+ * answer, whatever it would rather read. */
+static bool is_acceptable(struct request *r, const struct route *route)
+{
+    return (route->roles & ROLE_ANYONE) != 0 || route->handle == api_execution_logs ||
+           route->handle == api_events || route->handle == api_worker_logs ||
+           request_accepts(r, "application/json");
+}
+
+bool routes_admit(struct request *r)
 {
     char allow_bytes[128];
     struct buf allow = {.ptr = allow_bytes, .cap = sizeof allow_bytes, .max = sizeof allow_bytes};
-    const struct route *route = find(r, &allow);
-    if (route == NULL && allow.len > 0)
-        refuse_method(r, buf_str(&allow));
-    else if (route == NULL)
-        request_problem(r, 404, "there is nothing at %.*s",
-                        (int)(r->http->path.len > 200 ? 200 : r->http->path.len),
-                        r->http->path.ptr);
-    else if (may_call(r, route) && !has_idempotency_key(r))
-        route->handle(r);
+    r->route = find(r, &allow);
+    if (r->route == NULL) {
+        refuse_route(r, arena_str(r->arena, buf_str(&allow)));
+        return false;
+    }
+    return may_call(r, r->route) && is_acceptable(r, r->route) && !has_idempotency_key(r);
+}
+
+void routes_serve(struct request *r)
+{
+    r->route->handle(r);
 }

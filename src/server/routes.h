@@ -2,5 +2,9 @@
 #pragma once
 #include "server/request.h"
 
-/* Finds the route, checks the caller's role, and hands the request to its handler. */
+/* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False when
+ * it has answered: no such thing, or not for this caller. A body that comes with it need not be
+ * read then. */
+bool routes_admit(struct request *r);
+/* Hands a request that was admitted to its handler. */
 void routes_serve(struct request *r);

@@ -14,13 +14,17 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 200 };
+enum {
+    WATCH_MS = 200,
+    FILES_RESERVED = 256, /* databases, loops, and clients over the limit who are being told so */
+};
 
 struct process {
     struct server server;
@@ -67,6 +71,22 @@ static void raise_files(struct rlimit *ret_before)
     struct rlimit most = *ret_before;
     most.rlim_cur = most.rlim_max;
     setrlimit(RLIMIT_NOFILE, &most); /* when it fails there is what there was */
+}
+
+/* Beyond what may be open nobody can even be told that there are too many. */
+static void fit_connections(struct server_options *options)
+{
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    uint64_t most = files.rlim_cur;
+    most = most > 2 * FILES_RESERVED ? most - FILES_RESERVED : most / 2;
+    if (options->connections_max <= most)
+        return;
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, most);
+    log_info("fewer connections than connections_max: the limit of open files is lower",
+             "connections", text, NULL);
+    options->connections_max = most;
 }
 
 static enum rc make_dir(const char *path, struct err *err)
@@ -206,6 +226,7 @@ int server_main(const struct server_options *options)
     if (p.options.net_threads > SERVER_NETS_MAX)
         p.options.net_threads = SERVER_NETS_MAX;
     raise_files(&p.server.files);
+    fit_connections(&p.options);
     /* Before the start: whoever has heard that the server is ready may end it the next moment. */
     uv_loop_init(&p.loop);
     p.signals = signals_new(&p.loop, on_signal, &p);

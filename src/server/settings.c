@@ -43,7 +43,7 @@ static const struct setting settings_table[] = {
     BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
-    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once"),
+    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
     NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
     NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
     BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
@@ -52,7 +52,7 @@ static const struct setting settings_table[] = {
     BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
     BYTES(checkpoint_bytes_max, "1MiB", 1, 64 * MIB, "largest checkpoint of one execution"),
     TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
-    TIME(body_timeout_ms, "30s", 100, HOUR, "longest pause within a request's body"),
+    TIME(body_timeout_ms, "30s", 100, HOUR, "longest that 16 KiB of a body may take"),
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
 
     TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),

@@ -68,6 +68,12 @@ struct http_server *http_server_new(uv_loop_t *loop, const struct http_limits *l
     return s;
 }
 
+void http_server_set_gate(struct http_server *s, http_gate *gate)
+{
+    assert(!s->listening);
+    s->gate = gate;
+}
+
 /* ---- listening */
 
 /* A socket bound to the address, or -1 and errno. */

@@ -1,7 +1,8 @@
 /* http.h - an HTTP/1.1 server on one libuv loop.
  *
  * llhttp reads the bytes, this module owns the connections. A handler is called once per request,
- * when head and body are complete and within the limits, and answers with exactly one of
+ * when head and body are complete and within the limits (a gate may look at the head before the body
+ * is read), and answers with exactly one of
  * `http_respond` or `http_stream_open` … `http_stream_close`, at once or much later: the request
  * is the handler's until then, also when the client has left meanwhile (answering a client that
  * left is harmless and frees the request). Requests of one connection are served in order, one at
@@ -14,6 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
+#include <stdatomic.h>
 #include <uv.h>
 
 struct http_server;
@@ -39,10 +41,13 @@ struct http_limits {
     size_t head_bytes_max; /* request line and headers together */
     size_t target_bytes_max;
     size_t body_bytes_max;
-    size_t connections_max;   /* of this loop; more are answered 503 and closed */
+    size_t connections_max; /* more are answered 503 and closed */
+    /* Counts the connections of all servers that share connections_max; NULL: of this one alone. */
+    atomic_size_t *connections;
     size_t stream_bytes_max;  /* unsent bytes a slow stream reader may pile up */
     uint64_t head_timeout_ms; /* from the first byte of a request to the end of its head */
-    uint64_t body_timeout_ms; /* longest pause between two pieces of a body, either way */
+    uint64_t body_timeout_ms; /* for every 16 KiB of a body, either way: who sends less, or who
+                               * takes nothing of an answer, is given up */
     uint64_t idle_timeout_ms; /* keep-alive without a request */
 };
 
@@ -64,6 +69,9 @@ struct http_request {
 };
 
 typedef void http_handler(void *arg, struct http_request *req);
+/* Looks at a head whose body has not been read yet. True: read it, then call the handler. False: it
+ * has answered at once (http_respond); the body is not read, and the connection ends. */
+typedef bool http_gate(void *arg, struct http_request *req);
 
 /* A response's body and extra headers. */
 struct http_answer {
@@ -82,6 +90,9 @@ typedef struct http_answer http_refusal(void *arg, int status, const char *reaso
 
 struct http_server *http_server_new(uv_loop_t *loop, const struct http_limits *limits,
                                     http_handler *handler, http_refusal *refusal, void *arg);
+/* Before listening. Without a gate every body is read. Requests that have none go to the handler
+ * straight away. */
+void http_server_set_gate(struct http_server *s, http_gate *gate);
 /* Binds and listens. With shared, several loops may listen on one port (SO_REUSEPORT). A port of 0
  * picks one; *ret_port says which. */
 enum rc http_server_listen(struct http_server *s, struct str host, uint16_t port, bool shared,
@@ -99,6 +110,9 @@ size_t http_server_connections(const struct http_server *s);
 
 /* The value of a header, case-insensitive, or a NULL str. */
 struct str http_request_header(const struct http_request *req, struct str name);
+/* Whether the client takes an answer of this type ("text/plain"): it says nothing about it, or what
+ * it says of this type most closely does not exclude it. */
+bool http_request_accepts(const struct http_request *req, struct str type);
 /* The decoded value of a query parameter, in the request's arena. False when it is absent or badly
  * encoded. */
 bool http_request_param(struct http_request *req, struct str name, struct str *ret_value);

@@ -9,6 +9,7 @@ enum {
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
     REFUSED_MAX = 64,     /* over the limit, being told so */
     KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
+    BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
 
 static void set_deadline(struct http_conn *c, uint64_t ms)
@@ -19,6 +20,23 @@ static void set_deadline(struct http_conn *c, uint64_t ms)
 static bool rest_waits(const struct http_conn *c)
 {
     return c->rest_used < c->rest.len;
+}
+
+/* ---- how many there are */
+
+static size_t count_in(struct http_server *s)
+{
+    s->open_count++;
+    if (s->limits.connections == NULL)
+        return s->open_count;
+    return atomic_fetch_add(s->limits.connections, 1) + 1;
+}
+
+static void count_out(struct http_server *s)
+{
+    s->open_count--;
+    if (s->limits.connections != NULL)
+        atomic_fetch_sub(s->limits.connections, 1);
 }
 
 /* ---- the end */
@@ -48,7 +66,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct http_conn *c = handle->data;
     c->state = HTTP_CONN_CLOSED;
-    c->server->open_count--;
+    count_out(c->server);
     if (c->held)
         tell_gone(c);
     else
@@ -139,7 +157,6 @@ bool http_conn_may_go_on(const struct http_conn *c)
 void http_conn_give_back(struct http_conn *c, bool last)
 {
     c->held = false;
-    c->continued = false;
     http_parser_reset(c->parser);
     if (c->state == HTTP_CONN_CLOSED) {
         destroy(c);
@@ -164,17 +181,37 @@ static void dispatch(struct http_conn *c)
     c->server->handler(c->server->arg, &c->req);
 }
 
+static void await_body(struct http_conn *c)
+{
+    c->body_seen = http_parser_body_bytes(c->parser);
+    set_deadline(c, c->server->limits.body_timeout_ms);
+}
+
 static void await_more(struct http_conn *c, enum http_phase before)
 {
     enum http_phase phase = http_parser_phase(c->parser);
     if (phase == HTTP_PHASE_HEAD && before == HTTP_PHASE_IDLE)
         set_deadline(c, c->server->limits.head_timeout_ms); /* for all of it, however it trickles */
-    else if (phase == HTTP_PHASE_BODY)
-        set_deadline(c, c->server->limits.body_timeout_ms);
-    if (http_parser_wants_continue(c->parser) && !c->continued) {
-        c->continued = true;
+    else if (phase == HTTP_PHASE_BODY &&
+             http_parser_body_bytes(c->parser) >= c->body_seen + BODY_STEP)
+        await_body(c);
+}
+
+/* The handler's, for as long as the gate looks at it: an answer finds everything as usual, except
+ * that the parser is not done, so that it says goodbye. */
+static void admit(struct http_conn *c, bool all_read)
+{
+    struct http_server *s = c->server;
+    c->held = true;
+    c->state = HTTP_CONN_HELD;
+    c->deadline_ms = 0;
+    if (s->gate != NULL && !s->gate(s->arg, &c->req))
+        return;
+    c->held = false;
+    c->state = HTTP_CONN_READING;
+    await_body(c);
+    if (all_read && http_parser_wants_continue(c->parser)) /* else it went ahead without us */
         http_conn_send(c, &STR("HTTP/1.1 100 Continue\r\n\r\n"), 1);
-    }
 }
 
 /* Reads up to the end of one request, at most, and acts on it. The bytes are counted before that:
@@ -187,6 +224,8 @@ static void step(struct http_conn *c, struct str bytes, size_t *used)
     *used += taken;
     if (got == HTTP_PARSE_MORE) {
         await_more(c, before);
+    } else if (got == HTTP_PARSE_HEAD) {
+        admit(c, taken == bytes.len);
     } else if (got == HTTP_PARSE_DONE) {
         dispatch(c);
     } else {
@@ -297,15 +336,15 @@ static struct http_conn *conn_new(struct http_server *s)
     c->tcp.data = c;
     http_out_init(&c->out, (uv_stream_t *)&c->tcp, on_sent);
     list_push_back(&s->conns, &c->node);
-    s->open_count++;
     return c;
 }
 
 void http_conn_accept(struct http_server *s)
 {
     struct http_conn *c = conn_new(s);
+    size_t count = count_in(s);
     if (uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) < 0 ||
-        s->open_count > s->limits.connections_max + REFUSED_MAX) {
+        count > s->limits.connections_max + REFUSED_MAX) {
         http_conn_close(c);
         return;
     }
@@ -313,6 +352,6 @@ void http_conn_accept(struct http_server *s)
     uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
     set_deadline(c, s->limits.idle_timeout_ms);
     read_on(c);
-    if (s->open_count > s->limits.connections_max)
+    if (count > s->limits.connections_max)
         http_conn_refuse(c, 503, "too many connections");
 }

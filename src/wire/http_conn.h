@@ -42,12 +42,12 @@ struct http_conn {
     enum http_conn_state state;
     uint64_t deadline_ms; /* uv_now's clock; 0: none */
     size_t unsent_seen;   /* at the last look, to tell a slow reader from a dead one */
+    size_t body_seen;     /* when the deadline of the body was set */
     struct buf rest;      /* pipelined bytes, behind the request under way */
     size_t rest_used;
-    bool held;      /* a handler has the request */
-    bool continued; /* a 100 was sent */
-    bool paused;    /* not reading: enough in `rest` */
-    bool eof;       /* the client will send no more */
+    bool held;   /* a handler has the request */
+    bool paused; /* not reading: enough in `rest` */
+    bool eof;    /* the client will send no more */
 };
 
 struct http_server {
@@ -55,6 +55,7 @@ struct http_server {
     struct http_limits limits;
     http_handler *handler;
     http_refusal *refusal;
+    http_gate *gate; /* NULL: everything is read */
     void *arg;
     uv_tcp_t listener;
     uv_timer_t sweep; /* one for all deadlines: restarting a timer per request is not free */

@@ -12,14 +12,18 @@ enum {
     HEADERS_FIRST = 16,     /* and everybody else fewer than this */
     BODY_AHEAD_MAX = 65536, /* reserved on the word of a Content-Length, before a byte came */
     BODY_KEEP_MAX = 16384,  /* kept from one request to the next */
-    FRAMING_MAX = 4096,     /* chunk extensions and trailers; nobody has been seen sending any */
+    FRAMING_MAX = 4096,     /* chunk extensions; nobody has been seen sending any */
     FRAMING_PER_BYTE = 8,   /* chunks of one byte cost 5: "1", CR, LF and CR, LF behind it */
+    REQUEST_LINE_BLANKS = 2,
 };
+
+#define BODY_END "\r\n\r\n" /* of chunks: behind the size of the last one, and the empty line */
 
 /* The line ends of a head, which llhttp reads more generously than we do. */
 struct lines {
     size_t count;    /* lines that had something in them */
     size_t line_len; /* of the current one so far, its CR included */
+    size_t blanks;   /* in the first line that has something in it */
     size_t bytes;    /* of all, from the first byte of the first line */
     char before;     /* the last byte of the piece before */
     bool ended;      /* the empty line behind the head was seen */
@@ -35,10 +39,13 @@ struct http_parser {
     size_t header_cap;
     struct lines lines;
     struct buf body;
-    size_t body_wire_bytes; /* with the framing of chunks */
+    size_t body_wire_bytes;              /* with the framing of chunks */
+    char body_tail[sizeof BODY_END - 1]; /* the last of these */
     struct http_refused refused;
     bool begun;
     bool head_done;
+    bool paused; /* behind the head */
+    bool chunked;
     bool expects;
     bool keeps_alive;
     bool old;
@@ -87,15 +94,16 @@ static int on_target(llhttp_t *llhttp, const char *at, size_t len)
 static int on_header_name(llhttp_t *llhttp, const char *at, size_t len)
 {
     struct http_parser *p = llhttp->data;
-    if (!p->head_done) /* behind a body come trailers, which nobody asked for */
-        text_add(&p->req->arena, &p->header.name, at, len);
+    if (p->head_done) /* nobody asked for them, and readers differ in what they may change */
+        return refuse(p, 400, "headers behind the body are not taken");
+    text_add(&p->req->arena, &p->header.name, at, len);
     return 0;
 }
 
 static int on_header_value(llhttp_t *llhttp, const char *at, size_t len)
 {
     struct http_parser *p = llhttp->data;
-    if (!p->head_done && len > 0)
+    if (len > 0)
         text_add(&p->req->arena, &p->header.value, at, len);
     return 0;
 }
@@ -114,8 +122,8 @@ static void grow_headers(struct http_parser *p)
 static int on_header_end(llhttp_t *llhttp)
 {
     struct http_parser *p = llhttp->data;
-    if (p->head_done)
-        return 0;
+    if (p->header.name.len == 0)
+        return refuse(p, 400, "a header has no name");
     if (p->req->header_count == HEADERS_MAX)
         return refuse(p, 431, "too many headers");
     if (p->req->header_count == p->header_cap)
@@ -165,11 +173,32 @@ static int check_encoding(struct http_parser *p, struct str value)
     return 0;
 }
 
+/* Who reads the first of two and who reads the last would serve different requests. Two lengths are
+ * refused by llhttp, two hosts below. */
+static const char *check_single(const struct http_parser *p, size_t at)
+{
+    static const struct str singles[] = {STR_INIT("authorization"),     STR_INIT("content-type"),
+                                         STR_INIT("transfer-encoding"), STR_INIT("expect"),
+                                         STR_INIT("idempotency-key"),   STR_INIT("last-event-id")};
+    struct str name = p->headers[at].name;
+    bool single = false;
+    for (size_t i = 0; i < COUNT_OF(singles) && !single; i++)
+        single = str_eq_nocase(name, singles[i]);
+    for (size_t i = 0; single && i < at; i++) {
+        if (str_eq_nocase(p->headers[i].name, name))
+            return "a header that may be there once is there twice";
+    }
+    return NULL;
+}
+
 static int check_headers(struct http_parser *p)
 {
     size_t hosts = 0;
     for (size_t i = 0; i < p->req->header_count; i++) {
         const struct http_header *h = &p->headers[i];
+        const char *twice = check_single(p, i);
+        if (twice != NULL)
+            return refuse(p, 400, twice);
         if (str_eq_nocase(h->name, STR("host"))) {
             if (!http_host_is_sound(h->value))
                 return refuse(p, 400, "the Host header is malformed");
@@ -201,18 +230,29 @@ static int on_head_end(llhttp_t *llhttp)
     /* An Upgrade is an offer, which we decline by answering as if it had not been made. */
     llhttp->upgrade = 0;
 
-    if (llhttp->flags & F_CHUNKED)
-        return 0;
-    if (llhttp->content_length > p->limits->body_bytes_max)
+    p->chunked = llhttp->flags & F_CHUNKED;
+    if (!p->chunked && llhttp->content_length > p->limits->body_bytes_max)
         return refuse(p, 413, "the body is too large");
-    if (llhttp->content_length == 0)
+    if (!p->chunked && llhttp->content_length == 0) {
         p->expects = false;
-    else if (llhttp->content_length <= BODY_AHEAD_MAX)
+        return 0;
+    }
+    if (!p->chunked && llhttp->content_length <= BODY_AHEAD_MAX)
         buf_reserve(&p->body, (size_t)llhttp->content_length);
-    return 0;
+    p->paused = true;
+    return HPE_PAUSED;
 }
 
 /* ---- the body */
+
+/* The size stands before the chunk: no need to wait for one that will not fit. */
+static int on_chunk(llhttp_t *llhttp)
+{
+    struct http_parser *p = llhttp->data;
+    if (llhttp->content_length > p->limits->body_bytes_max - p->body.len)
+        return refuse(p, 413, "the body is too large");
+    return 0;
+}
 
 static int on_body(llhttp_t *llhttp, const char *at, size_t len)
 {
@@ -242,6 +282,7 @@ static const llhttp_settings_t settings = {
     .on_header_value = on_header_value,
     .on_header_value_complete = on_header_end,
     .on_headers_complete = on_head_end,
+    .on_chunk_header = on_chunk,
     .on_body = on_body,
     .on_message_complete = on_end,
 };
@@ -289,12 +330,16 @@ static const char *check_piece(struct lines *l, struct str piece, bool ends)
         (piece.ptr[0] == ' ' || piece.ptr[0] == '\t'))
         return "a header is continued on a second line";
     l->line_len += piece.len;
+    for (size_t i = 0; l->count == 0 && i < piece.len; i++)
+        l->blanks += piece.ptr[i] == ' ';
     if (piece.len > 0)
         l->before = piece.ptr[piece.len - 1];
     if (!ends)
         return NULL;
     if (l->line_len == 0 || l->before != '\r')
         return "a line must end with CR and LF";
+    if (l->count == 0 && l->line_len > 1 && l->blanks != REQUEST_LINE_BLANKS)
+        return "the first line must be METHOD TARGET VERSION, with one blank between";
     if (l->line_len > 1)
         l->count++;
     else if (l->count > 0) /* empty lines in front of a request are tolerated */
@@ -331,6 +376,13 @@ static size_t check_lines(struct http_parser *p, struct str bytes, struct http_r
     return bytes.len;
 }
 
+/* Whether llhttp would have taken this version: then something else is wrong with the line. */
+static bool is_known_version(const llhttp_t *llhttp)
+{
+    return (llhttp->http_major == 1 && llhttp->http_minor <= 1) ||
+           (llhttp->http_major == 2 && llhttp->http_minor == 0);
+}
+
 static struct http_refused explain(const struct http_parser *p, llhttp_errno_t error)
 {
     switch (error) {
@@ -340,6 +392,9 @@ static struct http_refused explain(const struct http_parser *p, llhttp_errno_t e
             return (struct http_refused){501, "the method is not known here"};
         return (struct http_refused){400, "this is not HTTP"};
     case HPE_INVALID_VERSION:
+        if (is_known_version(&p->llhttp))
+            return (struct http_refused){400, "the version must be the end of its line"};
+        return (struct http_refused){505, "this server speaks HTTP/1.1 and HTTP/1.0"};
     case HPE_PAUSED_H2_UPGRADE:
         return (struct http_refused){505, "this server speaks HTTP/1.1 and HTTP/1.0"};
     default: return (struct http_refused){400, llhttp_get_error_reason(&p->llhttp)};
@@ -356,6 +411,17 @@ static int check_framing(struct http_parser *p, size_t used)
     return 0;
 }
 
+/* llhttp takes a LF alone for the empty line behind the last chunk. */
+static void check_body_end(struct http_parser *p, struct str taken, bool done)
+{
+    size_t max = sizeof p->body_tail;
+    size_t fresh = taken.len < max ? taken.len : max;
+    memmove(p->body_tail, p->body_tail + fresh, max - fresh);
+    memcpy(p->body_tail + max - fresh, taken.ptr + taken.len - fresh, fresh);
+    if (done && memcmp(p->body_tail, BODY_END, max) != 0)
+        refuse(p, 400, "a line must end with CR and LF");
+}
+
 enum http_parse http_parser_feed(struct http_parser *p, struct str bytes, size_t *ret_used)
 {
     assert(p->refused.status == 0 && bytes.len > 0);
@@ -363,19 +429,24 @@ enum http_parse http_parser_feed(struct http_parser *p, struct str bytes, size_t
     bool in_head = !p->head_done;
     size_t len = in_head ? check_lines(p, bytes, &line_refused) : bytes.len;
 
+    if (p->paused)
+        llhttp_resume(&p->llhttp);
+    p->paused = false;
     llhttp_errno_t error = llhttp_execute(&p->llhttp, bytes.ptr, len);
-    bool done = error == HPE_PAUSED;
-    *ret_used = done ? (size_t)(llhttp_get_error_pos(&p->llhttp) - bytes.ptr) : len;
+    bool stopped = error == HPE_PAUSED; /* behind the head or behind the request */
+    *ret_used = stopped ? (size_t)(llhttp_get_error_pos(&p->llhttp) - bytes.ptr) : len;
     if (!in_head)
         check_framing(p, *ret_used);
+    if (!in_head && p->chunked)
+        check_body_end(p, str_of(bytes.ptr, *ret_used), stopped);
 
-    if (p->refused.status == 0 && error != HPE_OK && !done)
+    if (p->refused.status == 0 && error != HPE_OK && !stopped)
         p->refused = explain(p, error);
     if (p->refused.status == 0)
         p->refused = line_refused;
     if (p->refused.status != 0)
         return HTTP_PARSE_REFUSED;
-    return done ? HTTP_PARSE_DONE : HTTP_PARSE_MORE;
+    return p->paused ? HTTP_PARSE_HEAD : stopped ? HTTP_PARSE_DONE : HTTP_PARSE_MORE;
 }
 
 enum http_phase http_parser_phase(const struct http_parser *p)
@@ -391,6 +462,11 @@ struct http_refused http_parser_refusal(const struct http_parser *p)
 bool http_parser_wants_continue(const struct http_parser *p)
 {
     return p->head_done && p->expects;
+}
+
+size_t http_parser_body_bytes(const struct http_parser *p)
+{
+    return p->body_wire_bytes;
 }
 
 bool http_parser_keeps_alive(const struct http_parser *p)

@@ -1,10 +1,10 @@
 /* http_parse.h - bytes into requests, without a socket.
  *
  * llhttp knows the grammar; this module adds what a careful server must refuse: everything that
- * two readers could understand differently (two lengths, a length and chunks, two hosts, folded
- * headers), everything over a limit, and every method and encoding nobody serves. Bytes may come
- * in pieces of any size. All of a request lives in its arena, except the body, which is the
- * parser's until the next reset. */
+ * two readers could understand differently (two lengths, a length and chunks, two hosts or keys,
+ * folded headers, lines that do not end in CR and LF, trailers), everything over a limit, and every
+ * method and encoding nobody serves. Bytes may come in pieces of any size. All of a request lives
+ * in its arena, except the body, which is the parser's until the next reset. */
 #pragma once
 #include "wire/http.h"
 
@@ -12,6 +12,8 @@ struct http_parser;
 
 enum http_parse {
     HTTP_PARSE_MORE,    /* all bytes were taken; the request is not complete */
+    HTTP_PARSE_HEAD,    /* the head is complete and a body follows, of which nothing was taken; said
+                         * once, so that nobody reads a body that is not wanted */
     HTTP_PARSE_DONE,    /* the request is complete; bytes behind it were not taken */
     HTTP_PARSE_REFUSED, /* see http_parser_refusal; only a reset helps */
 };
@@ -39,6 +41,8 @@ enum http_phase http_parser_phase(const struct http_parser *p);
 struct http_refused http_parser_refusal(const struct http_parser *p);
 /* The head is complete, no byte of the body has come, and the client waits for a 100. */
 bool http_parser_wants_continue(const struct http_parser *p);
+/* How much of the body has come, with its framing. */
+size_t http_parser_body_bytes(const struct http_parser *p);
 /* After DONE: whether the client allows another request on this connection. */
 bool http_parser_keeps_alive(const struct http_parser *p);
 /* HTTP/1.0: no chunks in the answer. */

@@ -31,7 +31,7 @@ static struct reading *read_pieces(struct str bytes, size_t piece)
     struct reading *r = MEM_NEW(struct reading);
     r->parser = http_parser_new(&limits, &r->req);
     r->result = HTTP_PARSE_MORE;
-    while (bytes.len > 0 && r->result == HTTP_PARSE_MORE) {
+    while (bytes.len > 0 && r->result <= HTTP_PARSE_HEAD) {
         struct str now = str_of(bytes.ptr, bytes.len < piece ? bytes.len : piece);
         size_t used;
         r->result = http_parser_feed(r->parser, now, &used);
@@ -100,7 +100,7 @@ static void a_chunked_body_is_put_together(void **state)
 {
     (void)state;
     struct str bytes = STR("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: Chunked\r\n\r\n"
-                           "3\r\nhel\r\n2;why=not\r\nlo\r\n0\r\nX-Trailer: ignored\r\n\r\n");
+                           "3\r\nhel\r\n2;why=not\r\nlo\r\n0\r\n\r\n");
     for (size_t piece = 1; piece <= bytes.len; piece++) {
         struct reading *r = read_pieces(bytes, piece);
         assert_int_equal(r->result, HTTP_PARSE_DONE);
@@ -108,6 +108,31 @@ static void a_chunked_body_is_put_together(void **state)
         assert_str(r->req.body, "hello");
         assert_int_equal(r->req.header_count, 2);
         done(r);
+    }
+}
+
+static void a_body_waits_until_its_head_was_looked_at(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "POST / HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n",
+        "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(heads); i++) {
+        struct buf bytes = BUF(1024);
+        buf_add(&bytes, str_c(heads[i]));
+        buf_add(&bytes, i == 0 ? STR("hello") : STR("5\r\nhello\r\n0\r\n\r\n"));
+        struct http_request req = {0};
+        struct http_parser *parser = http_parser_new(&limits, &req);
+        size_t used;
+        assert_int_equal(http_parser_feed(parser, buf_str(&bytes), &used), HTTP_PARSE_HEAD);
+        assert_int_equal(used, strlen(heads[i]));
+        assert_int_equal(http_parser_phase(parser), HTTP_PHASE_BODY);
+        assert_int_equal(http_parser_feed(parser, str_from(buf_str(&bytes), used), &used),
+                         HTTP_PARSE_DONE);
+        assert_str(req.body, "hello");
+        http_parser_free(parser);
+        buf_free(&bytes);
     }
 }
 
@@ -177,7 +202,7 @@ static void a_client_that_expects_a_100_is_noticed(void **state)
     struct reading *r = read_pieces(STR("POST / HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
                                         "Content-Length: 2\r\n\r\n"),
                                     SIZE_MAX);
-    assert_int_equal(r->result, HTTP_PARSE_MORE);
+    assert_int_equal(r->result, HTTP_PARSE_HEAD);
     assert_true(http_parser_wants_continue(r->parser));
     size_t used;
     assert_int_equal(http_parser_feed(r->parser, STR("h"), &used), HTTP_PARSE_MORE);
@@ -216,7 +241,20 @@ static void another_version_is_505(void **state)
     (void)state;
     assert_int_equal(VERDICT("GET / HTTP/3.0\r\n" HOST "\r\n"), 505);
     assert_int_equal(VERDICT("GET / HTTP/0.9\r\n" HOST "\r\n"), 505);
+    assert_int_equal(VERDICT("GET / HTTP/1.2\r\n" HOST "\r\n"), 505);
     assert_int_equal(VERDICT("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
+}
+
+static void a_first_line_of_another_form_is_400(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT("GET  / HTTP/1.1\r\n" HOST "\r\n"), 400);
+    assert_int_equal(VERDICT("GET /  HTTP/1.1\r\n" HOST "\r\n"), 400);
+    assert_int_equal(VERDICT("GET / HTTP/1.1 \r\n" HOST "\r\n"), 400);
+    assert_int_equal(VERDICT("GET / HTTP/1.10\r\n" HOST "\r\n"), 400);
+    assert_int_equal(VERDICT("GET / HTTP/1.1\rHost: belfry\r\n\r\n"), 400);
+    assert_int_equal(VERDICT("GET\t/\tHTTP/1.1\r\n" HOST "\r\n"), 400);
+    assert_int_equal(VERDICT("GET /\r\n"), 400); /* as HTTP/0.9 had it */
 }
 
 static void a_length_and_chunks_together_are_400(void **state)
@@ -254,6 +292,56 @@ static void an_unknown_transfer_encoding_is_501(void **state)
     assert_int_equal(VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip\r\n\r\n"), 501);
     assert_int_equal(VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip, chunked\r\n\r\n"),
                      501);
+    assert_int_equal(VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked;q=1\r\n\r\n"),
+                     501);
+    assert_int_equal(VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding:\r\n\r\n"), 501);
+}
+
+static void chunks_that_are_announced_twice_are_400(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n"
+                             "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+                     400);
+    assert_int_equal(
+        VERDICT("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked, chunked\r\n\r\n"), 400);
+}
+
+#define CHUNKED "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+
+static void odd_chunk_sizes_are_400(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {
+        "0x2", "+2", "-2",  " 2",   "2 ",     "2\t",        "",
+        "2.0", "2_", "2\r", "2;\n", "2;a\rb", "2;a=\"\n\"", "10000000000000000"};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        struct buf bytes = BUF(1024);
+        buf_printf(&bytes, CHUNKED "%s\r\nhi\r\n0\r\n\r\n", sizes[i]);
+        assert_int_equal(verdict_on(buf_str(&bytes)), 400);
+        buf_free(&bytes);
+    }
+}
+
+static void a_chunk_that_will_not_fit_is_413_before_it_comes(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT(CHUNKED "65\r\n"), 413); /* 101 */
+    assert_int_equal(VERDICT(CHUNKED "FFFFFFFFFFFFFFFF\r\n"), 413);
+    assert_int_equal(VERDICT(CHUNKED "64\r\n"), -1);
+}
+
+static void a_chunked_body_ends_in_one_way_only(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\r\n0\r\n\r\n"), 0);
+    assert_int_equal(VERDICT(CHUNKED "0\r\n\r\n"), 0);
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\r\n0\r\n\n"), 400);
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\r\n0\n\r\n"), 400);
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\n0\r\n\r\n"), 400);
+    assert_int_equal(VERDICT(CHUNKED "2\nhi\r\n0\r\n\r\n"), 400);
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\r\n0\r\nX: a\r\n\r\n"), 400);
+    assert_int_equal(VERDICT(CHUNKED "2\r\nhi\r\n0\r\nContent-Length: 9\r\n\r\n"), 400);
 }
 
 static void a_chunk_size_that_is_no_number_is_400(void **state)
@@ -310,6 +398,28 @@ static void control_bytes_in_a_header_are_400(void **state)
     assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST "X: a\0b\r\n\r\n"), 400);
     assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST "X: a\rb\r\n\r\n"), 400);
     assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST "X : a\r\n\r\n"), 400);
+}
+
+static void a_header_without_a_name_is_400(void **state)
+{
+    (void)state;
+    assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST ": a\r\n\r\n"), 400);
+    assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST "X\r\n\r\n"), 400);
+}
+
+static void two_headers_where_one_may_be_are_400(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Authorization", "Content-Type", "Idempotency-Key",
+                                        "Last-Event-ID"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct buf bytes = BUF(1024);
+        buf_printf(&bytes, "GET / HTTP/1.1\r\n" HOST "%s: a\r\nx: b\r\n%s: a\r\n\r\n", names[i],
+                   names[i]);
+        assert_int_equal(verdict_on(buf_str(&bytes)), 400);
+        buf_free(&bytes);
+    }
+    assert_int_equal(VERDICT("GET / HTTP/1.1\r\n" HOST "Accept: a\r\nAccept: b\r\n\r\n"), 0);
 }
 
 static void a_folded_header_is_400(void **state)
@@ -403,6 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_is_understood_however_it_is_cut),
         cmocka_unit_test(a_chunked_body_is_put_together),
+        cmocka_unit_test(a_body_waits_until_its_head_was_looked_at),
         cmocka_unit_test(bytes_behind_a_request_are_left_alone),
         cmocka_unit_test(a_parser_reads_one_request_after_another),
         cmocka_unit_test(empty_lines_before_a_request_are_skipped),
@@ -414,10 +525,15 @@ int main(void)
         cmocka_unit_test(an_unknown_method_is_501),
         cmocka_unit_test(what_is_not_http_is_400),
         cmocka_unit_test(another_version_is_505),
+        cmocka_unit_test(a_first_line_of_another_form_is_400),
         cmocka_unit_test(a_length_and_chunks_together_are_400),
         cmocka_unit_test(two_lengths_are_400_even_if_they_agree),
         cmocka_unit_test(a_length_that_is_no_number_is_400),
         cmocka_unit_test(an_unknown_transfer_encoding_is_501),
+        cmocka_unit_test(chunks_that_are_announced_twice_are_400),
+        cmocka_unit_test(odd_chunk_sizes_are_400),
+        cmocka_unit_test(a_chunk_that_will_not_fit_is_413_before_it_comes),
+        cmocka_unit_test(a_chunked_body_ends_in_one_way_only),
         cmocka_unit_test(a_chunk_size_that_is_no_number_is_400),
         cmocka_unit_test(a_missing_host_is_400),
         cmocka_unit_test(two_hosts_are_400),
@@ -425,6 +541,8 @@ int main(void)
         cmocka_unit_test(a_target_for_proxies_is_400),
         cmocka_unit_test(control_bytes_in_a_target_are_400),
         cmocka_unit_test(control_bytes_in_a_header_are_400),
+        cmocka_unit_test(a_header_without_a_name_is_400),
+        cmocka_unit_test(two_headers_where_one_may_be_are_400),
         cmocka_unit_test(a_folded_header_is_400),
         cmocka_unit_test(a_line_that_ends_in_a_bare_lf_is_400),
         cmocka_unit_test(an_unknown_expectation_is_417),

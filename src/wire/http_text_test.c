@@ -66,6 +66,40 @@ static void header_text_has_no_control_bytes(void **state)
     assert_false(http_is_header_text(STR("a\0b")));
 }
 
+static bool accepts(const char *accept, const char *type)
+{
+    struct http_header headers[] = {{STR("Host"), STR("x")}, {STR("ACCEPT"), str_c(accept)}};
+    struct http_request req = {.headers = headers, .header_count = 2};
+    return http_request_accepts(&req, str_c(type));
+}
+
+static void an_answer_must_be_of_a_type_the_client_takes(void **state)
+{
+    (void)state;
+    struct http_request silent = {0};
+    assert_true(http_request_accepts(&silent, STR("application/json")));
+    assert_true(accepts("", "application/json"));
+    assert_true(accepts("*/*", "application/json"));
+    assert_true(accepts("text/html, */*;q=0.1", "application/json"));
+    assert_true(accepts("application/*", "application/json"));
+    assert_true(accepts("APPLICATION/JSON ; charset=utf-8", "application/json"));
+    assert_false(accepts("text/html", "application/json"));
+    assert_false(accepts("application/xml, text/*", "application/json"));
+    assert_false(accepts("application/jso", "application/json"));
+    assert_false(accepts("app/*", "application/json"));
+}
+
+static void of_what_a_client_says_the_closest_counts(void **state)
+{
+    (void)state;
+    assert_false(accepts("application/json;q=0, */*", "application/json"));
+    assert_false(accepts("*/*, application/json; q=0.000", "application/json"));
+    assert_false(accepts("application/*;q=0, */*", "application/json"));
+    assert_true(accepts("*/*;q=0, application/json", "application/json"));
+    assert_true(accepts("application/*;q=0, application/json;q=0.001", "application/json"));
+    assert_true(accepts("text/plain;q=", "text/plain"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -74,6 +108,8 @@ int main(void)
         cmocka_unit_test(a_parameter_is_found_by_its_decoded_name),
         cmocka_unit_test(dates_are_written_as_http_has_them),
         cmocka_unit_test(header_text_has_no_control_bytes),
+        cmocka_unit_test(an_answer_must_be_of_a_type_the_client_takes),
+        cmocka_unit_test(of_what_a_client_says_the_closest_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ static const struct {
     {403, "Forbidden", "denied"},
     {404, "Not Found", "not_found"},
     {405, "Method Not Allowed", "method_not_allowed"},
+    {406, "Not Acceptable", "not_acceptable"},
     {408, "Request Timeout", "timeout"},
     {409, "Conflict", "conflict"},
     {411, "Length Required", "length_required"},

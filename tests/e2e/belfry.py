@@ -22,6 +22,8 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BELFRY = os.environ.get("BELFRY", str(ROOT / "build" / "belfry"))
+# Under a sanitizer memory says nothing and everything takes several times as long.
+SANITIZED = any(variant in BELFRY for variant in ("-san/", "-tsan/"))
 PATIENCE_S = 30  # for anything that ought to happen at once; machines under test are busy
 
 

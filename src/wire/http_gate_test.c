@@ -1,0 +1,185 @@
+/* What is decided before a body is read: by the gate, by the clock, by the number of connections. */
+#include "wire/http_rig.h"
+
+static size_t looked; /* heads that the gate has seen */
+
+/* Only what asks for /echo may bring a body. */
+static bool gate(void *arg, struct http_request *req)
+{
+    (void)arg;
+    looked++;
+    if (str_eq(req->path, STR("/echo")))
+        return true;
+    struct http_answer no = {.status = 401, .content_type = "text/plain", .body = STR("no")};
+    http_respond(req, &no);
+    return false;
+}
+
+static struct rig *guarded_rig(const struct http_limits *limits)
+{
+    struct rig *rig = MEM_NEW(struct rig);
+    assert_int_equal(uv_loop_init(&rig->loop), 0);
+    rig->server = http_server_new(&rig->loop, limits, handle, refuse, rig);
+    http_server_set_gate(rig->server, gate);
+    assert_int_equal(http_server_listen(rig->server, STR("127.0.0.1"), 0, true, &rig->port, NULL),
+                     RC_OK);
+    looked = 0;
+    return rig;
+}
+
+static void a_body_that_is_not_wanted_is_not_read(void **state)
+{
+    (void)state;
+    struct rig *rig = guarded_rig(&usual);
+    struct peer p = dial(rig);
+    say(&p, "POST /other HTTP/1.1\r\n" HOST "Content-Length: 90000\r\n\r\n");
+    hear_end(&p); /* not a byte of it was sent */
+    assert_true(has_heard(&p, "HTTP/1.1 401 "));
+    assert_true(has_heard(&p, "Connection: close\r\n"));
+    assert_int_equal(rig->asked, 0);
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void a_refusal_reaches_those_who_send_their_body_all_the_same(void **state)
+{
+    (void)state;
+    struct rig *rig = guarded_rig(&usual);
+    struct peer p = dial(rig);
+    char piece[1000];
+    memset(piece, 'x', sizeof piece);
+    say(&p, "POST /other HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n3e8\r\n");
+    for (int i = 0; i < 90; i++)
+        say_bytes(&p, str_of(piece, sizeof piece));
+    hear_end(&p);
+    assert_int_equal(count_heard(&p, "HTTP/1.1 401 "), 1);
+    assert_int_equal(rig->asked, 0);
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void whoever_may_come_in_goes_on_as_usual(void **state)
+{
+    (void)state;
+    struct rig *rig = guarded_rig(&usual);
+    struct peer p = dial(rig);
+    say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nfirst"
+            "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+            "6\r\nsecond\r\n0\r\n\r\n"
+            "GET /third HTTP/1.1\r\n" HOST "\r\n");
+    hear(&p, "/third");
+    assert_true(has_heard(&p, "\r\n\r\nfirst"));
+    assert_true(has_heard(&p, "\r\n\r\nsecond"));
+    assert_int_equal(looked, 2); /* what has no body is the handler's */
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void a_refused_client_gets_no_100(void **state)
+{
+    (void)state;
+    struct rig *rig = guarded_rig(&usual);
+    struct peer p = dial(rig);
+    say(&p, "POST /other HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+    hear_end(&p);
+    assert_true(has_heard(&p, "HTTP/1.1 401 "));
+    assert_false(has_heard(&p, "100 Continue"));
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void who_went_ahead_needs_no_100(void **state)
+{
+    (void)state;
+    struct rig *rig = guarded_rig(&usual);
+    struct peer p = dial(rig);
+    say(&p, "POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
+            "Content-Length: 5\r\n\r\nhello");
+    hear(&p, "\r\n\r\nhello");
+    assert_false(has_heard(&p, "100 Continue"));
+    hang_up(&p);
+    rig_free(rig);
+}
+
+/* A byte now and then is no progress: otherwise one connection could be kept for ever. */
+static void a_body_that_trickles_is_408(void **state)
+{
+    (void)state;
+    struct http_limits limits = usual;
+    limits.body_timeout_ms = 100;
+    struct rig *rig = rig_new(&limits);
+    struct peer p = dial(rig);
+    say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 90000\r\n\r\n");
+    WAIT_FOR(rig, &p, (send(p.fd, "x", 1, MSG_NOSIGNAL), has_heard(&p, "408")));
+    hear_refusal(&p, "408 Request Timeout");
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void a_long_body_may_take_its_time(void **state)
+{
+    (void)state;
+    enum { PIECE = 16384, PIECES = 6, BODY = PIECE * PIECES };
+    static char piece[PIECE];
+    struct http_limits limits = usual;
+    limits.body_timeout_ms = 400;
+    struct rig *rig = rig_new(&limits);
+    struct peer p = dial(rig);
+    char head[128];
+    snprintf(head, sizeof head, "POST / HTTP/1.1\r\n" HOST "Content-Length: %d\r\n\r\n", BODY);
+    say(&p, head);
+    for (int i = 0; i < PIECES; i++) { /* 600 ms in all: no single deadline would be enough */
+        uint64_t begun_ms = uv_now(&rig->loop);
+        WAIT_FOR(rig, NULL, uv_now(&rig->loop) >= begun_ms + 100);
+        say_bytes(&p, str_of(piece, sizeof piece));
+    }
+    hear(&p, "HTTP/1.1 200 ");
+    hang_up(&p);
+    rig_free(rig);
+}
+
+static void servers_may_share_one_limit_of_connections(void **state)
+{
+    (void)state;
+    atomic_size_t count = 0;
+    struct http_limits limits = usual;
+    limits.connections_max = 2;
+    limits.connections = &count;
+    struct rig *rig = guarded_rig(&limits);
+    struct rig *other = guarded_rig(&limits);
+    struct peer one = dial(rig);
+    struct peer two = dial(other);
+    say(&one, "GET /one HTTP/1.1\r\n" HOST "\r\n");
+    hear(&one, "/one");
+    say(&two, "GET /two HTTP/1.1\r\n" HOST "\r\n");
+    hear(&two, "/two");
+    struct peer three = dial(other);
+    hear_refusal(&three, "503 Service Unavailable");
+    hang_up(&three);
+    hang_up(&one);
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 0);
+    WAIT_FOR(other, NULL, http_server_connections(other->server) == 1);
+    struct peer four = dial(other);
+    say(&four, "GET /four HTTP/1.1\r\n" HOST "\r\n");
+    hear(&four, "/four");
+    hang_up(&two);
+    hang_up(&four);
+    rig_free(rig);
+    rig_free(other);
+    assert_int_equal(atomic_load(&count), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_that_is_not_wanted_is_not_read),
+        cmocka_unit_test(a_refusal_reaches_those_who_send_their_body_all_the_same),
+        cmocka_unit_test(whoever_may_come_in_goes_on_as_usual),
+        cmocka_unit_test(a_refused_client_gets_no_100),
+        cmocka_unit_test(who_went_ahead_needs_no_100),
+        cmocka_unit_test(a_body_that_trickles_is_408),
+        cmocka_unit_test(a_long_body_may_take_its_time),
+        cmocka_unit_test(servers_may_share_one_limit_of_connections),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
