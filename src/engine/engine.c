@@ -14,6 +14,8 @@ const struct engine_options engine_defaults = {
     .forget_ms = 300000,
     .live_max = 5000000,
     .lanes_max = 10000,
+    .queues_max = 10000,
+    .workers_max = 10000,
     .keep_bytes_max = 4096,
     .due_max = 10000,
     .load_max = 10000,
@@ -89,7 +91,9 @@ enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const ch
 
 struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
 {
-    size_t max = cmd->kind == CMD_SUBMIT ? cmd->submit.count : 2;
+    size_t max = cmd->kind == CMD_SUBMIT ? cmd->submit.count
+                 : cmd->kind == CMD_POLL ? cmd->poll.result_count
+                                         : 2;
     if (cmd->questions == NULL)
         cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
     assert(cmd->question_count < max);
@@ -112,6 +116,10 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_CANCEL_JOB:
     case CMD_CANCEL_EXEC:
     case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
+    case CMD_POLL:
+        if (round == 0)
+            ask_results(e, cmd, list);
+        break;
     default: break;
     }
 }

@@ -17,13 +17,16 @@
 struct engine;
 
 struct engine_options {
-    int64_t lease_ms;      /* how long a worker may be silent */
-    int64_t park_ms;       /* longest wait of a poll */
-    int64_t horizon_ms;    /* executions due later than this stay in the store */
-    int64_t forget_ms;     /* a worker without leases that was silent this long is forgotten */
-    size_t live_max;       /* executions in memory; more submissions are refused as busy */
-    size_t lanes_max;      /* distinct (queue, handler) pairs in memory; a submission that needs one
+    int64_t lease_ms;   /* how long a worker may be silent */
+    int64_t park_ms;    /* longest wait of a poll */
+    int64_t horizon_ms; /* executions due later than this stay in the store */
+    int64_t forget_ms;  /* a worker without leases that was silent this long is forgotten */
+    size_t live_max;    /* executions in memory; more submissions are refused as busy */
+    size_t lanes_max;   /* distinct (queue, handler) pairs in memory; a submission that needs one
                          * more is refused as busy, what the store holds is loaded all the same */
+    size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
+                         * that needs one more is refused as busy */
+    size_t workers_max; /* registered ones; one more is refused as busy */
     size_t keep_bytes_max; /* specs up to this size are kept in memory for the next lease */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
     size_t load_max;       /* executions that one turn loads from beyond the horizon */

@@ -276,8 +276,12 @@ struct str worker_words(struct engine *e, struct str head, const struct worker *
 
 /* ---- report.c: what a worker says about its leases */
 
+/* Asks about results of leases that memory knows nothing of: they may have been reported before. */
+void ask_results(struct engine *e, struct command *cmd, struct question_list *list);
+/* *asked counts the answers used so far, which come in the order of the results. */
 void report_result(struct engine *e, const struct worker *w, struct str actor,
-                   const struct poll_result *result, struct poll_verdict *ret_verdict);
+                   const struct poll_result *result, size_t *asked,
+                   struct poll_verdict *ret_verdict);
 /* The lease is over without a word. */
 void report_silence(struct engine *e, struct exec *x, struct str reason);
 

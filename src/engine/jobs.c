@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#define TOO_MANY_LIVE "the server holds as many unfinished jobs as it may"
+
 /* ---- submit */
 
 /* Ids are given before the claims are taken, because a claim names its holder. A job and its
@@ -77,7 +79,9 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .payload = item->payload,
     };
     if (e->execs.len >= e->options.live_max)
-        return refuse(cmd, item, RC_BUSY, "the server holds as many unfinished jobs as it may");
+        return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
+    if (strmap_get(&e->queues, item->rules.queue) == NULL && e->queues.len >= e->options.queues_max)
+        return refuse(cmd, item, RC_BUSY, "there are as many queues as there may be");
     struct job *job = job_new(e, &rec, &item->rules, e->options.lanes_max);
     if (job == NULL)
         return refuse(cmd, item, RC_BUSY, "there are as many queues and handlers as there may be");
@@ -264,6 +268,13 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     return x;
 }
 
+static void refuse_retry(struct engine *e, struct command *cmd)
+{
+    if (cmd->question_count == 2)
+        give_back(e, &cmd->questions[1]);
+    command_fail(e, cmd, RC_BUSY, TOO_MANY_LIVE);
+}
+
 void decide_retry(struct engine *e, struct command *cmd)
 {
     const struct exec *known = map_get(&e->execs, cmd->target.id);
@@ -278,6 +289,8 @@ void decide_retry(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_BUSY, "the execution is ending right now; try again");
     else if (newest != NULL || !may_run_again(&cmd->questions[0].answer))
         command_fail(e, cmd, RC_CONFLICT, "the job has an unfinished execution; cancel it first");
+    else if (e->execs.len >= e->options.live_max)
+        refuse_retry(e, cmd);
     else if (has_name(e, cmd, job))
         reply_exec(e, cmd, run_again(e, cmd, job));
 }

@@ -474,6 +474,25 @@ static void what_ends_in_this_very_turn_is_asked_for_again(void **state)
     assert_int_equal(retry(&w, lease.exec_id)->cmd.reply.rc, RC_OK);
 }
 
+static void running_again_needs_room_in_memory(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.live_max = 1;
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .name = "nightly");
+    world_turn(&w);
+    finish(&w, &f, OUTCOME_SUCCEEDED);
+    const struct submission *other = SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(retry(&w, job->exec_id)->cmd.reply.rc, RC_BUSY);
+    assert_int_equal(engine_live_count(w.engine), 1);
+    assert_int_equal(w.table.claims.len, 0); /* the name is free for others */
+    cancel_job(&w, other->job_id);
+    assert_int_equal(retry(&w, job->exec_id)->cmd.reply.rc, RC_OK);
+}
+
 static void a_name_claimed_for_a_damaged_job_is_given_back(void **state)
 {
     (void)state;
@@ -534,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running),
         cmocka_unit_test(a_name_is_taken_again_by_running_again),
         cmocka_unit_test(what_ends_in_this_very_turn_is_asked_for_again),
+        cmocka_unit_test(running_again_needs_room_in_memory),
         cmocka_unit_test(a_name_claimed_for_a_damaged_job_is_given_back),
         cmocka_unit_test(what_was_cancelled_can_run_again),
     };

@@ -56,13 +56,66 @@ static void retake(struct engine *e, struct exec *x, const struct worker *w)
     x->v.lease.worker_id = w->id;
 }
 
+/* ---- reports that come again */
+
+void ask_results(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    const struct worker *w = map_get(&e->workers, cmd->poll.worker_id);
+    for (size_t i = 0; w != NULL && i < cmd->poll.result_count; i++) {
+        const struct poll_result *result = &cmd->poll.results[i];
+        const struct exec *x = map_get(&e->execs, result->exec_id);
+        if (x != NULL && is_held(x, w, result->token))
+            continue;
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_ATTEMPT;
+        q->id = result->exec_id;
+        q->token = result->token;
+    }
+}
+
+/* A success that came for a run that was to stop was written down as stopped, and is not in. */
+static bool says_the_same(const struct attempt_rec *attempt, const struct worker *w,
+                          const struct poll_result *result)
+{
+    return attempt->token == result->token && attempt->worker_id == w->id &&
+           attempt->outcome == result->outcome;
+}
+
+/* Whether the result is in already: in this turn, or in the store. The answer to the first report
+ * got lost, maybe with the server that gave it. */
+static bool is_repeated(const struct engine *e, const struct exec *x, const struct worker *w,
+                        const struct poll_result *result, const struct question *q)
+{
+    if (x != NULL && x->touched != NULL && x->touched->attempt > 0 &&
+        says_the_same(&e->attempts.items[x->touched->attempt - 1], w, result))
+        return true;
+    return q != NULL && q->answer.attempt != NULL && says_the_same(q->answer.attempt, w, result);
+}
+
+/* The question that was asked about this result, if there was one. */
+static const struct question *take_question(const struct command *cmd,
+                                            const struct poll_result *result, size_t *asked)
+{
+    const struct question *q = *asked < cmd->question_count ? &cmd->questions[*asked] : NULL;
+    if (q == NULL || q->id != result->exec_id || q->token != result->token)
+        return NULL;
+    ++*asked;
+    return q;
+}
+
+/* ---- what becomes of it */
+
 void report_result(struct engine *e, const struct worker *w, struct str actor,
-                   const struct poll_result *result, struct poll_verdict *ret_verdict)
+                   const struct poll_result *result, size_t *asked,
+                   struct poll_verdict *ret_verdict)
 {
     struct exec *x = map_get(&e->execs, result->exec_id);
+    const struct question *q = take_question(w->turn.cmd, result, asked);
     *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
-    if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result)))
+    if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result))) {
+        ret_verdict->accepted = is_repeated(e, x, w, result, q);
         return;
+    }
     ret_verdict->accepted = true;
     if (x->v.state == EXEC_QUEUED)
         retake(e, x, w);

@@ -214,6 +214,69 @@ static void a_result_counts_once(void **state)
     assert_int_equal(ended(s)->state, EXEC_COMPLETED);
 }
 
+static void who_repeats_a_result_is_told_that_it_is_in(void **state)
+{
+    (void)state;
+    STAGE(s);
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    assert_true(report(s, OUTCOME_SUCCEEDED)); /* the first answer got lost */
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    assert_false(report(s, OUTCOME_FAILED)); /* another story is no repetition */
+    assert_int_equal(ended(s)->attempts, 1);
+    assert_int_equal(s->w.delta.attempt_count, 0);
+}
+
+static void who_repeats_a_failure_is_told_so_while_the_next_attempt_waits(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 1, .policy = RETRY_FIXED, .retry_ms = 700);
+    assert_true(report(s, OUTCOME_FAILED));
+    assert_true(report(s, OUTCOME_FAILED));
+    assert_int_equal(unfinished(s)->attempts, 1);
+    world_pass(&s->w, 700);
+    struct poll_lease second = fake_start(&s->w, &s->f);
+    struct asked *again = ask_poll(&s->w, &s->f, 0); /* which lists the second, */
+    add_result(again, &s->lease, OUTCOME_FAILED);    /* and still tells of the first */
+    world_turn(&s->w);
+    assert_true(was_accepted(again));
+    assert_int_equal(unfinished(s)->state, EXEC_RUNNING);
+    assert_int_equal(unfinished(s)->token, second.token);
+}
+
+static void of_one_result_told_twice_in_a_turn_both_are_in(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct asked *asked = ask_report(&s->w, &s->f, &s->lease, OUTCOME_SUCCEEDED);
+    add_result(asked, &s->lease, OUTCOME_SUCCEEDED);
+    struct asked *again = ask_report(&s->w, &s->f, &s->lease, OUTCOME_SUCCEEDED);
+    world_turn(&s->w);
+    assert_true(asked->cmd.reply.poll.verdicts[0].accepted);
+    assert_true(asked->cmd.reply.poll.verdicts[1].accepted);
+    assert_true(was_accepted(again));
+    assert_int_equal(s->w.delta.attempt_count, 1);
+}
+
+static void what_a_server_that_died_had_accepted_is_in(void **state)
+{
+    (void)state;
+    STAGE(s);
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+    world_restart(&s->w);
+    assert_true(report(s, OUTCOME_SUCCEEDED));
+}
+
+static void what_was_written_down_as_lost_is_not_in(void **state)
+{
+    (void)state;
+    STAGE(s);
+    struct fake other = HIRE(&s->w);
+    world_pass(&s->w, s->w.options.lease_ms + 1);
+    fake_lease(&s->w, &other);
+    assert_false(report(s, OUTCOME_SUCCEEDED));
+    assert_false(report(s, OUTCOME_SUCCEEDED));
+}
+
 static void another_worker_cannot_report(void **state)
 {
     (void)state;
@@ -340,6 +403,11 @@ int main(void)
         cmocka_unit_test(stopped_without_being_asked_counts_as_lost),
         cmocka_unit_test(many_results_come_in_one_poll),
         cmocka_unit_test(a_result_counts_once),
+        cmocka_unit_test(who_repeats_a_result_is_told_that_it_is_in),
+        cmocka_unit_test(who_repeats_a_failure_is_told_so_while_the_next_attempt_waits),
+        cmocka_unit_test(of_one_result_told_twice_in_a_turn_both_are_in),
+        cmocka_unit_test(what_a_server_that_died_had_accepted_is_in),
+        cmocka_unit_test(what_was_written_down_as_lost_is_not_in),
         cmocka_unit_test(another_worker_cannot_report),
         cmocka_unit_test(a_wrong_token_cannot_report),
         cmocka_unit_test(nobody_can_report_what_never_was),

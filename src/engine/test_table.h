@@ -233,6 +233,11 @@ static inline void answer_exec(struct table *t, struct question *q)
         answer_job(t, q, q->answer.exec->job_id);
 }
 
+static inline void answer_attempt(struct table *t, struct question *q)
+{
+    q->answer.attempt = map_get(&t->attempts, attempt_key(q->id, q->token));
+}
+
 static inline void answer_claim(struct table *t, struct question *q)
 {
     struct claim *claim = strmap_get(&t->claims, q->claim.key);
@@ -251,6 +256,7 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_CLAIM: answer_claim(t, q); break;
     case ASK_JOB: answer_job(t, q, q->id); break;
     case ASK_EXEC: answer_exec(t, q); break;
+    case ASK_ATTEMPT: answer_attempt(t, q); break;
     default: answer_due(t, q); break;
     }
 }

@@ -107,6 +107,11 @@ static struct str join_lines(struct arena *arena, const struct str *items, size_
 void decide_register(struct engine *e, struct command *cmd)
 {
     const struct hello *hello = &cmd->hello;
+    if (e->workers.len >= e->options.workers_max) {
+        command_fail(e, cmd, RC_BUSY, "there are as many workers as there may be (%zu)",
+                     e->options.workers_max);
+        return;
+    }
     e->bucket = (e->bucket + 1) % ID_BUCKETS;
     struct worker_rec rec = {
         .id = id_next(&e->ids, e->now_ms, e->bucket),
@@ -208,8 +213,9 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
     struct str actor = worker_words(e, STR("worker:"), w);
     struct poll_verdict *verdicts =
         ARENA_ARRAY(w->turn.cmd->arena, struct poll_verdict, poll->result_count);
+    size_t asked = 0;
     for (size_t i = 0; i < poll->result_count; i++)
-        report_result(e, w, actor, &poll->results[i], &verdicts[i]);
+        report_result(e, w, actor, &poll->results[i], &asked, &verdicts[i]);
     reply->verdicts = verdicts;
     reply->verdict_count = poll->result_count;
     w->turn.answer = true;

@@ -18,6 +18,26 @@ static void an_unknown_worker_must_register(void **state)
     assert_int_equal(poll->cmd.reply.rc, RC_NOT_FOUND);
 }
 
+static void more_workers_than_there_may_be_are_refused(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.workers_max = 2;
+    WORLD_WITH(w, options);
+    struct fake first = HIRE(&w);
+    struct asked *second = ask(&w, CMD_REGISTER);
+    struct asked *third = ask(&w, CMD_REGISTER);
+    world_turn(&w);
+    assert_int_equal(second->cmd.reply.rc, RC_OK);
+    assert_int_equal(third->cmd.reply.rc, RC_BUSY);
+    world_pass(&w, options.forget_ms); /* nobody has heard of either */
+    struct asked *fourth = ask(&w, CMD_REGISTER);
+    struct asked *gone = ask_poll(&w, &first, 1);
+    world_turn(&w);
+    assert_int_equal(fourth->cmd.reply.rc, RC_OK);
+    assert_int_equal(gone->cmd.reply.rc, RC_NOT_FOUND);
+}
+
 static void a_draining_worker_finishes_and_takes_nothing(void **state)
 {
     (void)state;
@@ -166,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_unknown_worker_must_register),
+        cmocka_unit_test(more_workers_than_there_may_be_are_refused),
         cmocka_unit_test(a_draining_worker_finishes_and_takes_nothing),
         cmocka_unit_test(a_worker_that_polls_in_the_turn_of_its_drain_is_told),
         cmocka_unit_test(draining_twice_changes_nothing),

@@ -62,7 +62,9 @@ struct poll_stop {
 struct poll_verdict {
     uint64_t exec_id;
     uint64_t token;
-    bool accepted; /* false: the execution is not (or no longer) this worker's; forget it */
+    /* The result is in, by this report or by one before whose answer got lost. False: the execution
+     * is not (or no longer) this worker's. Either way the worker may forget it. */
+    bool accepted;
 };
 
 struct poll_reply {

@@ -177,6 +177,7 @@ enum question_kind {
     ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
     ASK_JOB,       /* the job and its unfinished executions */
     ASK_EXEC,      /* the execution, finished or not, its job, and the job's unfinished ones */
+    ASK_ATTEMPT,   /* the attempt of an execution that had this token */
     ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
 };
@@ -184,7 +185,8 @@ enum question_kind {
 struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
-    uint64_t id;        /* ASK_JOB, ASK_EXEC */
+    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_ATTEMPT: the execution */
+    uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;
     int64_t until_ms;
@@ -194,7 +196,8 @@ struct question {
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
         size_t job_count;
         const struct exec_rec *exec; /* ASK_EXEC: the one asked for; NULL when there is none */
-        const struct exec_rec *live; /* unfinished executions */
+        const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
+        const struct exec_rec *live;       /* unfinished executions */
         size_t live_count;
         bool more; /* ASK_DUE: limit was reached */
     } answer;

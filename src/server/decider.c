@@ -285,6 +285,9 @@ static struct engine_options engine_options(const struct server_options *options
     engine.horizon_ms = (int64_t)options->horizon_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
+    engine.queues_max = options->queues_max;
+    engine.workers_max = options->workers_max;
+    engine.forget_ms = (int64_t)options->forget_ms;
     return engine;
 }
 

@@ -38,6 +38,8 @@ struct server_options {
     uint64_t connections_max;      /* of all net threads together: 503 */
     uint64_t live_max;             /* unfinished executions in memory: 503 */
     uint64_t lanes_max;            /* distinct pairs of queue and handler: 503 */
+    uint64_t queues_max;           /* names of queues that were ever used: 503 */
+    uint64_t workers_max;          /* registered workers: 503 */
     uint64_t head_bytes_max;       /* request line and headers: 431 */
     uint64_t mailbox_max;          /* messages waiting for one thread: 503 */
     uint64_t stream_bytes_max;     /* unsent to one slow stream reader before it is cut off */
@@ -50,6 +52,7 @@ struct server_options {
     /* Times. */
     uint64_t lease_ms;        /* a worker unheard of for this long loses what it ran */
     uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */
+    uint64_t forget_ms;       /* a worker without runs, silent for this long, is forgotten */
     uint64_t park_ms;         /* longest a worker's poll waits for work */
     uint64_t kill_grace_ms;   /* between SIGTERM and SIGKILL */
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */

@@ -46,6 +46,8 @@ static const struct setting settings_table[] = {
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
     NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
     NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
+    NUMBER(queues_max, "10000", 1, 1000000, "most queues, counting all that were ever used"),
+    NUMBER(workers_max, "10000", 1, 1000000, "most workers at once"),
     BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
     NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
     BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
@@ -56,6 +58,7 @@ static const struct setting settings_table[] = {
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
 
     TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
+    TIME(forget_ms, "5m", SECOND, 30 * DAY, "a worker silent for this long must register again"),
     TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
     TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),

@@ -245,6 +245,26 @@ static void a_question_about_a_job_tells_its_unfinished_executions(void **state)
     assert_int_equal(finished.answer.live_count, 2);
 }
 
+static void a_question_about_an_attempt_tells_the_one_with_that_token(void **state)
+{
+    struct world *w = *state;
+    struct attempt_rec attempts[] = {
+        {.exec_id = 7, .token = 1, .worker_id = 3, .outcome = OUTCOME_LOST},
+        {.exec_id = 7, .token = 2, .worker_id = 4, .outcome = OUTCOME_FAILED, .error = STR("no")},
+        {.exec_id = 8, .token = 2, .worker_id = 5, .outcome = OUTCOME_SUCCEEDED},
+    };
+    world_commit(w, (struct delta){.attempts = attempts, .attempt_count = 3});
+    struct question q = {.kind = ASK_ATTEMPT, .id = 7, .token = 2};
+    world_admit(w, &q);
+    assert_non_null(q.answer.attempt);
+    assert_int_equal(q.answer.attempt->worker_id, 4);
+    assert_int_equal(q.answer.attempt->outcome, OUTCOME_FAILED);
+    assert_str(q.answer.attempt->error, STR("no"));
+    struct question other = {.kind = ASK_ATTEMPT, .id = 8, .token = 1, .answer = q.answer};
+    world_admit(w, &other);
+    assert_null(other.answer.attempt);
+}
+
 static void a_question_about_nothing_is_answered_with_nothing(void **state)
 {
     struct world *w = *state;
@@ -347,6 +367,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_grant_stays_on_record_when_it_has_ended),
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
+    PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
     PROMISE(a_question_about_nothing_is_answered_with_nothing),
     PROMISE(a_key_is_replaced_by_its_id),
 };

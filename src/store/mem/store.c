@@ -111,6 +111,19 @@ static void answer_exec(struct mem_store *m, struct arena *arena, struct questio
     answer_job(m, found->job_id, arena, q);
 }
 
+static void answer_attempt(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct attempt_list *list = map_get(&m->attempts, q->id);
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (list->attempts[i].token != q->token)
+            continue;
+        struct attempt_rec *copy = ARENA_NEW(arena, struct attempt_rec);
+        *copy = list->attempts[i];
+        copy->error = arena_str(arena, copy->error);
+        q->answer.attempt = copy;
+    }
+}
+
 static bool is_due(const struct exec_rec *exec, const struct question *q)
 {
     bool behind =
@@ -165,6 +178,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_CLAIM: take_claim(m, q); break;
         case ASK_JOB: answer_job(m, q->id, arena, q); break;
         case ASK_EXEC: answer_exec(m, arena, q); break;
+        case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
         case ASK_DUE: answer_due(m, arena, q); break;
         }
     }

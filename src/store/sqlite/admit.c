@@ -95,6 +95,23 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     return find_job(s, exec->job_id, arena, q, err);
 }
 
+static enum rc find_attempt(struct sqlite_store *s, struct arena *arena, struct question *q,
+                            struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_ATTEMPT);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    stmt_u64(&stmt, q->token);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct attempt_rec *attempt = ARENA_NEW(arena, struct attempt_rec);
+    if (row_attempt(&row, attempt))
+        q->answer.attempt = attempt;
+    return RC_OK;
+}
+
 /* What ASK_DUE gathers: executions, and each of their jobs once. */
 struct due {
     struct arena *arena;
@@ -159,6 +176,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_CLAIM: return take_claim(s, q, err);
     case ASK_JOB: return find_job(s, q->id, arena, q, err);
     case ASK_EXEC: return find_exec(s, arena, q, err);
+    case ASK_ATTEMPT: return find_attempt(s, arena, q, err);
     case ASK_DUE: return find_due(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */

@@ -132,6 +132,11 @@ SELECT * FROM live_row WHERE id = :id
 UNION ALL
 SELECT * FROM history_row WHERE id = :id;
 
+-- name: find_attempt
+SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
+    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error
+FROM attempt WHERE exec_id = :exec_id AND token = :token;
+
 -- name: live_of_job
 SELECT * FROM live_row WHERE job_id = :job_id ORDER BY id;
 

@@ -30,6 +30,7 @@ enum sql {
     SQL_CLAIM_HOLDER,
     SQL_FIND_JOB,
     SQL_FIND_EXEC,
+    SQL_FIND_ATTEMPT,
     SQL_LIVE_OF_JOB,
     SQL_DUE,
     SQL_FETCH,
