@@ -194,6 +194,26 @@ enum rc settings_from_values(struct server_options *options, const struct settin
     return RC_OK;
 }
 
+/* From 1, as editors count. */
+static size_t line_of(struct str text, const char *at)
+{
+    size_t line = 1;
+    for (const char *c = text.ptr; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+static enum rc set_member(struct server_options *options, const struct json_member *m,
+                          struct arena *arena, struct err *err)
+{
+    enum json_kind kind = m->value.kind;
+    struct setting_value value = {m->key, kind == JSON_STRING ? m->value.string : m->value.raw};
+    if (kind == JSON_ARRAY || kind == JSON_OBJECT || kind == JSON_NULL)
+        return err_set(err, RC_INVALID, "%.*s must not be %s", STR_ARG(m->key),
+                       json_kind_name(kind));
+    return settings_from_values(options, &value, 1, arena, err);
+}
+
 enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
                              struct err *err)
 {
@@ -204,12 +224,8 @@ enum rc settings_from_config(struct server_options *options, struct str json, st
                        json_kind_name(document.kind));
     for (size_t i = 0; i < document.count; i++) {
         const struct json_member *m = &document.members[i];
-        enum json_kind kind = m->value.kind;
-        if (kind == JSON_ARRAY || kind == JSON_OBJECT || kind == JSON_NULL)
-            return err_set(err, RC_INVALID, "%.*s must not be %s", STR_ARG(m->key),
-                           json_kind_name(kind));
-        struct setting_value value = {m->key, kind == JSON_STRING ? m->value.string : m->value.raw};
-        TRY(settings_from_values(options, &value, 1, arena, err));
+        if (set_member(options, m, arena, err))
+            return err_note(err, "line %zu", line_of(json, m->value.raw.ptr));
     }
     return RC_OK;
 }

@@ -48,7 +48,8 @@ const struct setting *settings_find(struct str name);
 enum rc settings_set(struct server_options *options, const struct setting *setting,
                      struct str value, struct arena *arena, struct err *err);
 
-/* Each takes what its source says; unknown names are refused with the name. */
+/* Each takes what its source says; unknown names are refused with the name, and with its line when
+ * they come from a config file. */
 void settings_defaults(struct server_options *options, struct arena *arena);
 enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
                              struct err *err);

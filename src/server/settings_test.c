@@ -128,8 +128,9 @@ static void the_environment_is_stronger_than_the_config_file(void **state)
 static void an_unknown_key_of_the_config_file_is_named(void **state)
 {
     (void)state;
-    const char *path = config_file("{\"slotz\": 2}");
-    assert_non_null(strstr(REFUSAL("--config", path), "there is no setting called 'slotz'"));
+    const char *path = config_file("{\"slots\": 3,\n\n\"slotz\": 2}");
+    assert_non_null(
+        strstr(REFUSAL("--config", path), "line 3: there is no setting called 'slotz'"));
     config_file("{\"slots\": [2]}");
     assert_non_null(strstr(REFUSAL("--config", path), "slots must not be an array"));
     unlink(path);

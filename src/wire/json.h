@@ -2,9 +2,16 @@
  *
  * The reader refuses everything that two readers might understand differently: duplicate keys,
  * bad UTF-8, lone surrogates, \u0000, numbers that are out of range, more than the given depth,
- * anything behind the value. Integers are exact int64; a number with a fraction or an exponent is
- * a double. Strings without escapes point into the source, so the source must live as long as the
- * tree. Errors say line and column. */
+ * anything behind the value. RFC 8259 allows three of these; they are refused on purpose:
+ *
+ * - a lone surrogate ("\ud800") is no character and has no UTF-8: who keeps it must invent bytes;
+ * - \u0000 is a character, but arguments, variables and file names end at it, so that a text with
+ *   one would be checked whole and used cut off;
+ * - of two members with one key some readers take the first and some the last.
+ *
+ * Integers are exact int64; a number with a fraction or an exponent is a double. Time and memory are
+ * in proportion to the text (keys are sorted to find twins). Strings without escapes point into the
+ * source, so the source must live as long as the tree. Errors say line and column. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"

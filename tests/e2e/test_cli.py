@@ -6,12 +6,13 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-from belfry import BELFRY, PATIENCE_S, Server, main, tests_of, wait_for
+from belfry import BELFRY, PATIENCE_S, ROOT, Server, main, tests_of, wait_for
 
 NOWHERE = "http://127.0.0.1:1"  # nobody listens on port 1
 JOB_ID = re.compile(r"^job_[0-9a-z]{13}\n$")
@@ -430,6 +431,28 @@ def test_settings_come_from_flags_variables_and_a_file():
             workers = own.api("GET", "/workers")[1]["workers"]
             return [w["slots"] for w in workers if w["name"] != "probe"]
         assert wait_for(slots_of_the_worker_inside, "the worker inside") == [3]
+
+
+def test_a_config_file_that_makes_no_sense_is_refused_with_its_line():
+    for text, complaint in (('{\n  "slots": 3,\n  "slotz": 4\n}', "line 3: there is no setting called 'slotz'"),
+                            ('{\n  "slots": 0}', "line 2: slots must be a number from 1 to"),
+                            ('{"slots": 1,\n "slots": 2}', "line 2, column 11: a key stands here twice"),
+                            ("slots = 3", "line 1, column 1: expected a value"),
+                            ("[]", "a config file holds an object, not an array")):
+        directory = directory_with_config(text)
+        done = subprocess.run([BELFRY, "server", "--config", "config.json"], cwd=directory, text=True,
+                              capture_output=True, timeout=30, check=False)
+        shutil.rmtree(directory)
+        assert done.returncode == 2 and complaint in done.stderr, (text, done)
+        assert "config.json" in done.stderr, done
+
+
+def test_every_setting_is_in_the_manual():
+    lines = run("help", "server").stdout.split("what they mean:\n")[1].splitlines()
+    told = [(line[2:26].strip(), line[26:42].strip()) for line in lines]
+    manual = (ROOT / "docs" / "operations.md").read_text()
+    table = re.findall(r"^\| `(\w+)` \| `?([^`|]*?)`? \| \S.* \|$", manual.split("## Settings")[1], re.M)
+    assert told == table[:len(told)] and len(told) > 30, set(told) ^ set(table)
 
 
 if __name__ == "__main__":

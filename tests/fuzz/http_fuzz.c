@@ -40,6 +40,7 @@ static void note_request(struct outcome *o, struct http_request *req)
         digest(o, decoded);
     if (http_request_param(req, STR("a"), &decoded))
         digest(o, decoded);
+    digest(o, http_request_accepts(req, STR("text/plain")) ? STR("yes") : STR("no"));
 }
 
 static struct outcome read_all(struct str bytes, size_t piece_max, uint64_t seed)
