@@ -1,14 +1,17 @@
 #include "cli/api.h"
+#include "base/when.h"
 #include "wire/client.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define API_PREFIX "/api/v1"
 
 enum {
     CALL_TIMEOUT_MS = 30000,
-    PAGE_ITEMS_MAX = 1000, /* what the server gives at most */
+    STREAM_IDLE_MS = 60000, /* a server that has nothing to say says so every 15 s */
+    PAGE_ITEMS_MAX = 1000,  /* what the server gives at most */
     QUERY_BYTES_MAX = 1 << 16,
     DETAILS_BYTES_MAX = 1 << 16,
 };
@@ -106,6 +109,15 @@ enum rc api_get(struct cli *cli, struct str path, struct json *ret_json, struct 
     return api_call(cli, "GET", path, STR(""), ret_json, err);
 }
 
+/* A machine that lost its power ends no connection: only silence tells. */
+static uint64_t stream_idle_ms(void)
+{
+    const char *text = getenv("BELFRY_STREAM_IDLE");
+    int64_t ms;
+    bool given = text != NULL && duration_parse(str_c(text), &ms, NULL) == RC_OK && ms > 0;
+    return given ? (uint64_t)ms : STREAM_IDLE_MS;
+}
+
 enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err *err)
 {
     struct http_response response;
@@ -114,6 +126,7 @@ enum rc api_stream(struct cli *cli, const struct api_stream *stream, struct err 
         .target = arena_printf(&cli->arena, API_PREFIX "%.*s", STR_ARG(stream->path)),
         .accept = stream->accept,
         .last_event_id = stream->last_event_id,
+        .idle_ms = stream_idle_ms(),
         .on_data = stream->on_data,
         .arg = stream->arg,
     };

@@ -69,7 +69,7 @@ static void on_data(void *arg, struct str piece)
 static bool wait_for_server(struct follower *f, enum rc rc)
 {
     bool first = f->patience.failures == 0;
-    if (first && rc == RC_UNREACHABLE)
+    if (first && (rc == RC_UNREACHABLE || rc == RC_TIMEOUT))
         fprintf(stderr, "belfry: lost the server, trying again\n");
     return patience_wait(&f->patience, rc);
 }

@@ -16,7 +16,8 @@ static const char outro[] =
     "\n"
     "`belfry help COMMAND` tells more. The server is found by --url or BELFRY_URL\n"
     "(http://127.0.0.1:7420), the key by --token-file, BELFRY_TOKEN, or admin.key in the data\n"
-    "directory (BELFRY_DATA, ./belfry-data). Exit codes: 0 ok, 1 failed, 2 usage, 3 not found,\n"
+    "directory (BELFRY_DATA, ./belfry-data). A stream that is silent for BELFRY_STREAM_IDLE (60s)\n"
+    "is taken for lost and begun anew. Exit codes: 0 ok, 1 failed, 2 usage, 3 not found,\n"
     "4 denied, 5 server not reachable.\n";
 
 /* Commands that users were promised, and that this version does not have. */

@@ -18,6 +18,7 @@ struct call {
     bool to_head;
     bool repeatable; /* asking twice does no harm */
     uint64_t timeout_ms;
+    uint64_t idle_ms;
     uint64_t deadline_ms; /* uv_now's clock; 0: none */
     struct err failure;   /* when set, the deadline is the moment to tell */
     struct buf body;
@@ -96,6 +97,8 @@ static bool on_piece(void *arg, int status, struct str piece)
 {
     struct http_client *c = arg;
     struct call *call = first_call(c);
+    if (call->idle_ms > 0) /* the timer finds out when it fires: most pieces need none of it */
+        call->deadline_ms = uv_now(c->loop) + call->idle_ms;
     if (call->on_data != NULL && status / 100 == 2) {
         call->on_data(call->arg, piece); /* may give up the call */
         return true;
@@ -169,11 +172,15 @@ static void on_timer(uv_timer_t *timer)
         if (c->under_way && call == first_call(c))
             drop_link(c); /* a late answer would be taken for that of the next call */
         struct err err = call->failure;
-        if (err.rc == RC_OK)
+        if (err.rc == RC_OK && call->idle_ms > 0)
+            err_set(&err, RC_TIMEOUT, "%s was silent for %" PRIu64 " ms", c->url.text,
+                    call->idle_ms);
+        else if (err.rc == RC_OK)
             err_set(&err, RC_TIMEOUT, "%s gave no answer within %" PRIu64 " ms", c->url.text,
                     call->timeout_ms);
         finish(c, call, NULL, &err);
     }
+    arm_timer(c);
     advance(c);
 }
 
@@ -235,7 +242,9 @@ static struct call *call_new(const struct http_client *c, const struct http_call
     call->to_head = strcmp(spec->method, "HEAD") == 0;
     call->repeatable = call->to_head || strcmp(spec->method, "GET") == 0;
     call->timeout_ms = spec->timeout_ms;
-    call->deadline_ms = spec->timeout_ms == 0 ? 0 : uv_now(c->loop) + spec->timeout_ms;
+    call->idle_ms = spec->idle_ms;
+    uint64_t wait_ms = spec->idle_ms > 0 ? spec->idle_ms : spec->timeout_ms;
+    call->deadline_ms = wait_ms == 0 ? 0 : uv_now(c->loop) + wait_ms;
     call->on_data = spec->on_data;
     call->on_done = spec->on_done;
     call->arg = spec->arg;

@@ -30,6 +30,7 @@ struct http_call {
     struct str accept;        /* may be empty */
     struct str last_event_id; /* may be empty: sent as Last-Event-ID */
     uint64_t timeout_ms;      /* for the whole call; 0: none (streams) */
+    uint64_t idle_ms;         /* longest silence, instead of timeout_ms; 0: none */
     size_t body_bytes_max;    /* of the answer; 0: 64 MiB */
     /* When set, a 2xx body is handed over piece by piece as it arrives instead of collected. */
     void (*on_data)(void *arg, struct str piece);

@@ -149,6 +149,38 @@ static void a_stream_is_handed_over_as_it_comes(void **state)
     rig_free(rig);
 }
 
+static void on_tick(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+static void a_stream_that_falls_silent_is_given_up(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&limits);
+    uv_timer_t tick; /* so that the loop comes by while nothing happens */
+    uv_timer_init(&rig->loop, &tick);
+    uv_timer_start(&tick, on_tick, 10, 10);
+    struct http_call call = get(rig, "/stream");
+    call.on_data = on_data;
+    call.idle_ms = 300;
+    http_client_send(rig->client, &call);
+    WAIT_FOR(rig, rig->parked != NULL);
+    uint64_t begun_ms = uv_now(&rig->loop);
+    for (uint64_t i = 1; i <= 5;
+         i++) { /* longer than the pause that is allowed, but never silent */
+        http_stream_write(rig->parked, STR(":\n\n"));
+        WAIT_FOR(rig, uv_now(&rig->loop) >= begun_ms + 100 * i);
+        assert_int_equal(rig->heard.done, 0);
+    }
+    WAIT_FOR(rig, rig->heard.done == 1);
+    assert_int_equal(rig->heard.err.rc, RC_TIMEOUT);
+    assert_non_null(strstr(rig->heard.err.text, "was silent for 300 ms"));
+    uv_close((uv_handle_t *)&tick, NULL);
+    http_stream_close(rig->parked);
+    rig_free(rig);
+}
+
 static void an_error_instead_of_a_stream_is_collected(void **state)
 {
     (void)state;
@@ -299,6 +331,7 @@ int main(void)
         cmocka_unit_test(a_prefix_goes_before_every_target),
         cmocka_unit_test(a_program_without_a_loop_hears_of_failure),
         cmocka_unit_test(a_stream_is_handed_over_as_it_comes),
+        cmocka_unit_test(a_stream_that_falls_silent_is_given_up),
         cmocka_unit_test(an_error_instead_of_a_stream_is_collected),
         cmocka_unit_test(a_stream_can_be_given_up_from_within),
         cmocka_unit_test(a_call_without_an_answer_times_out),

@@ -339,6 +339,21 @@ def test_following_prints_as_it_happens_and_ends_with_the_execution():
     assert [(e["stream"], e["text"]) for e in events] == [("stdout", "one\n"), ("stderr", "two\n")]
 
 
+def test_following_a_server_that_vanished_without_a_word_does_not_hang():
+    # Stopped, it keeps its connections and says nothing: as a machine without power does.
+    with Server() as own:
+        job_id = own.submit("--", "sh", "-c", "echo first; sleep 1; echo last")
+        following = subprocess.Popen([BELFRY, "logs", "-f", job_id], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True,
+                                     env={**own.env, "BELFRY_STREAM_IDLE": "500ms"})
+        assert following.stdout.readline() == "first\n"
+        own.process.send_signal(signal.SIGSTOP)
+        assert "lost the server" in following.stderr.readline()
+        own.process.send_signal(signal.SIGCONT)
+        rest, _ = following.communicate(timeout=PATIENCE_S)
+        assert following.returncode == 0 and rest == "last\n", (following.returncode, rest)
+
+
 def test_an_execution_is_cancelled_with_a_reason():
     job_id = server.submit("--in", "1h", "--", "true")
     execution = server.newest_execution(job_id)
