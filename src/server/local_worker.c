@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 1000, DRAIN_LOOK_MS = 50 };
+enum { LOOK_MS = 1000, DRAIN_LOOK_MS = 50, LOCK_FD_MAX = 128 };
 
 struct local_worker {
     uv_timer_t timer;
@@ -31,21 +32,41 @@ struct local_worker {
     void *arg;
 };
 
-/* The process that holds the lock, 0 when nobody does, -1 when it holds it but has not said who
- * it is yet. */
-static pid_t lock_holder(const struct local_worker *w)
+/* Whether this process has the file open. The number in a lock may be that of a worker that is dead,
+ * while its spawner still cleans up and holds the lock, and by now of somebody else altogether. A
+ * worker opens its lock among the first things it does. */
+static bool has_open(pid_t pid, const struct stat *file)
+{
+    for (int fd = 0; fd < LOCK_FD_MAX; fd++) {
+        char path[64];
+        struct stat open_file;
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+        if (stat(path, &open_file) == 0 && open_file.st_dev == file->st_dev &&
+            open_file.st_ino == file->st_ino)
+            return true;
+    }
+    return false;
+}
+
+static pid_t read_holder(int fd)
 {
     char text[24] = "";
+    struct stat file;
+    uint64_t pid = 0;
+    ssize_t len = pread(fd, text, sizeof text - 1, 0);
+    bool ok = len > 0 && str_to_u64(str_trim(str_of(text, (size_t)len)), &pid);
+    ok = ok && pid > 0 && pid < INT32_MAX && fstat(fd, &file) == 0 && has_open((pid_t)pid, &file);
+    return ok ? (pid_t)pid : -1;
+}
+
+/* The worker that holds the lock, 0 when nobody does, -1 when somebody does who cannot be asked: a
+ * worker that has not said who it is yet, or what a dead one left. */
+static pid_t lock_holder(const struct local_worker *w)
+{
     int fd = open(w->lock_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    pid_t holder = 0;
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
-        ssize_t len = pread(fd, text, sizeof text - 1, 0);
-        uint64_t pid = 0;
-        bool ok = len > 0 && str_to_u64(str_trim(str_of(text, (size_t)len)), &pid);
-        holder = ok && pid > 0 && pid < INT32_MAX ? (pid_t)pid : -1;
-    }
+    pid_t holder = flock(fd, LOCK_SH | LOCK_NB) == 0 ? 0 : read_holder(fd);
     close(fd);
     return holder;
 }

@@ -1,11 +1,15 @@
 """Rude clients and rude commands against a real server with its worker: nobody else may notice."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
+import signal
 import socket
 import struct
+import subprocess
 import threading
+import time
 
 from belfry import PATIENCE_S, Server, main, tests_of, wait_for
 
@@ -155,6 +159,29 @@ def test_rude_commands_end_as_they_should():
     assert run("rm -r $(dirname $BELFRY_PAYLOAD_FILE)")[0]["status"] == "completed"
     assert run("rm -r $(dirname $(dirname $BELFRY_PAYLOAD_FILE))")[0]["status"] == "completed"
     assert run("cat $BELFRY_PAYLOAD_FILE", payload=[1])[1] == "[1]"
+
+
+def test_a_number_in_a_stale_lock_is_not_taken_for_a_worker():
+    # A worker died, its spawner still cleans up and holds the lock, and the worker's number belongs
+    # to somebody else by now, who must not be ended in its place.
+    own = Server()
+    own.data.mkdir()
+    (own.data / "worker.url").write_text("http://127.0.0.1:1\n")
+    bystander = subprocess.Popen(["sleep", "600"])
+    with open(own.data / "worker.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{bystander.pid}\n")
+        lock.flush()
+        with own:
+            own.process.send_signal(signal.SIGTERM)
+            wait_for(lambda: "draining" in own.log_path.read_text(), "the server to look for its worker")
+            time.sleep(0.3)  # several looks of 50 ms: it must not do something
+            assert bystander.poll() is None, "a stranger was ended"
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert own.process.wait(PATIENCE_S) == 0
+    assert bystander.poll() is None, "a stranger was ended"
+    bystander.kill()
+    bystander.wait()
 
 
 if __name__ == "__main__":
