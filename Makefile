@@ -5,6 +5,7 @@
 #   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
 #   make tsan       check under thread              make bench       repeatable loads
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
+#   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
 #   make format     mends the layout
 #   make install PREFIX=/usr/local                  make clean
 #
@@ -119,7 +120,7 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan fuzz run-fuzz bench tidy tidy-deep format install \
+.PHONY: build check check-e2e san tsan fuzz run-fuzz bench night tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -199,6 +200,10 @@ bench: $(BIN) $(BENCHES)
 # There is a script of that name, which would make `make test` say that it is up to date.
 test:
 	./test
+
+# STEPS="fuzz soak" chooses, NIGHT_SCALE=0.1 makes it shorter: see scripts/night.
+night:
+	$(Q)scripts/night $(STEPS)
 
 tidy:
 	$(Q)scripts/tidy

@@ -1,0 +1,44 @@
+"""`belfry bench` in small: its figures are about jobs that can be counted, and it leaves nothing."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from belfry import BELFRY, SANITIZED, main, processes_of, tests_of
+
+JOBS = 100 if SANITIZED else 500
+
+
+def bench(*args):
+    """What it printed, after a look at what it left behind."""
+    with tempfile.TemporaryDirectory(prefix="belfry-bench-") as temp:
+        env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
+        done = subprocess.run([BELFRY, "bench", *args], env={**env, "TMPDIR": temp}, text=True,
+                              capture_output=True, timeout=120, check=False)
+        assert not list(pathlib.Path(temp).iterdir()), "a database was left"
+        assert not processes_of(temp), "a process was left"
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def test_a_small_bench_counts_what_it_measured():
+    report = json.loads(bench("--jobs", str(JOBS), "-o", "json"))
+    assert report["machine"]["durability"] == "full", report["machine"]
+    for name, completed in (("life", True), ("submit", False), ("latency", True)):
+        figures = report[name]
+        assert figures["jobs_acknowledged"] == figures["rows_job"] >= JOBS, (name, figures)
+        ended = figures["jobs_acknowledged"] if completed else 0
+        assert figures["rows_completed"] == figures["rows_attempt"] == ended, (name, figures)
+        assert figures["seconds"] > 0 and figures["commits"] > 0, (name, figures)
+    assert report["life"]["jobs_per_s"] > (100 if SANITIZED else 1000), report["life"]
+
+
+def test_one_measurement_can_be_chosen_and_is_printed_for_people():
+    text = bench("life", "--jobs", str(JOBS))
+    assert "jobs per s" in text and "start p50" not in text, text
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()))
