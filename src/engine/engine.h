@@ -27,7 +27,8 @@ struct engine_options {
     size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
                          * that needs one more is refused as busy */
     size_t workers_max; /* registered ones; one more is refused as busy */
-    size_t keep_bytes_max; /* specs up to this size are kept in memory for the next lease */
+    size_t keep_bytes_max; /* what is submitted with a spec and payload up to this size keeps them
+                            * in memory for its lease; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
     size_t load_max;       /* executions that one turn loads from beyond the horizon */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the

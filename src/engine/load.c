@@ -6,8 +6,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* What the store holds has a right to its lane: lanes_max is for what is new. Its definition is not
- * kept: records come without the payload, and half a definition would go out as a whole one. */
+/* What the store holds has a right to its lane: lanes_max is for what is new. Its record comes
+ * without the payload, and half a definition must not be given to a worker: none of it is kept, and
+ * the turn fetches the whole when a lease goes out. */
 static struct job *take_job(struct engine *e, const struct job_rec *rec, struct arena *arena,
                             struct err *err)
 {
@@ -19,9 +20,9 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
         err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
         return NULL;
     }
-    struct job_rec bare = *rec;
-    bare.spec = (struct str){0};
-    return job_new(e, &bare, &rules, SIZE_MAX);
+    struct job_rec brief = *rec;
+    brief.spec = brief.payload = (struct str){0};
+    return job_new(e, &brief, &rules, SIZE_MAX);
 }
 
 /* NULL, or what is wrong. */

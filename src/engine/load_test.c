@@ -165,6 +165,22 @@ static void a_restart_changes_nothing(void **state)
     assert_true(was_accepted(report));
 }
 
+/* Records from the store come without payload: a worker must not be given the rest alone. */
+static void the_definition_of_a_loaded_job_is_left_to_the_store(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    world_restart(&w);
+    struct fake f = HIRE(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    assert_int_equal(lease.exec_id, job->exec_id);
+    assert_int_equal(lease.spec.len, 0);
+    assert_int_equal(lease.payload.len, 0);
+}
+
 static void a_loaded_lease_gets_a_full_term(void **state)
 {
     (void)state;
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(every_far_job_runs_once_and_in_time),
         cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),
         cmocka_unit_test(a_restart_changes_nothing),
+        cmocka_unit_test(the_definition_of_a_loaded_job_is_left_to_the_store),
         cmocka_unit_test(a_loaded_lease_gets_a_full_term),
         cmocka_unit_test(ids_and_turns_go_on_where_they_were),
         cmocka_unit_test(a_record_that_makes_no_sense_is_refused_at_load),

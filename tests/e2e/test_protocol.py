@@ -463,6 +463,21 @@ def test_runs_outlive_a_server_that_dies():
         assert expect(200, own, "GET", "/jobs?queue=q&status=completed&count=true")["total"] == 3
 
 
+def test_a_payload_outlives_a_server_that_dies_and_comes_with_every_run():
+    with Server("--no-worker") as own:
+        submit(own, queue="q", payload={"month": 11})
+        own.kill()
+        own.start()
+        worker = Worker(own, queues=["q"])
+        first, = worker.take()
+        assert first["payload"] == {"month": 11}, first
+        worker.finish(first)
+        expect(201, own, "POST", f"/executions/{first['execution_id']}/retry")
+        again, = worker.take()
+        assert again["payload"] == {"month": 11}, again
+        assert again["spec"] == first["spec"]
+
+
 # ---- output
 
 def output(execution_id, query=""):
