@@ -45,11 +45,13 @@ else ifeq ($(VARIANT),san)
 OPT := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 else ifeq ($(VARIANT),tsan)
 OPT := -O1 -fno-omit-frame-pointer -fsanitize=thread
+else ifeq ($(VARIANT),plants)
+OPT := -O2 -Werror -D_FORTIFY_SOURCE=2 -DBELFRY_PLANTS
 else ifeq ($(VARIANT),fuzz)
 OPT := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
        -fno-sanitize-recover=all
 else
-$(error VARIANT is one of release, san, tsan, fuzz)
+$(error VARIANT is one of release, san, tsan, plants, fuzz)
 endif
 
 # Asserts state what our own code guarantees; they stay on, so NDEBUG appears nowhere. What is
@@ -91,6 +93,7 @@ SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
 CRASH_SRCS := $(filter-out %_test.c,$(wildcard tests/crash/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
+SIM_SRCS := $(wildcard tests/sim/*.c)
 
 # These folders start no threads (`make tidy` sees to it in src); to the thread sanitizer they say
 # nothing.
@@ -108,10 +111,16 @@ GEN := $(patsubst src/%.sql,$(B)/gen/%.c,$(wildcard src/store/*/queries.sql)) \
        $(patsubst src/%.json,$(B)/gen/%.c,$(wildcard src/web/openapi.json))
 
 OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
+# With planted bugs nothing is built but what the simulator needs, so no program can carry them.
+ifeq ($(VARIANT),plants)
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/mem/% wire/json% wire/fields% \
+          wire/problem% wire/spec% server/turn% worker/holdings%),$(OBJS))
+endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
 FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
 BENCHES := $(BENCH_SRCS:%.c=$(B)/%)
 LIB := $(B)/libbelfry.a
+SIM := $(B)/tests/sim/sim
 
 # ---- building
 
@@ -120,7 +129,8 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan fuzz run-fuzz bench night tidy tidy-deep format install \
+.PHONY: build check check-e2e san tsan sim sim-plants run-plants fuzz run-fuzz bench night tidy \
+        tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -130,7 +140,8 @@ tests: $(TESTS)
 
 $(BIN): $(B)/src/main.o
 $(FUZZERS) $(BENCHES): %: %.o
-$(BIN) $(FUZZERS) $(BENCHES): $(LIB)
+$(SIM): $(SIM_SRCS:%.c=$(B)/%.o)
+$(BIN) $(FUZZERS) $(BENCHES) $(SIM): $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@
 
@@ -194,6 +205,20 @@ bench: $(BIN) $(BENCHES)
 	for b in $(BENCHES) $(sort $(wildcard tests/bench/bench_*.py)); do \
 	    echo "== $$b"; case $$b in *.py) /usr/bin/python3 $$b;; *) $$b;; esac || exit 1; \
 	done
+
+# The simulator: `make sim` lives SEEDS days, `make sim SEED=n` one of them with a trace. Planted
+# bugs are compiled only into a variant of their own.
+SEEDS ?= 2000
+
+sim: $(SIM)
+	$(Q)$(SIM) $(if $(PLANT),--plant=$(PLANT)) \
+	    $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS) --jobs=$(shell nproc))
+
+sim-plants:
+	$(Q)$(MAKE) --no-print-directory VARIANT=plants run-plants
+
+run-plants: $(SIM)
+	$(Q)$(SIM) --plants --seeds=2000
 
 # ---- the rest
 

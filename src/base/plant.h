@@ -1,0 +1,49 @@
+/* plant.h - bugs on purpose.
+ *
+ * A simulator that finds nothing proves nothing until it has been seen to find something. Each name
+ * below is a bug that somebody could write; `if (PLANTED(name))` stands where it would be. The
+ * simulator's own build for this (`make sim-plants`) can switch on one at a time and must be seen
+ * to catch each. In every other build PLANTED is the constant 0, and nothing of it is in the
+ * program. */
+#pragma once
+
+#ifdef BELFRY_PLANTS
+
+/* name, what is wrong with it */
+#define PLANTS(X)                                                                                  \
+    X(publish_before_commit, "answers leave before the commit")                                    \
+    X(ack_before_durable, "a commit on a full disk is taken for kept")                             \
+    X(unknown_taken_for_lost, "an unknown commit is tried again without settling it")              \
+    X(unknown_taken_for_kept, "an unknown commit is taken for kept without settling it")           \
+    X(epoch_unchecked, "the store does not check the epoch")                                       \
+    X(token_not_raised, "a grant carries the token of the one before")                             \
+    X(old_token_accepted, "a result is accepted with any token")                                   \
+    X(image_forgets_field, "undo forgets one field of an execution")                               \
+    X(undo_forgets_parked, "undo forgets a poll that was parked")                                  \
+    X(stopping_given_away, "a cancelled run is over before its worker says so")                    \
+    X(repeated_poll_grants_twice, "a repeated poll is granted new work on top of the old")         \
+    X(report_after_cancel, "a cancelled run may still succeed")                                    \
+    X(cancelled_as_completed, "a run that was stopped ends as completed")                          \
+    X(horizon_loses_timer, "what a full page leaves behind the horizon is never loaded")           \
+    X(slot_leaks, "a lease that was lost on its way stays with its worker")                        \
+    X(order_lost_on_requeue, "what comes back to its lane has lost its priority")                  \
+    X(claim_outlives_refusal, "a refused job keeps its name")                                      \
+    X(loss_counts_as_attempt, "a lost lease counts as an attempt")                                 \
+    X(early_by_a_second, "a timer fires a second early")                                           \
+    X(drain_ignored, "a draining worker is given new work")                                        \
+    X(result_accepted_twice, "a repeated result is accepted again")                                \
+    X(list_skips_one, "a page of a list skips a row behind its cursor")                            \
+    X(counter_drifts, "an undone turn leaves its numbers behind")                                  \
+    X(renewal_forgotten, "a poll confirms a lease and does not renew it")                          \
+    X(backoff_forgotten, "a failed attempt is tried again at once")                                \
+    X(half_a_definition, "a job from the store is leased without its payload")
+
+#define PLANT_ENUM(name, words) PLANT_##name,
+enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };
+
+extern enum plant plant_active; /* set once, before anything runs */
+
+#define PLANTED(name) (plant_active == PLANT_##name)
+#else
+#define PLANTED(name) 0
+#endif

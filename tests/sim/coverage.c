@@ -1,0 +1,92 @@
+#include "coverage.h"
+
+#include <stdio.h>
+
+enum { COMMAND_KINDS = CMD_STATS + 1 };
+
+static const char *const sighting_words[SIGHTING_KINDS] = {
+#define SIGHTING_ROW(name, words) [SAW_##name] = (words),
+    SIGHTINGS(SIGHTING_ROW)};
+
+static struct {
+    uint64_t sightings[SIGHTING_KINDS];
+    uint64_t faults[FAULT_KINDS];
+    uint64_t steps[EXEC_EVENTS];
+    uint64_t outcomes[OUTCOMES];
+    uint64_t granted[COMMAND_KINDS]; /* answered with RC_OK */
+    uint64_t refused[COMMAND_KINDS];
+} seen;
+
+void saw(enum sighting sighting)
+{
+    seen.sightings[sighting]++;
+}
+
+void saw_fault(enum fault fault)
+{
+    seen.faults[fault]++;
+}
+
+void saw_step(enum exec_event event)
+{
+    seen.steps[event]++;
+}
+
+void saw_outcome(enum outcome outcome)
+{
+    seen.outcomes[outcome]++;
+}
+
+void saw_answer(const struct command *cmd)
+{
+    if (cmd->reply.rc == RC_OK)
+        seen.granted[cmd->kind]++;
+    else
+        seen.refused[cmd->kind]++;
+}
+
+static bool missed(uint64_t count, const char *what)
+{
+    if (count == 0)
+        printf("never seen: %s\n", what);
+    return count == 0;
+}
+
+static bool missed_words(uint64_t count, const char *what, struct str name)
+{
+    if (count == 0)
+        printf("never seen: %s %.*s\n", what, STR_ARG(name));
+    return count == 0;
+}
+
+static bool missed_answers(void)
+{
+    static const enum command_kind may_be_refused[] = {CMD_CANCEL_JOB, CMD_CANCEL_EXEC,
+                                                       CMD_RETRY_EXEC, CMD_POLL, CMD_DRAIN};
+    bool some = false;
+    for (int i = CMD_SUBMIT; i < COMMAND_KINDS; i++) {
+        if (seen.granted[i] == 0)
+            printf("never seen: command %d is done\n", i);
+        some |= seen.granted[i] == 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(may_be_refused); i++) {
+        if (seen.refused[may_be_refused[i]] == 0)
+            printf("never seen: command %d is refused\n", (int)may_be_refused[i]);
+        some |= seen.refused[may_be_refused[i]] == 0;
+    }
+    return some;
+}
+
+bool coverage_is_full(void)
+{
+    bool some = missed_answers();
+    for (int i = 0; i < SIGHTING_KINDS; i++)
+        some |= missed(seen.sightings[i], sighting_words[i]);
+    for (int i = 0; i < FAULT_KINDS; i++)
+        some |= missed(seen.faults[i], fault_words((enum fault)i));
+    for (int i = 0; i < EXEC_EVENTS; i++)
+        some |= missed_words(seen.steps[i], "the step", exec_event_name((enum exec_event)i));
+    for (int i = OUTCOME_NONE + 1; i < OUTCOMES; i++)
+        some |= missed_words(seen.outcomes[i], "the outcome", outcome_name((enum outcome)i));
+    return !some;
+}

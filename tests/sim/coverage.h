@@ -1,0 +1,32 @@
+/* coverage.h - what the days of this process have seen.
+ *
+ * A simulation that keeps every promise because nothing ever happens in it would be worthless. So
+ * faults, steps, outcomes, answers and rare turns of events are counted over all days, and a run of
+ * many days fails when something on the list was never seen. */
+#pragma once
+#include "faults.h"
+#include "job/command.h"
+
+/* Rare turns of events that are worth a place on the list. */
+#define SIGHTINGS(X)                                                                               \
+    X(LATE_SUCCESS, "a success came after its lease had ended, and counted")                       \
+    X(SENT_AGAIN, "a lease was sent again")                                                        \
+    X(FAR_AHEAD, "an execution lay beyond the horizon")                                            \
+    X(UNDONE, "a turn was undone")                                                                 \
+    X(DEPOSED, "a server learned that it was deposed")                                             \
+    X(RESTARTED_WITH_LEASES, "a server started and found leases")                                  \
+    X(TURN_OF_MANY, "a turn took many commands")                                                   \
+    X(NAME_IN_USE, "a name was refused")                                                           \
+    X(STOP_TOLD, "a worker was told to stop something")
+
+#define SIGHTING_ENUM(name, words) SAW_##name,
+enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };
+
+void saw(enum sighting sighting);
+void saw_fault(enum fault fault);
+void saw_step(enum exec_event event);
+void saw_outcome(enum outcome outcome);
+void saw_answer(const struct command *cmd);
+
+/* Prints what was never seen and returns false, or returns true. */
+bool coverage_is_full(void);

@@ -1,0 +1,439 @@
+#include "model.h"
+#include "coverage.h"
+#include "job/trail.h"
+#include "world.h"
+
+#include <inttypes.h>
+
+void model_free(struct model *m)
+{
+    map_free(&m->job_by_id);
+    map_free(&m->exec_by_id);
+    map_free(&m->worker_by_id);
+}
+
+struct model_job *model_job(const struct model *m, uint64_t id)
+{
+    return map_get(&m->job_by_id, id);
+}
+
+struct model_exec *model_exec(const struct model *m, uint64_t id)
+{
+    return map_get(&m->exec_by_id, id);
+}
+
+struct model_worker *model_worker(const struct model *m, uint64_t id)
+{
+    struct model_worker *worker = map_get(&m->worker_by_id, id);
+    return worker == NULL || worker->forgotten ? NULL : worker;
+}
+
+size_t model_leases(const struct model *m, uint64_t worker_id)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct exec_rec *rec = &m->execs.items[i]->rec;
+        count += exec_is_leased(rec->state) && rec->worker_id == worker_id;
+    }
+    return count;
+}
+
+struct model_attempt *model_attempt(struct model_exec *x, uint64_t token)
+{
+    for (size_t i = x->attempts.len; i-- > 0;) {
+        if (x->attempts.items[i].token == token)
+            return &x->attempts.items[i];
+    }
+    return NULL;
+}
+
+const struct wish *model_wish(const struct model *m, const struct model_job *job)
+{
+    return &m->wishes.items[job->submission];
+}
+
+bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b)
+{
+    const struct rules *left = &model_wish(&w->model, a->job)->rules;
+    const struct rules *right = &model_wish(&w->model, b->job)->rules;
+    return str_eq(left->queue, right->queue) && str_eq(left->handler, right->handler);
+}
+
+/* ---- keeping jobs */
+
+/* Payloads say which wish they are of: {"n":17}. */
+static bool wish_of(const struct model *m, struct str payload, size_t *ret_no)
+{
+    uint64_t no;
+    if (payload.len < 7 || !str_to_u64(str_of(payload.ptr + 5, payload.len - 6), &no) ||
+        no >= m->wishes.len)
+        return false;
+    *ret_no = no;
+    return true;
+}
+
+static void new_job(struct world *w, const struct job_rec *rec)
+{
+    struct model *m = &w->model;
+    struct model_job *job = ARENA_NEW(m->arena, struct model_job);
+    PROMISE(w, wish_of(m, rec->payload, &job->submission), "a job appeared that nobody wanted");
+    struct wish *wish = &m->wishes.items[job->submission];
+    PROMISE(w, wish->job_id == 0, "one submission made two jobs: %s and a second one",
+            job_label(w, wish->job_id));
+    PROMISE(w,
+            str_eq(rec->name, wish->name) && str_eq(rec->queue, wish->rules.queue) &&
+                str_eq(rec->owner, wish->owner) && str_eq(rec->tags, wish->tags) &&
+                rec->priority == wish->rules.priority,
+            "submission %zu was kept as something else than was asked for", job->submission);
+    wish->job_id = rec->id;
+    job->rec = *rec;
+    job->rec.name = wish->name;
+    job->rec.queue = wish->rules.queue;
+    job->rec.owner = wish->owner;
+    job->rec.tags = wish->tags;
+    job->rec.payload = wish->payload;
+    job->rec.spec = arena_str(m->arena, rec->spec);
+    *VEC_PUSH(m->arena, &m->jobs) = job;
+    map_put(&m->job_by_id, rec->id, job);
+}
+
+static void keep_job(struct world *w, const struct job_change *change)
+{
+    const struct job_rec *to = &change->job;
+    struct model_job *job = model_job(&w->model, to->id);
+    PROMISE(w, (job == NULL) == (change->kind == CHANGE_INSERT), "%s is kept as %s",
+            job_label(w, to->id), job == NULL ? "known, but is not" : "new, but is not");
+    if (job == NULL) {
+        new_job(w, to);
+        return;
+    }
+    job->rec.version = to->version;
+    job->rec.state = to->state;
+    job->rec.priority = to->priority;
+    job->rec.finished_ms = to->finished_ms;
+    job->rec.last_exec = to->last_exec;
+}
+
+/* ---- keeping executions: every step is one of the table's, and happens for a reason */
+
+static bool event_of(struct str name, enum exec_event *ret_event)
+{
+    for (int i = 0; i < EXEC_EVENTS; i++) {
+        if (str_eq(exec_event_name((enum exec_event)i), name)) {
+            *ret_event = (enum exec_event)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A rightful answer from the worker in this turn: the result, or a poll without it. */
+static bool was_let_go(const struct model_exec *x, const struct turn_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        if (cmd->kind != CMD_POLL || cmd->poll.worker_id != x->rec.worker_id ||
+            cmd->reply.rc != RC_OK)
+            continue;
+        bool named = false;
+        for (size_t j = 0; j < cmd->poll.held_count; j++)
+            named |=
+                cmd->poll.held[j].exec_id == x->rec.id && cmd->poll.held[j].token == x->rec.token;
+        if (!named) /* reports it, or does not have it */
+            return true;
+    }
+    return false;
+}
+
+static void lease_ends(struct world *w, const struct model_exec *x, const struct turn_view *view)
+{
+    PROMISE(w, view->now.boot_ms >= x->lease_until_ms || was_let_go(x, view),
+            "the lease of %s was taken %" PRId64 " ms before its end, though its worker neither "
+            "reported nor dropped it",
+            exec_label(w, x->rec.id), x->lease_until_ms - view->now.boot_ms);
+}
+
+static void lease_begins(struct world *w, struct model_exec *x, const struct exec_rec *to,
+                         const struct turn_view *view)
+{
+    const struct model_worker *worker = model_worker(&w->model, to->worker_id);
+    PROMISE(w, worker == NULL || !worker->rec.draining, "%s was granted to a worker that drains",
+            exec_label(w, to->id));
+    x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
+    x->holder = to->worker_id;
+    *VEC_PUSH(w->model.arena, &x->attempts) =
+        (struct model_attempt){.token = x->rec.token + 1, .worker_id = to->worker_id};
+    x->rec.token++;
+}
+
+static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
+                      const struct exec_rec *to, const struct turn_view *view)
+{
+    enum exec_state from = x->rec.state;
+    saw_step(event);
+    if (from == EXEC_QUEUED && event == EV_SUCCEED)
+        saw(SAW_LATE_SUCCESS);
+    enum exec_state next = event == EV_CREATE ? to->state : exec_next(from, event);
+    PROMISE(w, next != EXEC_NONE && (event == EV_CREATE) == (from == EXEC_NONE),
+            "%s took a step that is not in the table", exec_label(w, to->id));
+    if (event == EV_CREATE) /* its lease may follow in the same turn */
+        next = to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED : EXEC_QUEUED;
+    if (event == EV_DUE || event == EV_LEASE)
+        PROMISE(w, view->now.wall_ms >= x->rec.due_ms, "%s ran %" PRId64 " ms before its time",
+                exec_label(w, to->id), x->rec.due_ms - view->now.wall_ms);
+    if (exec_is_leased(from) && !exec_is_leased(next))
+        lease_ends(w, x, view);
+    if (event == EV_LEASE)
+        lease_begins(w, x, to, view);
+    if (event == EV_RETRY) {
+        const struct retry *retry = &model_wish(&w->model, x->job)->rules.retry;
+        int64_t due_ms = view->now.wall_ms + retry_delay_ms(retry, to->attempts, to->id);
+        PROMISE(w, to->due_ms == due_ms || to->state == EXEC_CANCELLED,
+                "%s is tried again at the wrong time", exec_label(w, to->id));
+    }
+    x->rec.state = next;
+}
+
+static void take_steps(struct world *w, struct model_exec *x, struct str steps,
+                       const struct exec_rec *to, const struct turn_view *view)
+{
+    struct trail_step step;
+    while (trail_next(&steps, &step)) {
+        enum exec_event event;
+        PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
+                STR_ARG(step.event));
+        take_step(w, x, event, to, view);
+        PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
+                "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),
+                STR_ARG(step.state), STR_ARG(exec_state_name(x->rec.state)));
+        SAY(w, "kept", "%s %.*s: %.*s, token %" PRIu64, exec_label(w, to->id), STR_ARG(step.event),
+            STR_ARG(step.state), x->rec.token);
+    }
+    PROMISE(w, x->rec.state == to->state, "the steps of %s do not lead where it is",
+            exec_label(w, to->id));
+    PROMISE(w, x->rec.token == to->token,
+            "%s has token %" PRIu64 " where its grants make it %" PRIu64, exec_label(w, to->id),
+            to->token, x->rec.token);
+}
+
+/* When it was promised to run. */
+static void check_birth(struct world *w, const struct model_exec *x, const struct turn_view *view)
+{
+    const struct wish *wish = model_wish(&w->model, x->job);
+    int64_t due_ms = view->now.wall_ms;
+    if (x->rec.retry_of == 0 && wish->when == WHEN_DELAY)
+        due_ms += wish->when_ms;
+    if (x->rec.retry_of == 0 && wish->when == WHEN_AT && wish->when_ms > due_ms)
+        due_ms = wish->when_ms;
+    PROMISE(w, x->rec.slot_ms == due_ms, "%s is promised for another moment than was asked for",
+            exec_label(w, x->rec.id));
+}
+
+static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec)
+{
+    struct model *m = &w->model;
+    struct model_exec *x = ARENA_NEW(m->arena, struct model_exec);
+    x->job = model_job(m, rec->job_id);
+    PROMISE(w, x->job != NULL, "an execution without a job was kept");
+    x->number = ++x->job->execs;
+    x->born_turn = m->turn;
+    x->rec.id = rec->id;
+    x->rec.job_id = rec->job_id;
+    x->rec.retry_of = rec->retry_of;
+    x->rec.slot_ms = rec->slot_ms;
+    *VEC_PUSH(m->arena, &m->execs) = x;
+    map_put(&m->exec_by_id, rec->id, x);
+    return x;
+}
+
+static void keep_exec(struct world *w, const struct exec_change *change,
+                      const struct turn_view *view)
+{
+    const struct exec_rec *to = &change->exec;
+    struct model_exec *x = model_exec(&w->model, to->id);
+    bool is_new = x == NULL;
+    if (is_new)
+        x = new_exec(w, to);
+    PROMISE(w, is_new || !exec_is_final(x->rec.state), "%s changed after it had ended",
+            exec_label(w, to->id));
+    x->changed_turn = w->model.turn;
+    x->token_before = x->rec.token;
+    x->holder_before = x->holder;
+    take_steps(w, x, change->step, to, view);
+    if (is_new)
+        check_birth(w, x, view);
+    PROMISE(w, !x->cancelled || to->state == EXEC_STOPPING || to->state == EXEC_CANCELLED,
+            "%s is %.*s, though somebody was told that it is cancelled", exec_label(w, to->id),
+            STR_ARG(exec_state_name(to->state)));
+    struct str error = to->error.len > 0 || exec_is_final(to->state) ? to->error : x->rec.error;
+    x->rec = *to;
+    x->rec.queue = x->job->rec.queue;
+    x->rec.error = arena_str(w->model.arena, error);
+    x->rec.result = arena_str(w->model.arena, to->result);
+    w->model.live_count += is_new;
+    w->model.live_count -= exec_is_final(to->state);
+}
+
+/* ---- the rest of a delta */
+
+static void keep_attempt(struct world *w, const struct attempt_rec *rec)
+{
+    struct model_exec *x = model_exec(&w->model, rec->exec_id);
+    struct model_attempt *attempt = x == NULL ? NULL : model_attempt(x, rec->token);
+    PROMISE(w, attempt != NULL && attempt->worker_id == rec->worker_id,
+            "an attempt of %s was kept that nobody was granted", exec_label(w, rec->exec_id));
+    attempt->outcome = rec->outcome;
+    saw_outcome(rec->outcome);
+}
+
+static void keep_worker(struct world *w, const struct worker_change *change)
+{
+    struct model *m = &w->model;
+    struct model_worker *worker = map_get(&m->worker_by_id, change->worker.id);
+    if (change->forget) {
+        PROMISE(w, worker != NULL && model_leases(m, change->worker.id) == 0,
+                "a worker was forgotten that holds a lease, or never was");
+        worker->forgotten = true;
+        return;
+    }
+    if (worker == NULL) {
+        worker = ARENA_NEW(m->arena, struct model_worker);
+        *VEC_PUSH(m->arena, &m->workers) = worker;
+        map_put(&m->worker_by_id, change->worker.id, worker);
+    }
+    worker->rec = change->worker;
+    worker->rec.name = arena_str(m->arena, change->worker.name);
+    worker->rec.queues = arena_str(m->arena, change->worker.queues);
+    worker->rec.handlers = arena_str(m->arena, change->worker.handlers);
+}
+
+/* Attempts that ended by a report count, and the one that is under way; lost ones do not, nor do
+ * those that were given back. One that was stopped counts when it was asked to stop. */
+static uint32_t attempts_of(const struct model_exec *x)
+{
+    uint32_t count = exec_is_leased(x->rec.state);
+    for (size_t i = 0; i < x->attempts.len; i++) {
+        switch (x->attempts.items[i].outcome) {
+        case OUTCOME_SUCCEEDED:
+        case OUTCOME_FAILED:
+        case OUTCOME_PERMANENT:
+        case OUTCOME_TIMEOUT: count++; break;
+        case OUTCOME_STOPPED:
+            count += x->rec.state == EXEC_CANCELLED && i == x->attempts.len - 1;
+            break;
+        default: break;
+        }
+    }
+    return count;
+}
+
+/* True when a stands before b wherever both wait. */
+static bool goes_first(const struct world *w, const struct model_exec *a,
+                       const struct model_exec *b)
+{
+    int32_t left = model_wish(&w->model, a->job)->rules.priority;
+    int32_t right = model_wish(&w->model, b->job)->rules.priority;
+    if (left != right)
+        return left > right;
+    if (a->rec.ready_ms != b->rec.ready_ms)
+        return a->rec.ready_ms < b->rec.ready_ms;
+    return a->rec.id < b->rec.id;
+}
+
+static bool was_granted(const struct world *w, const struct model_exec *x)
+{
+    return x->changed_turn == w->model.turn && exec_is_leased(x->rec.state) &&
+           x->rec.token > x->token_before;
+}
+
+/* Nobody was given work while better work of the same lane waits on. */
+static void check_order(struct world *w, const struct model_exec *granted)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        if (x->rec.state != EXEC_QUEUED || !model_same_lane(w, x, granted))
+            continue;
+        PROMISE(w, !goes_first(w, x, granted), "%s was granted while %s, which goes first, waits",
+                exec_label(w, granted->rec.id), exec_label(w, x->rec.id));
+    }
+}
+
+/* Two of one name are never unfinished together. */
+static void check_name(struct world *w, const struct model_exec *fresh)
+{
+    struct str name = fresh->job->rec.name;
+    for (size_t i = 0; name.len > 0 && i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        PROMISE(w, x == fresh || exec_is_final(x->rec.state) || !str_eq(x->job->rec.name, name),
+                "%s and %s are unfinished and have one name", exec_label(w, x->rec.id),
+                exec_label(w, fresh->rec.id));
+    }
+}
+
+static void check_changed(struct world *w, const struct model_exec *x)
+{
+    PROMISE(w, x->rec.attempts == attempts_of(x),
+            "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
+            x->rec.attempts, attempts_of(x));
+    if (was_granted(w, x))
+        check_order(w, x);
+    if (x->token_before == 0 && !exec_is_final(x->rec.state))
+        check_name(w, x);
+    PROMISE(w, !exec_is_final(x->rec.state) || x->job->rec.state != JOB_ACTIVE,
+            "%s has ended, and its job has not", exec_label(w, x->rec.id));
+}
+
+void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view)
+{
+    for (size_t i = 0; i < delta->job_count; i++)
+        keep_job(w, &delta->jobs[i]);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        keep_exec(w, &delta->execs[i], view);
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        keep_attempt(w, &delta->attempts[i]);
+    for (size_t i = 0; i < delta->worker_count; i++)
+        keep_worker(w, &delta->workers[i]);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        check_changed(w, model_exec(&w->model, delta->execs[i].exec.id));
+}
+
+/* ---- what is not kept by the store: until when a lease holds */
+
+static void renew(struct world *w, uint64_t worker_id, uint64_t exec_id, uint64_t token,
+                  const struct turn_view *view)
+{
+    struct model_exec *x = model_exec(&w->model, exec_id);
+    int64_t until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
+    if (x != NULL && exec_is_leased(x->rec.state) && x->rec.worker_id == worker_id &&
+        x->rec.token == token && x->lease_until_ms < until_ms)
+        x->lease_until_ms = until_ms;
+}
+
+void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        if (cmd->kind != CMD_POLL || cmd->reply.rc != RC_OK)
+            continue;
+        for (size_t j = 0; j < cmd->poll.held_count; j++)
+            renew(w, cmd->poll.worker_id, cmd->poll.held[j].exec_id, cmd->poll.held[j].token, view);
+    }
+    LIST_EACH(done, node)
+    {
+        const struct command *cmd = CONTAINER_OF(node, struct command, node);
+        for (size_t j = 0; cmd->kind == CMD_POLL && j < cmd->reply.poll.lease_count; j++)
+            renew(w, cmd->poll.worker_id, cmd->reply.poll.leases[j].exec_id,
+                  cmd->reply.poll.leases[j].token, view);
+    }
+}
+
+void model_reloaded(struct world *w)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        struct model_exec *x = w->model.execs.items[i];
+        if (!exec_is_leased(x->rec.state))
+            continue;
+        saw(SAW_RESTARTED_WITH_LEASES);
+        x->lease_until_ms = w->boot_ms + w->scene.engine.lease_ms;
+    }
+}

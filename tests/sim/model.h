@@ -1,0 +1,99 @@
+/* model.h - what should be true, kept in the plainest way.
+ *
+ * The model hears of every turn that the store has kept (model_keep, from the store's own door) and
+ * of every turn that a server has finished (model_turn_done), and remembers: what clients asked
+ * for, jobs, executions, attempts, workers, and until when each lease holds. It believes nothing
+ * that it can check: a delta that breaks a promise by itself (a token that does not grow, a step
+ * that is not in the table, a run before its time, a lease that ends for no reason, work that
+ * overtakes better work) ends the simulation right there. promises.h compares the rest with it. */
+#pragma once
+#include "base/map.h"
+#include "base/vec.h"
+#include "base/when.h"
+#include "job/command.h"
+
+struct world;
+
+/* One job that somebody asked for: what one delivery of a request said. */
+struct wish {
+    struct str name;
+    struct str owner;
+    struct str tags;
+    struct str payload;
+    struct rules rules;
+    enum when_kind when;
+    int64_t when_ms;
+    uint64_t job_id; /* 0: nothing was kept of it */
+    bool acknowledged;
+};
+
+struct model_job {
+    struct job_rec rec;
+    size_t submission; /* its wish */
+    unsigned execs;
+};
+
+struct model_attempt {
+    uint64_t token;
+    uint64_t worker_id;
+    enum outcome outcome; /* OUTCOME_NONE: under way */
+    bool accepted;        /* a worker was told that its result counts */
+};
+
+struct model_exec {
+    struct exec_rec rec;
+    struct model_job *job;
+    unsigned number; /* 1: the job's first */
+    uint64_t born_turn;
+    bool cancelled;         /* somebody was told so */
+    int64_t lease_until_ms; /* boot clock */
+    uint64_t holder;        /* who had the newest lease */
+    /* as they were before the newest turn that changed it */
+    uint64_t changed_turn;
+    uint64_t token_before;
+    uint64_t holder_before;
+    VEC(struct model_attempt) attempts; /* tokens grow */
+};
+
+struct model_worker {
+    struct worker_rec rec;
+    bool forgotten;
+};
+
+struct model {
+    struct arena *arena; /* of the day */
+    uint64_t turn;       /* turns tried so far, by anybody */
+    uint64_t epoch;      /* the newest owner's */
+    VEC(struct wish) wishes;
+    VEC(struct model_job *) jobs;
+    VEC(struct model_exec *) execs;
+    VEC(struct model_worker *) workers;
+    struct map job_by_id;
+    struct map exec_by_id;
+    struct map worker_by_id;
+    size_t live_count;
+};
+
+/* The turn that is being tried. */
+struct turn_view {
+    struct command *const *commands;
+    size_t count;
+    struct moment now;
+};
+
+void model_free(struct model *m);
+struct model_job *model_job(const struct model *m, uint64_t id);
+struct model_exec *model_exec(const struct model *m, uint64_t id);
+struct model_worker *model_worker(const struct model *m, uint64_t id);
+/* Leases that a worker holds. */
+size_t model_leases(const struct model *m, uint64_t worker_id);
+struct model_attempt *model_attempt(struct model_exec *x, uint64_t token);
+const struct wish *model_wish(const struct model *m, const struct model_job *job);
+bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b);
+
+/* The store keeps this delta, now. */
+void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* Everything in the turn has happened; done are the commands that are answered. */
+void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
+/* A new owner has loaded everything: each lease gets a full term. */
+void model_reloaded(struct world *w);

@@ -1,0 +1,139 @@
+#include "net.h"
+#include "base/mem.h"
+#include "client.h"
+#include "world.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { TRAVEL_MS = 20, SLOW_MS = 8000 };
+
+struct call *call_new(struct world *w, enum command_kind kind, struct str actor)
+{
+    struct call *call = MEM_NEW(struct call);
+    call->cmd.kind = kind;
+    call->cmd.actor = actor;
+    call->cmd.arena = &call->arena;
+    call->no = ++w->call_no;
+    list_push_back(&w->calls, &call->all);
+    return call;
+}
+
+void call_free(struct call *call)
+{
+    list_remove(&call->all);
+    arena_free(&call->arena);
+    free(call);
+}
+
+/* ---- there */
+
+static void arrive(struct world *w, void *what, uint64_t no)
+{
+    struct call *call = what;
+    (void)no;
+    if (w->server->up && w->server->turn.owned.epoch == call->to_epoch)
+        sim_server_take(w->server, call);
+    else
+        net_break(w, call);
+}
+
+static int64_t travel_ms(struct world *w, enum fault slow)
+{
+    return fault_strikes(w, slow) ? pick_ms(w, TRAVEL_MS, SLOW_MS) : pick_ms(w, 0, TRAVEL_MS);
+}
+
+static void repeat_poll(struct call *copy, const struct poll *poll)
+{
+    struct poll_held *held = ARENA_ARRAY(&copy->arena, struct poll_held, poll->held_count);
+    struct poll_result *results = ARENA_ARRAY(&copy->arena, struct poll_result, poll->result_count);
+    for (size_t i = 0; i < poll->held_count; i++)
+        held[i] = poll->held[i];
+    for (size_t i = 0; i < poll->result_count; i++) {
+        results[i] = poll->results[i];
+        results[i].error = arena_str(&copy->arena, poll->results[i].error);
+        results[i].result = arena_str(&copy->arena, poll->results[i].result);
+    }
+    copy->cmd.poll = *poll;
+    copy->cmd.poll.held = held;
+    copy->cmd.poll.results = results;
+}
+
+/* A copy with memory of its own. What was submitted twice is two wishes. */
+static struct call *call_repeat(struct world *w, const struct call *call)
+{
+    struct call *copy = call_new(w, call->cmd.kind, call->cmd.actor);
+    copy->no = call->no;
+    copy->to_epoch = call->to_epoch;
+    copy->worker = call->worker;
+    copy->life = call->life;
+    switch (call->cmd.kind) {
+    case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
+    case CMD_POLL: repeat_poll(copy, &call->cmd.poll); break;
+    case CMD_REGISTER: copy->cmd.hello = call->cmd.hello; break; /* its texts are literals */
+    default: copy->cmd.target = call->cmd.target; break;
+    }
+    return copy;
+}
+
+void net_send(struct world *w, struct call *take_call)
+{
+    take_call->to_epoch = w->server->up ? w->server->turn.owned.epoch : 0;
+    if (take_call->cmd.kind != CMD_HANGUP && fault_strikes(w, FAULT_REQUEST_REPEATED)) {
+        struct call *copy = call_repeat(w, take_call);
+        agenda_add(w, w->boot_ms + pick_ms(w, 0, SLOW_MS), arrive, copy, copy->no);
+    }
+    if (fault_strikes(w, FAULT_REQUEST_LOST)) {
+        net_break(w, take_call);
+        return;
+    }
+    int64_t at_ms = w->boot_ms + travel_ms(w, FAULT_REQUEST_SLOW);
+    agenda_add(w, at_ms, arrive, take_call, take_call->no);
+}
+
+/* ---- and back */
+
+static void come_home(struct world *w, void *what, uint64_t no)
+{
+    struct call *call = what;
+    if (w->boot_ms < call->worker->asleep_until_ms) { /* it waits in the socket */
+        agenda_add(w, call->worker->asleep_until_ms, come_home, call, no);
+        return;
+    }
+    sim_worker_hear(w, call->worker, call);
+    call_free(call);
+}
+
+static void come_to_nothing(struct world *w, void *what, uint64_t no)
+{
+    struct call *call = what;
+    if (w->boot_ms < call->worker->asleep_until_ms) {
+        agenda_add(w, call->worker->asleep_until_ms, come_to_nothing, call, no);
+        return;
+    }
+    sim_worker_miss(w, call->worker, call);
+    call_free(call);
+}
+
+void net_reply(struct world *w, struct call *take_call)
+{
+    if (take_call->worker == NULL) {
+        call_free(take_call);
+        return;
+    }
+    if (fault_strikes(w, FAULT_REPLY_LOST)) {
+        net_break(w, take_call);
+        return;
+    }
+    int64_t at_ms = w->boot_ms + travel_ms(w, FAULT_REPLY_SLOW);
+    agenda_add(w, at_ms, come_home, take_call, take_call->no);
+}
+
+void net_break(struct world *w, struct call *take_call)
+{
+    if (take_call->worker == NULL || pick(w, 2) == 0) {
+        call_free(take_call); /* silence; the caller's patience will end */
+        return;
+    }
+    agenda_add(w, w->boot_ms + pick_ms(w, 0, TRAVEL_MS), come_to_nothing, take_call, take_call->no);
+}

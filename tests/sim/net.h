@@ -1,0 +1,35 @@
+/* net.h - requests and replies on their way: lost, repeated, overtaken.
+ *
+ * A call is a request with its command, and later, the same thing carrying its reply home. Whoever
+ * sent it remembers its number; a repeat has the same number, so that of two replies the first one
+ * counts. A request is sent to one process: what is on its way when that dies is lost with the
+ * connection. Clients do not wait: what they are told is checked when it leaves the server, whether
+ * or not it arrives. */
+#pragma once
+#include "job/command.h"
+
+struct world;
+struct sim_worker;
+
+struct call {
+    struct list_node all; /* on world.calls */
+    struct list_node at;  /* on the mailbox of a server, or among what is inside it */
+    struct command cmd;
+    struct arena arena;
+    uint64_t no;
+    uint64_t to_epoch;         /* of the server that it was sent to; 0: nobody listened */
+    struct sim_worker *worker; /* who waits for the reply; NULL: nobody */
+    uint64_t life;             /* of that worker */
+};
+
+struct call *call_new(struct world *w, enum command_kind kind, struct str actor);
+/* From the world for good; it is on no list of a server. */
+void call_free(struct call *call);
+
+/* Sends it to the server; it is the network's from now on. */
+void net_send(struct world *w, struct call *take_call);
+/* Sends the answer home. */
+void net_reply(struct world *w, struct call *take_call);
+/* There will be no answer: the connection broke. The caller hears of it, or runs into its own
+ * timeout. */
+void net_break(struct world *w, struct call *take_call);

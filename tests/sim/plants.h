@@ -1,0 +1,11 @@
+/* plants.h - which planted bug is active in this process (see base/plant.h). */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The name of the active one; empty when there is none. */
+const char *plant_name(void);
+/* False when there is no such bug, or none was compiled in. */
+bool plant_choose(const char *name);
+/* All of them, by place; NULL behind the last. */
+const char *plant_at(size_t place);

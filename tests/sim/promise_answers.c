@@ -1,0 +1,302 @@
+/* promise_answers.c - what a server says is what was kept. */
+#include "coverage.h"
+#include "promises.h"
+#include "world.h"
+
+#include <inttypes.h>
+
+/* ---- submissions */
+
+static size_t wish_no(const struct submission *item)
+{
+    uint64_t no = 0;
+    str_to_u64(str_of(item->payload.ptr + 5, item->payload.len - 6), &no);
+    return no;
+}
+
+static bool asks_for_name(const struct world *w, const struct command *cmd, struct str name,
+                          const struct submission *but)
+{
+    for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++) {
+        if (&cmd->submit.items[i] != but && str_eq(cmd->submit.items[i].name, name))
+            return true;
+    }
+    const struct model_exec *x =
+        cmd->kind == CMD_RETRY_EXEC ? model_exec(&w->model, cmd->target.id) : NULL;
+    return x != NULL && str_eq(x->job->rec.name, name);
+}
+
+/* Held when the turn began, or taken in it, be it for something that was refused afterwards. */
+static bool name_was_held(const struct world *w, const struct submission *item)
+{
+    const struct turn_view *view = w->store.view;
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        if (str_eq(x->job->rec.name, item->name) &&
+            (!exec_is_final(x->rec.state) || x->changed_turn == w->model.turn))
+            return true;
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        if (asks_for_name(w, view->commands[i], item->name, item))
+            return true;
+    }
+    return false;
+}
+
+static bool is_stored(struct world *w, uint64_t job_id)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct job_rec job;
+    struct err err;
+    return w->store.reader->ops->job(w->store.reader, job_id, &arena, &job, &err) == RC_OK;
+}
+
+static void check_submission(struct world *w, const struct submission *item)
+{
+    size_t no = wish_no(item);
+    struct wish *wish = &w->model.wishes.items[no];
+    if (item->rc != RC_OK) {
+        SAY(w, "answer", "j%zu is refused: %s", no, item->err->text);
+        PROMISE(w, wish->job_id == 0, "j%zu was refused, and kept", no);
+        if (item->rc == RC_CONFLICT)
+            saw(SAW_NAME_IN_USE);
+        PROMISE(w, item->rc != RC_CONFLICT || name_was_held(w, item),
+                "j%zu was refused for its name '%.*s', which no unfinished job has", no,
+                STR_ARG(item->name));
+        return;
+    }
+    SAY(w, "answer", "j%zu is acknowledged", no);
+    PROMISE(w, wish->job_id == item->job_id && model_exec(&w->model, item->exec_id) != NULL,
+            "j%zu was acknowledged, but never kept", no);
+    PROMISE(w, is_stored(w, item->job_id), "j%zu was acknowledged, but is not in the store", no);
+    wish->acknowledged = true;
+}
+
+static void check_submit(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->submit.count; i++)
+        check_submission(w, &cmd->submit.items[i]);
+}
+
+void promise_refused(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++) {
+        size_t no = wish_no(&cmd->submit.items[i]);
+        PROMISE(w, w->model.wishes.items[no].job_id == 0,
+                "j%zu was refused with its turn, and kept", no);
+    }
+}
+
+/* ---- cancelling and running again */
+
+static void check_cancelled(struct world *w, struct model_exec *x)
+{
+    PROMISE(w, x != NULL, "something was cancelled that is not there");
+    SAY(w, "answer", "%s is cancelled", exec_label(w, x->rec.id));
+    PROMISE(w, x->rec.state == EXEC_STOPPING || x->rec.state == EXEC_CANCELLED,
+            "somebody was told that %s is cancelled, and it is %.*s", exec_label(w, x->rec.id),
+            STR_ARG(exec_state_name(x->rec.state)));
+    x->cancelled = true;
+}
+
+static void check_cancel_job(struct world *w, const struct command *cmd)
+{
+    const struct model_job *job = model_job(&w->model, cmd->target.id);
+    struct model_exec *x = job == NULL ? NULL : model_exec(&w->model, job->rec.last_exec);
+    bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
+    if (cmd->reply.rc == RC_OK && !run_again) /* cancelled long ago, and asked to run again since */
+        check_cancelled(w, x);
+    PROMISE(w, (cmd->reply.rc == RC_NOT_FOUND) == (job == NULL),
+            "a job that should be there was not found, or the other way round");
+}
+
+static void check_cancel_exec(struct world *w, const struct command *cmd)
+{
+    struct model_exec *x = model_exec(&w->model, cmd->target.id);
+    if (cmd->reply.rc == RC_OK)
+        check_cancelled(w, x);
+    if (cmd->reply.rc == RC_CONFLICT)
+        PROMISE(w, x != NULL && exec_is_final(x->rec.state), "%s was called ended, and is not",
+                exec_label(w, cmd->target.id));
+    PROMISE(w, (cmd->reply.rc == RC_NOT_FOUND) == (x == NULL),
+            "an execution that should be there was not found, or the other way round");
+}
+
+static void check_run_again(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
+    if (cmd->reply.rc != RC_OK)
+        return;
+    SAY(w, "answer", "%s runs again as %s", exec_label(w, cmd->target.id),
+        exec_label(w, cmd->reply.exec_id));
+    PROMISE(w, x != NULL && x->rec.retry_of == cmd->target.id,
+            "%s runs again, somebody was told, but that was not kept",
+            exec_label(w, cmd->target.id));
+}
+
+/* ---- workers */
+
+static void check_verdict(struct world *w, const struct command *cmd,
+                          const struct poll_verdict *verdict)
+{
+    struct model_exec *x = model_exec(&w->model, verdict->exec_id);
+    uint64_t worker_id = cmd->poll.worker_id;
+    SAY(w, "answer", "%s, token %" PRIu64 ": the result is %s", exec_label(w, verdict->exec_id),
+        verdict->token, verdict->accepted ? "accepted" : "refused");
+    if (!verdict->accepted) {
+        PROMISE(w,
+                x == NULL || !exec_is_leased(x->rec.state) || x->rec.worker_id != worker_id ||
+                    x->rec.token != verdict->token || x->token_before < verdict->token,
+                "a result of %s was refused, and its worker has the lease",
+                exec_label(w, verdict->exec_id));
+        return;
+    }
+    PROMISE(w, x != NULL && x->changed_turn == w->model.turn,
+            "a result of %s was accepted, and nothing kept", exec_label(w, verdict->exec_id));
+    PROMISE(w, verdict->token == x->token_before,
+            "a result of %s with token %" PRIu64 " was accepted after token %" PRIu64
+            " was granted",
+            exec_label(w, x->rec.id), verdict->token, x->token_before);
+    PROMISE(w, x->holder_before == worker_id,
+            "a result of %s was accepted from a worker that never had it",
+            exec_label(w, x->rec.id));
+    struct model_attempt *attempt = model_attempt(x, verdict->token);
+    PROMISE(w, attempt != NULL && !attempt->accepted,
+            "two results of one attempt of %s were accepted", exec_label(w, x->rec.id));
+    attempt->accepted = true;
+}
+
+static void check_lease(struct world *w, const struct command *cmd, const struct poll_lease *lease)
+{
+    const struct model_exec *x = model_exec(&w->model, lease->exec_id);
+    SAY(w, "answer", "%s, token %" PRIu64 ", goes to its worker", exec_label(w, lease->exec_id),
+        lease->token);
+    PROMISE(w,
+            x != NULL && exec_is_leased(x->rec.state) && x->rec.token == lease->token &&
+                x->rec.worker_id == cmd->poll.worker_id,
+            "%s was sent to a worker that has no lease of it", exec_label(w, lease->exec_id));
+    if (x->changed_turn != w->model.turn)
+        saw(SAW_SENT_AGAIN);
+    PROMISE(w,
+            str_eq(lease->payload, model_wish(&w->model, x->job)->payload) && lease->spec.len > 0,
+            "%s was sent with the definition of another job", exec_label(w, lease->exec_id));
+}
+
+static void check_stop(struct world *w, const struct command *cmd, const struct poll_stop *stop)
+{
+    const struct model_exec *x = model_exec(&w->model, stop->exec_id);
+    saw(SAW_STOP_TOLD);
+    PROMISE(w,
+            x == NULL || x->rec.state != EXEC_RUNNING || x->rec.token != stop->token ||
+                x->rec.worker_id != cmd->poll.worker_id,
+            "a worker was told to stop %s, which it has every right to run",
+            exec_label(w, stop->exec_id));
+}
+
+static void check_poll(struct world *w, const struct command *cmd)
+{
+    const struct poll_reply *reply = &cmd->reply.poll;
+    if (cmd->reply.rc != RC_OK) {
+        PROMISE(w,
+                cmd->reply.rc != RC_NOT_FOUND ||
+                    model_worker(&w->model, cmd->poll.worker_id) == NULL,
+                "a worker that is kept was not found");
+        return;
+    }
+    PROMISE(w, reply->lease_count <= cmd->poll.free, "a poll with %" PRIu32 " free slots got %zu",
+            cmd->poll.free, reply->lease_count);
+    for (size_t i = 0; i < reply->verdict_count; i++)
+        check_verdict(w, cmd, &reply->verdicts[i]);
+    for (size_t i = 0; i < reply->lease_count; i++)
+        check_lease(w, cmd, &reply->leases[i]);
+    for (size_t i = 0; i < reply->stop_count; i++)
+        check_stop(w, cmd, &reply->stops[i]);
+}
+
+static void check_registered(struct world *w, const struct command *cmd)
+{
+    PROMISE(w, model_worker(&w->model, cmd->reply.worker_id) != NULL,
+            "a worker was registered, and not kept");
+}
+
+/* ---- looking */
+
+static size_t workers_known(const struct world *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->model.workers.len; i++)
+        count += !w->model.workers.items[i]->forgotten;
+    return count;
+}
+
+static void check_workers(struct world *w, const struct command *cmd)
+{
+    PROMISE(w, cmd->reply.worker_count == workers_known(w), "%zu workers are listed, %zu are known",
+            cmd->reply.worker_count, workers_known(w));
+    for (size_t i = 0; i < cmd->reply.worker_count; i++) {
+        const struct worker_view *view = &cmd->reply.workers[i];
+        const struct model_worker *known = model_worker(&w->model, view->worker.id);
+        PROMISE(w,
+                known != NULL && str_eq(view->worker.queues, known->rec.queues) &&
+                    str_eq(view->worker.handlers, known->rec.handlers) &&
+                    view->worker.slots == known->rec.slots,
+                "a worker is listed as it never was");
+    }
+}
+
+static int64_t count_kept(const struct world *w, const struct counter *counter)
+{
+    const struct model *m = &w->model;
+    int64_t count = 0;
+    for (size_t i = 0; counter->kind == COUNTER_JOBS && i < m->jobs.len; i++)
+        count += m->jobs.items[i]->rec.state == counter->state &&
+                 str_eq(m->jobs.items[i]->rec.queue, counter->queue);
+    for (size_t i = 0; counter->kind == COUNTER_EXECS && i < m->execs.len; i++)
+        count += m->execs.items[i]->rec.state == counter->state &&
+                 str_eq(m->execs.items[i]->rec.queue, counter->queue);
+    return count;
+}
+
+/* Numbers are as of the last commit; the turn that carries the question may have changed them. The
+ * simulated clients therefore look in turns that keep nothing (see check_answer). */
+static void check_stats(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->reply.stats.counter_count; i++) {
+        const struct counter *counter = &cmd->reply.stats.counters[i];
+        PROMISE(w, counter->value == count_kept(w, counter),
+                "%.*s: %" PRId64 " %s in state %" PRIu32 " are counted, and there are %" PRId64,
+                STR_ARG(counter->queue), counter->value,
+                counter->kind == COUNTER_JOBS ? "jobs" : "executions", counter->state,
+                count_kept(w, counter));
+    }
+}
+
+static void check_answer(struct world *w, const struct command *cmd, bool kept_nothing)
+{
+    saw_answer(cmd);
+    switch (cmd->kind) {
+    case CMD_SUBMIT: check_submit(w, cmd); break;
+    case CMD_CANCEL_JOB: check_cancel_job(w, cmd); break;
+    case CMD_CANCEL_EXEC: check_cancel_exec(w, cmd); break;
+    case CMD_RETRY_EXEC: check_run_again(w, cmd); break;
+    case CMD_REGISTER: check_registered(w, cmd); break;
+    case CMD_POLL: check_poll(w, cmd); break;
+    case CMD_WORKERS:
+        if (kept_nothing)
+            check_workers(w, cmd);
+        break;
+    case CMD_STATS:
+        if (kept_nothing)
+            check_stats(w, cmd);
+        break;
+    default: break;
+    }
+}
+
+void promise_answers(struct world *w, struct sim_server *s, const struct list *done)
+{
+    (void)s;
+    bool kept_nothing = w->store.kept_turn != w->model.turn;
+    LIST_EACH(done, node)
+    check_answer(w, CONTAINER_OF(node, struct command, node), kept_nothing);
+}

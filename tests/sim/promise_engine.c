@@ -1,0 +1,129 @@
+/* promise_engine.c - what is in memory follows from what was kept.
+ *
+ * Looks into the engine (engine/internal.h), as the engine's own tests do: a leaked slot or a lost
+ * timer shows itself here in the turn that lost it, not an hour later. */
+#include "coverage.h"
+#include "engine/internal.h"
+#include "promises.h"
+#include "world.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_far(const struct engine *e, const struct exec_rec *rec)
+{
+    return exec_is_waiting(rec->state) &&
+           (rec->due_ms > e->horizon.due_ms ||
+            (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
+}
+
+static bool is_same(const struct exec *x, const struct exec_rec *rec)
+{
+    return x->job->id == rec->job_id && x->v.state == rec->state && x->slot_ms == rec->slot_ms &&
+           x->v.due_ms == rec->due_ms && x->v.ready_ms == rec->ready_ms &&
+           x->v.started_ms == rec->started_ms && x->v.attempts == rec->attempts &&
+           x->v.lost == rec->lost && x->v.lease.token == rec->token &&
+           x->v.lease.worker_id == rec->worker_id && x->retry_of == rec->retry_of &&
+           x->created_ms == rec->created_ms;
+}
+
+static void check_place(struct world *w, const struct exec *x)
+{
+    PROMISE(w, heap_holds(&x->due) == exec_is_waiting(x->v.state),
+            "%s waits for a moment without a timer, or the other way round", exec_label(w, x->id));
+    PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
+            "%s has a lease without an end, or the other way round", exec_label(w, x->id));
+    PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED),
+            "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
+}
+
+static void check_execs(struct world *w, const struct engine *e)
+{
+    size_t near = 0;
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *kept = w->model.execs.items[i];
+        if (exec_is_final(kept->rec.state))
+            continue;
+        const struct exec *x = map_get(&e->execs, kept->rec.id);
+        if (x == NULL && is_far(e, &kept->rec)) {
+            saw(SAW_FAR_AHEAD);
+            continue;
+        }
+        PROMISE(w, x != NULL, "%s is within the horizon, but the engine does not know it",
+                exec_label(w, kept->rec.id));
+        PROMISE(w, is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state,
+                "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
+        check_place(w, x);
+        near++;
+    }
+    PROMISE(w, near == e->execs.len, "the engine holds %zu executions, the store %zu", e->execs.len,
+            near);
+}
+
+/* ---- workers: slots are live leases */
+
+static void check_worker(struct world *w, const struct engine *e, const struct model_worker *kept)
+{
+    const struct worker *k = map_get(&e->workers, kept->rec.id);
+    size_t leases = model_leases(&w->model, kept->rec.id);
+    PROMISE(w, k != NULL, "a worker that is kept is not in memory");
+    PROMISE(w, k->busy == leases, "%.*s has %" PRIu32 " slots in use and %zu leases",
+            STR_ARG(kept->rec.name), k->busy, leases);
+    PROMISE(w, leases <= kept->rec.slots, "%.*s has %" PRIu32 " slots and %zu leases",
+            STR_ARG(kept->rec.name), kept->rec.slots, leases);
+    PROMISE(w, k->v.draining == kept->rec.draining, "%.*s drains in memory, or in the store, alone",
+            STR_ARG(kept->rec.name));
+}
+
+static void check_nobody_waits(struct world *w, const struct worker *k)
+{
+    if (k->v.parked == NULL || k->v.offered == 0 || k->v.draining)
+        return;
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        const struct rules *rules = &model_wish(&w->model, x->job)->rules;
+        PROMISE(
+            w, x->rec.state != EXEC_QUEUED || !trade_serves(k->trade, rules->queue, rules->handler),
+            "%s waits for a worker while %.*s waits for work", exec_label(w, x->rec.id),
+            (int)k->name_len, k->name);
+    }
+}
+
+static void check_workers(struct world *w, const struct engine *e)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < w->model.workers.len; i++) {
+        if (w->model.workers.items[i]->forgotten)
+            continue;
+        known++;
+        check_worker(w, e, w->model.workers.items[i]);
+        check_nobody_waits(w, map_get(&e->workers, w->model.workers.items[i]->rec.id));
+    }
+    PROMISE(w, known == e->workers.len, "the engine holds %zu workers, the store %zu",
+            e->workers.len, known);
+}
+
+void promise_engine(struct world *w, const struct sim_server *s)
+{
+    if (s->deposed || !s->up)
+        return;
+    check_execs(w, s->turn.engine);
+    check_workers(w, s->turn.engine);
+}
+
+void promise_undone(struct world *w, const struct sim_server *s, struct str before)
+{
+    enum { DUMP_BYTES_MAX = 1 << 22 };
+    CLEANUP(buf_free) struct buf after = BUF(DUMP_BYTES_MAX);
+    if (before.len == 0)
+        return; /* nobody knew that it would fail */
+    engine_dump(s->turn.engine, &after);
+    struct str left = before;
+    struct str right = buf_str(&after);
+    while (left.len > 0 || right.len > 0) {
+        struct str was = str_cut(&left, '\n');
+        struct str is = str_cut(&right, '\n');
+        PROMISE(w, str_eq(was, is), "undo left a trace: what was '%.*s' is '%.*s'", STR_ARG(was),
+                STR_ARG(is));
+    }
+}

@@ -1,0 +1,29 @@
+/* promises.h - what must hold, after every step.
+ *
+ * What a delta alone can break is checked where it is kept (model.h); here is what takes two to
+ * compare: answers and what was kept, the engine and what was kept, lists and what was kept. */
+#pragma once
+#include "server.h"
+
+struct world;
+
+/* Answers that are about to leave the server say what was kept, and no more. */
+void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
+/* A command that was refused because its turn could not be kept has left nothing behind. */
+void promise_refused(struct world *w, const struct command *cmd);
+
+/* Memory holds what the store holds within the horizon; slots and permits are the live leases;
+ * whatever waits for a moment has a timer; nobody waits for work that waits for nobody. */
+void promise_engine(struct world *w, const struct sim_server *s);
+/* After a turn that failed: everything is as it was before. */
+void promise_undone(struct world *w, const struct sim_server *s, struct str before);
+
+/* Everything that was acknowledged is in the store. */
+void promise_acknowledged(struct world *w);
+/* A list or a record, read at random, says what the model says. */
+void promise_reads(struct world *w);
+/* After the last day: the whole store against the whole model. */
+void promise_all_reads(struct world *w);
+
+/* A worker starts a run: nobody else runs the same job. */
+void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t exec_id);

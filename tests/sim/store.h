@@ -1,0 +1,31 @@
+/* store.h - the memory store, behind a door that fails on purpose.
+ *
+ * A turn speaks to the world outside only by calls of its store and by answers. So a server that
+ * dies "between any two phases of a turn" dies before or after one of these calls: that is where
+ * this store, told by the turn's fault, lets it die. No seam in server/turn.c is needed, and what
+ * runs here is what runs in a server.
+ *
+ * What is kept is told to the model, in the same moment. */
+#pragma once
+#include "faults.h"
+#include "model.h"
+#include "store/store.h"
+
+struct sim_store {
+    struct store store;    /* what turns are given */
+    struct store *inner;   /* owned */
+    struct reader *reader; /* owned */
+    struct world *world;
+    /* the turn under way */
+    enum fault fault;
+    const struct turn_view *view;
+    bool crashed;             /* its server has died in one of these calls */
+    unsigned settle_failures; /* so often settle cannot say */
+    uint64_t kept_turn;       /* model.turn of the newest that was kept */
+};
+
+void sim_store_open(struct world *w);
+void sim_store_close(struct sim_store *s);
+
+/* From here until the next one, this is the turn, and this goes wrong in it. */
+void sim_store_begin_turn(struct sim_store *s, const struct turn_view *view, enum fault fault);

@@ -1,0 +1,522 @@
+#include "worker.h"
+#include "promises.h"
+#include "world.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    IDLE_GAP_MS = 100, /* these as in worker/poller.c */
+    WATCH_MS = 200,
+    START_OVER_MS = 100,
+    REGISTER_TIMEOUT_MS = 10000,
+    REST_MAX_MS = 8000, /* between a death and the next start */
+    STOP_MAX_MS = 2000, /* from being asked to stop to being gone */
+};
+
+static void act(struct world *w, void *what, uint64_t no);
+
+static bool is_asleep(const struct world *w, const struct sim_worker *k)
+{
+    return w->boot_ms < k->asleep_until_ms;
+}
+
+/* Like the real pace: a pause after a failure is not cut short. */
+static void act_in(struct world *w, struct sim_worker *k, int64_t delay_ms)
+{
+    int64_t at_ms = w->boot_ms + delay_ms;
+    if (at_ms < k->paused_until_ms)
+        at_ms = k->paused_until_ms;
+    agenda_add(w, at_ms, act, k, ++k->act_no);
+}
+
+static void back_off(struct world *w, struct sim_worker *k)
+{
+    k->retry_ms = k->retry_ms == 0 ? 50 : k->retry_ms < 800 ? k->retry_ms * 2 : 1600;
+    k->paused_until_ms = w->boot_ms + pick_ms(w, k->retry_ms / 2, k->retry_ms);
+    act_in(w, k, 0);
+}
+
+/* ---- runs */
+
+static struct sim_run *find_run(struct sim_worker *k, uint64_t exec_id, uint64_t token)
+{
+    for (size_t i = 0; i < RUNS_MAX; i++) {
+        if (k->runs[i].token == token && k->runs[i].exec_id == exec_id)
+            return &k->runs[i];
+    }
+    return NULL;
+}
+
+static void run_ends(struct world *w, void *what, uint64_t no);
+
+static void end_run_in(struct world *w, struct sim_worker *k, struct sim_run *run,
+                       enum outcome outcome, int64_t delay_ms)
+{
+    run->outcome = outcome;
+    run->ends_ms = w->boot_ms + delay_ms;
+    run->no = ++k->run_no;
+    agenda_add(w, run->ends_ms, run_ends, k, run->no);
+}
+
+static struct sim_run *run_with_no(struct sim_worker *k, uint64_t no)
+{
+    for (size_t i = 0; i < RUNS_MAX; i++) {
+        if (k->runs[i].token != 0 && k->runs[i].no == no)
+            return &k->runs[i];
+    }
+    return NULL;
+}
+
+/* The process is gone. A worker that sleeps hears of it when it wakes up. */
+static void run_ends(struct world *w, void *what, uint64_t no)
+{
+    struct sim_worker *k = what;
+    struct sim_run *run = run_with_no(k, no);
+    if (run == NULL)
+        return;
+    if (is_asleep(w, k)) {
+        agenda_add(w, k->asleep_until_ms, run_ends, k, no);
+        return;
+    }
+    SAY(w, k->label, "%s ended: %.*s", exec_label(w, run->exec_id),
+        STR_ARG(outcome_name(run->outcome)));
+    struct poll_result result = {
+        .exec_id = run->exec_id,
+        .token = run->token,
+        .outcome = run->outcome,
+        .result = run->outcome == OUTCOME_SUCCEEDED ? STR("[true]") : STR(""),
+        .error = run->outcome == OUTCOME_SUCCEEDED ? STR("") : STR("because"),
+    };
+    *run = (struct sim_run){0};
+    holdings_end(&k->holdings, &result);
+    act_in(w, k, 0);
+}
+
+static enum outcome draw_outcome(struct world *w)
+{
+    static const enum outcome bad[] = {OUTCOME_FAILED, OUTCOME_FAILED, OUTCOME_PERMANENT,
+                                       OUTCOME_TIMEOUT, OUTCOME_RETURNED};
+    if (w->healing || !chance(w, w->scene.fail_permille))
+        return OUTCOME_SUCCEEDED;
+    return bad[pick(w, COUNT_OF(bad))];
+}
+
+static void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *lease)
+{
+    struct sim_run *run = find_run(k, 0, 0);
+    PROMISE(w, run != NULL, "a worker was given more runs than it has room for");
+    SAY(w, k->label, "runs %s, token %" PRIu64 ", attempt %" PRIu32, exec_label(w, lease->exec_id),
+        lease->token, lease->attempt);
+    promise_alone(w, k, lease->exec_id);
+    *run =
+        (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
+    end_run_in(w, k, run, draw_outcome(w), pick_ms(w, 0, w->scene.run_max_ms));
+}
+
+/* Within the margin that the lease leaves for it: a quarter of the term at most. */
+static int64_t kill_ms(struct world *w)
+{
+    int64_t quarter_ms = w->scene.engine.lease_ms / 4;
+    return pick_ms(w, 0, (quarter_ms < 1000 ? quarter_ms : 1000) / 2);
+}
+
+struct visit {
+    struct world *w;
+    struct sim_worker *k;
+};
+
+static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
+{
+    const struct visit *visit = arg;
+    struct sim_run *run = find_run(visit->k, exec_id, token);
+    SAY(visit->w, visit->k->label, "kills %s: its lease could not be renewed",
+        exec_label(visit->w, exec_id));
+    if (run != NULL && run->ends_ms > visit->w->boot_ms) /* else it ended while we slept */
+        end_run_in(visit->w, visit->k, run, OUTCOME_RETURNED, kill_ms(visit->w));
+}
+
+static void expire(struct world *w, struct sim_worker *k)
+{
+    struct visit visit = {w, k};
+    holdings_expire(&k->holdings, w->boot_ms, on_lost, &visit);
+}
+
+/* The real one looks every 200 ms. */
+static void watch(struct world *w, void *what, uint64_t no)
+{
+    struct sim_worker *k = what;
+    if (no != k->watch_no || !k->alive || k->holdings.running_count == 0)
+        return;
+    if (is_asleep(w, k)) {
+        agenda_add(w, k->asleep_until_ms, watch, k, no);
+        return;
+    }
+    expire(w, k);
+    if (k->holdings.deadline_ms == INT64_MAX)
+        return;
+    int64_t next_ms = k->holdings.deadline_ms;
+    agenda_add(w, next_ms + pick_ms(w, 1, WATCH_MS / 4), watch, k, no);
+}
+
+/* ---- what the server says */
+
+static struct sim_link *link_of(struct sim_worker *k, const struct call *call)
+{
+    if (call->life != k->life)
+        return NULL; /* it was for the process before */
+    for (size_t i = 0; i < LINKS; i++) {
+        if (k->links[i].call_no == call->no)
+            return &k->links[i];
+    }
+    return NULL;
+}
+
+/* The server does not know us, or takes somebody else for us: what runs here runs for nobody. */
+static void start_over(struct world *w, struct sim_worker *k)
+{
+    struct visit visit = {w, k};
+    SAY(w, k->label, "registers again");
+    k->registered = false;
+    memset(k->links, 0, sizeof k->links);
+    holdings_void(&k->holdings, on_lost, &visit);
+    k->paused_until_ms = w->boot_ms + START_OVER_MS;
+    act_in(w, k, 0);
+}
+
+static size_t take_leases(struct world *w, struct sim_worker *k, const struct sim_link *link,
+                          const struct poll_reply *reply)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < reply->lease_count; i++) {
+        const struct poll_lease *lease = &reply->leases[i];
+        if (!holdings_accept(&k->holdings, lease, k->seq + 1, link->sent_ms, w->boot_ms))
+            continue;
+        run_starts(w, k, lease);
+        taken++;
+    }
+    if (taken > 0)
+        watch(w, k, ++k->watch_no);
+    return taken;
+}
+
+static void take_stops(struct world *w, struct sim_worker *k, const struct poll_reply *reply)
+{
+    for (size_t i = 0; i < reply->stop_count; i++) {
+        const struct poll_stop *stop = &reply->stops[i];
+        struct sim_run *run = find_run(k, stop->exec_id, stop->token);
+        int64_t delay_ms = pick_ms(w, 0, STOP_MAX_MS);
+        if (run == NULL || !holdings_runs(&k->holdings, stop->exec_id, stop->token) ||
+            run->ends_ms <= w->boot_ms + delay_ms)
+            continue;
+        SAY(w, k->label, "stops %s: %.*s", exec_label(w, stop->exec_id), STR_ARG(stop->reason));
+        bool too_late = pick(w, 4) == 0; /* it had ended by itself */
+        end_run_in(w, k, run, too_late ? OUTCOME_SUCCEEDED : OUTCOME_STOPPED, delay_ms);
+    }
+}
+
+static void take_reply(struct world *w, struct sim_worker *k, const struct sim_link *link,
+                       const struct poll_reply *reply)
+{
+    size_t taken = 0;
+    k->retry_ms = 0;
+    holdings_renew(&k->holdings, link->seq, link->sent_ms);
+    for (size_t i = 0; i < reply->verdict_count; i++)
+        holdings_verdict(&k->holdings, &reply->verdicts[i]);
+    holdings_landed(&k->holdings, link->seq);
+    if (link->seq == k->seq && !k->draining)
+        taken = take_leases(w, k, link, reply);
+    take_stops(w, k, reply);
+    k->draining |= reply->drain;
+    bool last_word = k->draining && link->free == 0 && link->seq == k->seq &&
+                     k->holdings.running_count + k->holdings.ended_count == 0;
+    if (last_word) {
+        SAY(w, k->label, "leaves, as it was asked to");
+        sim_worker_crash(w, k);
+        return;
+    }
+    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings) &&
+                w->boot_ms - link->sent_ms < IDLE_GAP_MS;
+    act_in(w, k, idle ? IDLE_GAP_MS : 0);
+}
+
+static void take_failure(struct world *w, struct sim_worker *k, const struct sim_link *link,
+                         enum rc rc)
+{
+    if (link->seq != k->seq) { /* a newer one says all it would have said */
+        act_in(w, k, 0);
+        return;
+    }
+    holdings_landed(&k->holdings, link->seq);
+    if (rc == RC_NOT_FOUND || rc == RC_STALE)
+        start_over(w, k);
+    else
+        back_off(w, k);
+}
+
+static void take_welcome(struct world *w, struct sim_worker *k, const struct call *call)
+{
+    if (call->cmd.reply.rc != RC_OK) {
+        back_off(w, k);
+        return;
+    }
+    SAY(w, k->label, "is registered");
+    k->retry_ms = 0;
+    k->registered = true;
+    k->id = call->cmd.reply.worker_id;
+    k->seq = 0;
+    act_in(w, k, 0);
+}
+
+void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *call)
+{
+    struct sim_link *busy = link_of(k, call);
+    if (busy == NULL || !k->alive)
+        return;
+    struct sim_link link = *busy;
+    busy->call_no = 0;
+    if (call->cmd.kind == CMD_REGISTER)
+        take_welcome(w, k, call);
+    else if (!k->registered)
+        return;
+    else if (call->cmd.reply.rc == RC_OK)
+        take_reply(w, k, &link, &call->cmd.reply.poll);
+    else
+        take_failure(w, k, &link, call->cmd.reply.rc);
+}
+
+void sim_worker_miss(struct world *w, struct sim_worker *k, const struct call *call)
+{
+    struct sim_link *busy = link_of(k, call);
+    if (busy == NULL || !k->alive)
+        return;
+    struct sim_link link = *busy;
+    busy->call_no = 0;
+    if (call->cmd.kind == CMD_POLL)
+        take_failure(w, k, &link, RC_UNREACHABLE);
+    else
+        back_off(w, k);
+}
+
+/* ---- what it says */
+
+/* Its patience with a call has ended: the connection is closed, and the server may hear of it. */
+static void close_link(struct world *w, struct sim_worker *k, struct sim_link *link)
+{
+    struct sim_link old = *link;
+    link->call_no = 0;
+    if (old.seq == 0) {
+        back_off(w, k);
+        return;
+    }
+    if (!fault_strikes(w, FAULT_HANGUP_UNHEARD)) {
+        struct call *hangup = call_new(w, CMD_HANGUP, STR("server"));
+        hangup->cmd.target.id = k->id;
+        hangup->cmd.target.seq = old.seq;
+        net_send(w, hangup);
+    }
+    take_failure(w, k, &old, RC_TIMEOUT);
+}
+
+static void lose_patience(struct world *w, void *what, uint64_t no)
+{
+    struct sim_worker *k = what;
+    for (size_t i = 0; i < LINKS; i++) {
+        if (k->links[i].call_no != no || !k->alive)
+            continue;
+        if (is_asleep(w, k)) {
+            agenda_add(w, k->asleep_until_ms, lose_patience, k, no);
+            return;
+        }
+        SAY(w, k->label, "gives up waiting");
+        close_link(w, k, &k->links[i]);
+    }
+}
+
+static void send(struct world *w, struct sim_worker *k, struct sim_link *link, struct call *call,
+                 int64_t patience_ms)
+{
+    call->worker = k;
+    call->life = k->life;
+    link->call_no = call->no;
+    link->sent_ms = w->boot_ms;
+    agenda_add(w, w->boot_ms + patience_ms, lose_patience, k, call->no);
+    net_send(w, call);
+}
+
+static void send_hello(struct world *w, struct sim_worker *k)
+{
+    if (k->links[0].call_no != 0 || k->links[1].call_no != 0)
+        return;
+    struct call *call = call_new(w, CMD_REGISTER, STR("key:worker"));
+    call->cmd.hello = k->hello;
+    k->links[0] = (struct sim_link){0};
+    send(w, k, &k->links[0], call, REGISTER_TIMEOUT_MS);
+}
+
+static uint32_t free_slots(const struct sim_worker *k)
+{
+    size_t running = k->holdings.running_count;
+    return k->draining || running >= k->hello.slots ? 0 : (uint32_t)(k->hello.slots - running);
+}
+
+static int64_t wait_ms(const struct world *w, const struct sim_worker *k)
+{
+    int64_t quarter_ms = w->scene.engine.lease_ms / 4;
+    if (k->retry_ms > 0 || (k->draining && k->holdings.running_count == 0))
+        return 0;
+    return w->scene.engine.park_ms < quarter_ms ? w->scene.engine.park_ms : quarter_ms;
+}
+
+/* The texts are the holdings', which may change while the call is on its way. */
+static void own_texts(struct call *call)
+{
+    struct poll *poll = &call->cmd.poll;
+    struct poll_result *results = ARENA_ARRAY(&call->arena, struct poll_result, poll->result_count);
+    for (size_t i = 0; i < poll->result_count; i++) {
+        results[i] = poll->results[i];
+        results[i].result = arena_str(&call->arena, results[i].result);
+        results[i].error = arena_str(&call->arena, results[i].error);
+    }
+    poll->results = results;
+}
+
+static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *link)
+{
+    struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
+    struct poll *poll = &call->cmd.poll;
+    *poll = (struct poll){
+        .worker_id = k->id, .seq = ++k->seq, .free = free_slots(k), .wait_ms = wait_ms(w, k)};
+    holdings_fill(&k->holdings, poll, SIZE_MAX, SIZE_MAX, &call->arena);
+    own_texts(call);
+    *link =
+        (struct sim_link){.seq = poll->seq, .free = poll->free, .result_count = poll->result_count};
+    SAY(w, k->label, "poll %" PRIu64 ": %" PRIu32 " free, %zu held, %zu results, wait %" PRId64,
+        poll->seq, poll->free, poll->held_count, poll->result_count, poll->wait_ms);
+    send(w, k, link, call, poll->wait_ms + w->scene.engine.lease_ms / 4);
+}
+
+static struct sim_link *newest_link(struct sim_worker *k)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        if (k->links[i].call_no != 0 && k->links[i].seq == k->seq)
+            return &k->links[i];
+    }
+    return NULL;
+}
+
+static struct sim_link *idle_link(struct sim_worker *k)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        if (k->links[i].call_no == 0)
+            return &k->links[i];
+    }
+    return NULL;
+}
+
+static bool is_outdated(const struct sim_worker *k, const struct sim_link *newest)
+{
+    return newest->result_count == 0 &&
+           (holdings_wait(&k->holdings) || newest->free != free_slots(k));
+}
+
+static void act(struct world *w, void *what, uint64_t no)
+{
+    struct sim_worker *k = what;
+    if (!k->alive || no != k->act_no)
+        return;
+    if (is_asleep(w, k)) {
+        agenda_add(w, k->asleep_until_ms, act, k, no);
+        return;
+    }
+    if (w->boot_ms >= k->holdings.deadline_ms) { /* slept too long: first hear of what ended */
+        expire(w, k);
+        act_in(w, k, IDLE_GAP_MS);
+        return;
+    }
+    const struct sim_link *newest = newest_link(k);
+    struct sim_link *link = idle_link(k);
+    if (link == NULL)
+        return;
+    if (!k->registered)
+        send_hello(w, k);
+    else if (newest == NULL || is_outdated(k, newest))
+        send_poll(w, k, link);
+}
+
+/* ---- life and death */
+
+static void draw_trade(struct world *w, struct sim_worker *k)
+{
+    bool all = w->healing || pick(w, 2) == 0;
+    k->queues[0] = pick(w, 2) == 0 ? STR("default") : STR("mail");
+    k->handlers[0] = STR("send");
+    k->hello = (struct hello){
+        .name = str_c(k->label),
+        .queues = k->queues,
+        .queue_count = all ? 0 : 1,
+        .handlers = k->handlers,
+        .handler_count = all || pick(w, 2) == 0 ? 1 : 0,
+        .runs_commands = all || pick(w, 2) == 0,
+        .slots = 1 + (uint32_t)pick(w, 3),
+    };
+}
+
+void sim_worker_start(struct world *w, struct sim_worker *k)
+{
+    assert(!k->alive);
+    const char *label = k->label;
+    uint64_t life = k->life + 1;
+    uint64_t act_no = k->act_no;
+    uint64_t run_no = k->run_no; /* numbers of the life before mean nothing in this one */
+    uint64_t watch_no = k->watch_no + 1;
+    *k = (struct sim_worker){.label = label,
+                             .life = life,
+                             .act_no = act_no,
+                             .run_no = run_no,
+                             .watch_no = watch_no,
+                             .alive = true};
+    holdings_init(&k->holdings);
+    draw_trade(w, k);
+    SAY(w, label, "starts with %" PRIu32 " slots", k->hello.slots);
+    act_in(w, k, 0);
+}
+
+static void start(struct world *w, void *what, uint64_t no)
+{
+    struct sim_worker *k = what;
+    if (!k->alive && no == k->life)
+        sim_worker_start(w, k);
+}
+
+void sim_worker_free(struct sim_worker *k)
+{
+    if (k->alive)
+        holdings_free(&k->holdings);
+    k->alive = false;
+}
+
+void sim_worker_crash(struct world *w, struct sim_worker *k)
+{
+    SAY(w, k->label, "is gone");
+    sim_worker_free(k);
+    memset(k->runs, 0, sizeof k->runs); /* its spawner has killed them */
+    k->life++;
+    agenda_add(w, w->boot_ms + pick_ms(w, 0, REST_MAX_MS), start, k, k->life);
+}
+
+void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms)
+{
+    if (is_asleep(w, k))
+        return;
+    SAY(w, k->label, "sleeps for %" PRId64 " ms", for_ms);
+    k->asleep_until_ms = w->boot_ms + for_ms;
+}
+
+void sim_worker_hang_up(struct world *w, struct sim_worker *k)
+{
+    struct sim_link *newest = newest_link(k);
+    if (k->registered && newest != NULL)
+        close_link(w, k, newest);
+}

@@ -1,0 +1,63 @@
+/* worker.h - a simulated worker: the conversation of worker/poller.c without its sockets.
+ *
+ * What it holds is kept by the real worker/holdings.c. Two connections, numbered polls, a second
+ * poll that replaces a parked one, back-off, killing what could not be renewed, starting over when
+ * the server does not know it: all as the real one does, on the boot clock. A run is a moment at
+ * which it will end and a dice roll how. */
+#pragma once
+#include "net.h"
+#include "worker/holdings.h"
+
+enum { LINKS = 2, RUNS_MAX = 16 };
+
+struct sim_run {
+    uint64_t exec_id;
+    uint64_t job_id;
+    uint64_t token; /* 0: no run in this place */
+    uint64_t no;    /* of the agenda's entry that ends it */
+    int64_t ends_ms;
+    enum outcome outcome;
+};
+
+struct sim_link {
+    uint64_t call_no; /* 0: idle */
+    uint64_t seq;     /* 0: a registration */
+    uint32_t free;
+    size_t result_count;
+    int64_t sent_ms;
+};
+
+struct sim_worker {
+    const char *label;
+    bool alive;
+    uint64_t life;
+    int64_t asleep_until_ms;
+    struct hello hello;
+    struct str queues[2];
+    struct str handlers[2];
+    bool registered;
+    uint64_t id;
+    uint64_t seq;
+    struct sim_link links[LINKS];
+    struct holdings holdings;
+    struct sim_run runs[RUNS_MAX];
+    uint64_t run_no;
+    uint64_t act_no;
+    uint64_t watch_no;
+    int64_t retry_ms; /* the last pause after a failure; 0: all is well */
+    int64_t paused_until_ms;
+    bool draining;
+};
+
+/* A new process: nothing held, not registered. While the world heals it serves everything. */
+void sim_worker_start(struct world *w, struct sim_worker *k);
+void sim_worker_crash(struct world *w, struct sim_worker *k);
+/* Stops working for that long, as a stopped process does; its runs go on. */
+void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms);
+/* Closes the connection of its parked poll. */
+void sim_worker_hang_up(struct world *w, struct sim_worker *k);
+void sim_worker_free(struct sim_worker *k);
+
+/* The network brings a reply, or says that there will be none. The call stays the network's. */
+void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *call);
+void sim_worker_miss(struct world *w, struct sim_worker *k, const struct call *call);

@@ -1,0 +1,79 @@
+/* world.h - one simulated day: servers, workers, clients, a network, a store, and two clocks.
+ *
+ * Everything happens on one thread in the order of an agenda (agenda.h); one seed decides all of
+ * it. Two clocks, as machines have: the boot clock only runs and is what the agenda is ordered by;
+ * the wall clock is the boot clock plus a skew that faults may step forward and back.
+ *
+ * A world lives until its faulty phase is over, heals (no more faults, all servers and workers up),
+ * and must then finish everything that was ever acknowledged. */
+#pragma once
+#include "agenda.h"
+#include "base/rng.h"
+#include "faults.h"
+#include "model.h"
+#include "server.h"
+#include "store.h"
+#include "trace.h"
+#include "worker.h"
+
+enum { WORKERS_MAX = 4, SERVERS = 2 };
+
+/* What a seed chose for its whole day. */
+struct scene {
+    struct engine_options engine;
+    size_t workers;
+    size_t steps;      /* of the faulty phase */
+    int64_t at_max_ms; /* how far in the future jobs are put */
+    int64_t run_max_ms;
+    uint32_t fail_permille; /* attempts that fail */
+    uint32_t named_permille;
+    uint32_t client_gap_ms; /* between two actions of clients, at most */
+};
+
+struct world {
+    uint64_t seed;
+    struct rng rng;
+    struct arena arena; /* of the whole day */
+    int64_t boot_ms;
+    int64_t skew_ms; /* wall clock = boot clock + skew */
+    uint64_t step;
+    bool healing; /* no more faults, no more submissions */
+    struct scene scene;
+    struct agenda agenda;
+    struct faults faults;
+    struct trace trace;
+    struct list calls; /* every call that exists, wherever it is */
+    uint64_t call_no;
+    struct sim_store store;
+    struct sim_server servers[SERVERS];
+    struct sim_server *server; /* where messages go */
+    struct sim_worker workers[WORKERS_MAX];
+    struct model model;
+};
+
+#define WORLD_BEGIN_MS INT64_C(1800000000000) /* wall clock when every day begins */
+
+/* Lives one day; does not return when a promise is broken (trace.h). The digest is the same
+ * whenever seed and program are. */
+uint64_t world_live(uint64_t seed, bool traced);
+
+static inline struct moment world_now(const struct world *w)
+{
+    return (struct moment){.wall_ms = w->boot_ms + w->skew_ms, .boot_ms = w->boot_ms};
+}
+
+/* Dice. */
+static inline uint64_t pick(struct world *w, uint64_t below)
+{
+    return rng_below(&w->rng, below);
+}
+
+static inline int64_t pick_ms(struct world *w, int64_t from_ms, int64_t to_ms)
+{
+    return from_ms + (int64_t)rng_below(&w->rng, (uint64_t)(to_ms - from_ms + 1));
+}
+
+static inline bool chance(struct world *w, uint32_t permille)
+{
+    return rng_below(&w->rng, 1000) < permille;
+}
