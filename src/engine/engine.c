@@ -232,7 +232,8 @@ void engine_tick(struct engine *e)
     adopt_due(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
-    for (; left > 0 && (node = first_until(&e->dues, e->now_ms)) != NULL; left--)
+    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
+    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));
 }
 

@@ -173,7 +173,9 @@ void exec_place(struct engine *e, struct exec *x)
     if (exec_is_waiting(x->v.state)) {
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
     } else if (x->v.state == EXEC_QUEUED) {
-        ready_put(&e->ready, x->job->lane, &x->ready, x->job->priority, x->v.ready_ms, x->id);
+        bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
+        ready_put(&e->ready, x->job->lane, &x->ready, lost_rank ? 0 : x->job->priority,
+                  x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
@@ -233,7 +235,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         break;
     case EV_LOST:
         v->lost++;
-        v->attempts--;
+        v->attempts -= !PLANTED(loss_counts_as_attempt);
         break;
     case EV_RETURN: v->attempts--; break;
     case EV_RETRY: v->due_ms = move->due_ms; break;

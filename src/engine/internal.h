@@ -11,6 +11,7 @@
 #include "base/heap.h"
 #include "base/id.h"
 #include "base/map.h"
+#include "base/plant.h"
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "engine/ready.h"

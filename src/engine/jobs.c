@@ -92,7 +92,7 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
 /* A claim that was taken in this very transaction, for nothing. */
 static void give_back(struct engine *e, const struct question *q)
 {
-    if (q->answer.holder == q->claim.holder)
+    if (q->answer.holder == q->claim.holder && !PLANTED(claim_outlives_refusal))
         *VEC_PUSH(e->arena, &e->released) = q->claim;
 }
 
@@ -189,7 +189,11 @@ static void cancel(struct engine *e, struct command *cmd, struct exec *x)
 {
     if (exec_next(x->v.state, EV_CANCEL) == EXEC_NONE)
         return; /* stopping already */
+    if (PLANTED(report_after_cancel) && exec_is_leased(x->v.state))
+        return;
     exec_move(e, x, &(struct move){.event = EV_CANCEL, .actor = cmd->actor, .reason = why(e, cmd)});
+    if (PLANTED(stopping_given_away) && x->v.state == EXEC_STOPPING)
+        report_silence(e, x, why(e, cmd));
     struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
     if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
         worker_open(e, w); /* tell it now */

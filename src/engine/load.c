@@ -21,7 +21,8 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
         return NULL;
     }
     struct job_rec brief = *rec;
-    brief.spec = brief.payload = (struct str){0};
+    if (!PLANTED(half_a_definition))
+        brief.spec = brief.payload = (struct str){0};
     return job_new(e, &brief, &rules, SIZE_MAX);
 }
 
@@ -191,7 +192,7 @@ void adopt_due(struct engine *e)
         adopt_job(e, &q->answer.jobs[i], &err);
     for (size_t i = 0; i < q->answer.live_count; i++)
         adopt_exec(e, &q->answer.live[i], &err);
-    if (q->answer.more && q->answer.live_count > 0) {
+    if (q->answer.more && q->answer.live_count > 0 && !PLANTED(horizon_loses_timer)) {
         const struct exec_rec *last = &q->answer.live[q->answer.live_count - 1];
         e->horizon = (struct horizon){last->due_ms, last->id};
     } else {

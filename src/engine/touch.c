@@ -64,6 +64,8 @@ static void undo_exec(struct engine *e, struct touched *t)
 {
     struct exec *x = t->exec;
     x->touched = NULL;
+    if (PLANTED(image_forgets_field))
+        t->before.exec.attempts = x->v.attempts;
     if (t->is_new) {
         exec_unplace(e, x);
         exec_free(e, x);
@@ -77,6 +79,8 @@ static void undo_worker(struct engine *e, struct touched *t)
     struct worker *w = t->worker;
     worker_unplace(e, w);
     w->v = t->before.worker;
+    if (PLANTED(undo_forgets_parked))
+        w->v.parked = NULL;
     w->touched = NULL;
     if (t->is_new)
         worker_free(e, w);
@@ -116,6 +120,8 @@ void engine_undo(struct engine *e)
         continue;
     for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        if (PLANTED(counter_drifts))
+            continue;
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
     }

@@ -172,7 +172,7 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
 {
     memset(&w->turn, 0, sizeof w->turn);
     w->turn.cmd = cmd;
-    w->turn.free = w->v.draining ? 0 : free;
+    w->turn.free = w->v.draining && !PLANTED(drain_ignored) ? 0 : free;
     list_push_back(&e->open, &w->turn.node);
     cmd->reply.poll = (struct poll_reply){.drain = w->v.draining};
 }
@@ -194,7 +194,8 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
         const struct poll_held *held = &poll->held[i];
         struct exec *x = map_get(&e->execs, held->exec_id);
         if (x != NULL && lease_check(&x->v.lease, w->id, held->token, NULL) == RC_OK) {
-            exec_renew(e, x);
+            if (!PLANTED(renewal_forgotten))
+                exec_renew(e, x);
             x->v.lease.confirmed = true;
             x->listed = e->polls;
             continue;
@@ -232,6 +233,8 @@ static void poll_unlisted(struct engine *e, struct worker *w)
             continue;
         if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
             report_silence(e, x, STR("its worker no longer has it"));
+        else if (PLANTED(slot_leaks))
+            exec_renew(e, x);
         else if (w->turn.free > 0)
             grant_again(e, w, x);
         else
@@ -255,6 +258,7 @@ void decide_poll(struct engine *e, struct command *cmd)
     answer_parked(e, w);
     answer_open(e, w);
     touch_worker(e, w);
+    bool forget_grants = PLANTED(repeated_poll_grants_twice) && poll->seq == w->v.seq;
     w->v.seq = poll->seq;
     w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
@@ -267,7 +271,8 @@ void decide_poll(struct engine *e, struct command *cmd)
         return;
     }
     poll_results(e, w, poll);
-    poll_unlisted(e, w);
+    if (!forget_grants)
+        poll_unlisted(e, w);
 }
 
 void decide_hangup(struct engine *e, struct command *cmd)

@@ -1,6 +1,7 @@
 #include "server/turn.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/plant.h"
 #include "base/vec.h"
 #include "server/untangle.h"
 #include "wire/spec_json.h"
@@ -131,6 +132,10 @@ static enum rc ask(struct turn *t, struct command *const *commands, size_t count
 static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
 {
     enum settled settled;
+    if (PLANTED(unknown_taken_for_kept))
+        return RC_OK;
+    if (PLANTED(unknown_taken_for_lost))
+        return err_set(err, RC_BUSY, "the commit was lost, perhaps");
     enum rc rc = RC_UNKNOWN;
     for (int i = 0; i < SETTLE_TRIES && rc != RC_OK; i++)
         rc = t->store->ops->settle(t->store, &t->owned, turn, &settled, err);
@@ -147,6 +152,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
         return RC_OK;
     }
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
+    if (PLANTED(ack_before_durable) && rc == RC_FULL)
+        return RC_OK;
     return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
 }
 
@@ -240,6 +247,11 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
         for (size_t i = 0; i < count; i++)
             engine_decide(t->engine, commands[i]);
         delta = engine_seal(t->engine);
+        if (PLANTED(publish_before_commit)) {
+            publish(t, ret_news);
+            (void)keep(t, delta, admitted, err);
+            return RC_OK;
+        }
         rc = keep(t, delta, admitted, err);
     }
     if (rc != RC_OK) {

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/plant.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -219,7 +220,7 @@ static void apply(struct mem_store *m, const struct delta *delta)
 
 enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)
 {
-    if (own->partition == 0 && own->epoch == m->epoch)
+    if (PLANTED(epoch_unchecked) || (own->partition == 0 && own->epoch == m->epoch))
         return RC_OK;
     return err_set(err, RC_DEPOSED,
                    "partition %" PRIu32 " was taken by another server since epoch %" PRIu64,

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/plant.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -152,6 +153,10 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
             found[count++] = job;
     }
     qsort(found, count, sizeof(struct job_rec *), job_newest_first);
+    if (PLANTED(list_skips_one) && page->before != 0 && count > 0) {
+        found++;
+        count--;
+    }
     size_t shown = count < page->limit ? count : page->limit;
     struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, shown);
     for (size_t i = 0; i < shown; i++)
