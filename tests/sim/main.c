@@ -7,6 +7,7 @@
  *   sim --plant=NAME      with a planted bug (base/plant.h), where they are compiled in
  *   sim --plants          every planted bug must be caught within --seeds
  *   sim --twice           every day twice: it must be the same day
+ *   sim --sqlite          every day in SQLite, and then in memory: it must be the same day
  */
 #include "base/log.h"
 #include "base/opts.h"
@@ -32,6 +33,7 @@ struct options {
     bool traced;
     bool plants;
     bool twice;
+    bool sqlite;
 };
 
 static bool parse_seeds(struct str text, struct options *o)
@@ -43,6 +45,13 @@ static bool parse_seeds(struct str text, struct options *o)
         return str_to_u64(first, &o->last);
     }
     return str_to_u64(first, &o->first) && str_to_u64(rest, &o->last);
+}
+
+static bool is_flag(struct str arg, struct str name, bool *ret_flag)
+{
+    bool is = str_eq(arg, name);
+    *ret_flag |= is;
+    return is;
 }
 
 static bool parse_option(struct str arg, struct options *o)
@@ -59,16 +68,18 @@ static bool parse_option(struct str arg, struct options *o)
         o->traced = true;
         return parse_seeds(value, o) && (o->first = o->last, true);
     }
-    o->plants |= str_eq(arg, STR("--plants"));
-    o->twice |= str_eq(arg, STR("--twice"));
-    return str_eq(arg, STR("--plants")) || str_eq(arg, STR("--twice"));
+    return is_flag(arg, STR("--plants"), &o->plants) || is_flag(arg, STR("--twice"), &o->twice) ||
+           is_flag(arg, STR("--sqlite"), &o->sqlite);
 }
 
 static void live(uint64_t seed, const struct options *o)
 {
-    uint64_t digest = world_live(seed, o->traced);
-    if (o->twice && world_live(seed, o->traced) != digest) {
-        printf("broken promise: seed %" PRIu64 " gave two different days\n", seed);
+    struct day day = {.seed = seed, .traced = o->traced, .sqlite = o->sqlite};
+    uint64_t digest = world_live(&day);
+    day.traced = day.sqlite = false;
+    if ((o->twice || o->sqlite) && world_live(&day) != digest) {
+        printf("broken promise: seed %" PRIu64 " gave two different days%s\n", seed,
+               o->sqlite ? ", one in SQLite and one in memory" : "");
         fflush(stdout);
         _exit(1);
     }

@@ -1,4 +1,5 @@
 #include "store.h"
+#include "store/sqlite/temp_dir_test.h"
 #include "world.h"
 
 #include <assert.h>
@@ -169,12 +170,31 @@ static const struct store_ops ops = {
     .load = load,
 };
 
-void sim_store_open(struct world *w)
+#ifdef BELFRY_PLANTS /* where SQLite is not built */
+static void open_sqlite(struct sim_store *s)
 {
+    promise_broken(s->world, "there is no SQLite in this build");
+}
+#else
+static void open_sqlite(struct sim_store *s)
+{
+    struct err err = {0};
+    s->dir = temp_dir_new();
+    PROMISE(s->world, !store_sqlite_open(s->dir, DURABILITY_NORMAL, &s->inner, &err),
+            "SQLite does not open: %s", err.text);
+}
+#endif
+
+void sim_store_open(struct world *w, bool sqlite)
+{
+    struct sim_store *s = &w->store;
     struct err err;
-    w->store = (struct sim_store){.store.ops = &ops, .inner = store_mem_open(), .world = w};
-    w->store.fault = FAULT_NONE;
-    enum rc rc = w->store.inner->ops->reader(w->store.inner, &w->store.reader, &err);
+    *s = (struct sim_store){.store.ops = &ops, .world = w, .fault = FAULT_NONE};
+    if (sqlite)
+        open_sqlite(s);
+    else
+        s->inner = store_mem_open();
+    enum rc rc = s->inner->ops->reader(s->inner, &s->reader, &err);
     assert(rc == RC_OK);
 }
 
@@ -182,6 +202,8 @@ void sim_store_close(struct sim_store *s)
 {
     s->reader->ops->close(s->reader);
     s->inner->ops->close(s->inner);
+    if (s->dir != NULL)
+        temp_dir_free(s->dir);
 }
 
 void sim_store_begin_turn(struct sim_store *s, const struct turn_view *view, enum fault fault)

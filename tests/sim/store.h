@@ -1,11 +1,12 @@
-/* store.h - the memory store, behind a door that fails on purpose.
+/* store.h - a real store, behind a door that fails on purpose.
  *
  * A turn speaks to the world outside only by calls of its store and by answers. So a server that
  * dies "between any two phases of a turn" dies before or after one of these calls: that is where
  * this store, told by the turn's fault, lets it die. No seam in server/turn.c is needed, and what
  * runs here is what runs in a server.
  *
- * What is kept is told to the model, in the same moment. */
+ * The store behind the door is the one in memory, or SQLite for who has more time. What is kept is
+ * told to the model, in the same moment. */
 #pragma once
 #include "faults.h"
 #include "model.h"
@@ -15,6 +16,7 @@ struct sim_store {
     struct store store;    /* what turns are given */
     struct store *inner;   /* owned */
     struct reader *reader; /* owned */
+    char *dir;             /* owned; where SQLite has its files; NULL: in memory */
     struct world *world;
     /* the turn under way */
     enum fault fault;
@@ -24,7 +26,7 @@ struct sim_store {
     uint64_t kept_turn;       /* model.turn of the newest that was kept */
 };
 
-void sim_store_open(struct world *w);
+void sim_store_open(struct world *w, bool sqlite);
 void sim_store_close(struct sim_store *s);
 
 /* From here until the next one, this is the turn, and this goes wrong in it. */

@@ -35,16 +35,16 @@ static void draw_scene(struct world *w)
     s->client_gap_ms = 1 + (uint32_t)pick(w, 1500);
 }
 
-static void begin(struct world *w, uint64_t seed, bool traced)
+static void begin(struct world *w, const struct day *day)
 {
     static const char *const labels[WORKERS_MAX] = {"worker-1", "worker-2", "worker-3", "worker-4"};
-    *w = (struct world){.seed = seed, .trace.on = traced, .skew_ms = WORLD_BEGIN_MS};
-    w->rng.state = seed;
+    *w = (struct world){.seed = day->seed, .trace.on = day->traced, .skew_ms = WORLD_BEGIN_MS};
+    w->rng.state = day->seed;
     w->model.arena = &w->arena;
     list_init(&w->calls);
     draw_scene(w);
     faults_draw(w);
-    sim_store_open(w);
+    sim_store_open(w, day->sqlite);
     sim_server_init(w, &w->servers[0], "server-1");
     sim_server_init(w, &w->servers[1], "server-2");
     w->server = &w->servers[0];
@@ -153,11 +153,11 @@ static void finish(struct world *w)
     promise_all_reads(w);
 }
 
-uint64_t world_live(uint64_t seed, bool traced)
+uint64_t world_live(const struct day *day)
 {
     static struct world w;
     trace_catch_aborts(&w);
-    begin(&w, seed, traced);
+    begin(&w, day);
     agenda_add(&w, 0, clients, NULL, 0);
     agenda_add(&w, 0, weather, NULL, 0);
     while (w.step < w.scene.steps)

@@ -53,9 +53,15 @@ struct world {
 
 #define WORLD_BEGIN_MS INT64_C(1800000000000) /* wall clock when every day begins */
 
+struct day {
+    uint64_t seed;
+    bool traced;
+    bool sqlite; /* the store behind everything, instead of memory */
+};
+
 /* Lives one day; does not return when a promise is broken (trace.h). The digest is the same
- * whenever seed and program are. */
-uint64_t world_live(uint64_t seed, bool traced);
+ * whenever day and program are. */
+uint64_t world_live(const struct day *day);
 
 static inline struct moment world_now(const struct world *w)
 {
