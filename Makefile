@@ -4,6 +4,7 @@
 #   make CC=clang   the same, by the other compiler make check-e2e   the real binary, real sockets
 #   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
 #   make tsan       check under thread              make bench       repeatable loads
+#   make sim        simulated days, SEEDS or SEED   make sim-plants  planted bugs are caught
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
 #   make format     mends the layout
@@ -129,8 +130,8 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan sim sim-plants run-plants fuzz run-fuzz bench night tidy \
-        tidy-deep format install \
+.PHONY: build check check-e2e san tsan sim sim-plants run-plant run-plants fuzz run-fuzz bench night \
+        tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -206,15 +207,25 @@ bench: $(BIN) $(BENCHES)
 	    echo "== $$b"; case $$b in *.py) /usr/bin/python3 $$b;; *) $$b;; esac || exit 1; \
 	done
 
-# The simulator: `make sim` lives SEEDS days, `make sim SEED=n` one of them with a trace. Planted
-# bugs are compiled only into a variant of their own.
+# The simulator (tests/sim/README.md). `make sim` lives days 1 to SEEDS (or SEEDS=a-b), `make sim
+# SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them. Planted bugs are compiled
+# only into a variant of their own: `make sim SEED=n PLANT=name` shows one being caught.
 SEEDS ?= 2000
-
+ifeq ($(PLANT),)
 sim: $(SIM)
-	$(Q)$(SIM) $(if $(PLANT),--plant=$(PLANT)) \
+	$(Q)$(SIM) $(if $(filter sqlite,$(STORE)),--sqlite) \
 	    $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS) --jobs=$(shell nproc))
+else
+sim:
+	$(Q)$(MAKE) --no-print-directory VARIANT=plants PLANT= run-plant NAME=$(PLANT)
+endif
 
-sim-plants:
+run-plant: $(SIM)
+	$(Q)$(SIM) --plant=$(NAME) $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS))
+
+# Each must be caught within 2,000 days, and the program itself must know nothing of them.
+sim-plants: $(BIN)
+	$(Q)if nm $(BIN) | grep plant_active; then exit 1; fi
 	$(Q)$(MAKE) --no-print-directory VARIANT=plants run-plants
 
 run-plants: $(SIM)

@@ -9,9 +9,8 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ex
         return (struct move){.event = last};
     return (struct move){
         .event = EV_RETRY,
-        .due_ms = PLANTED(backoff_forgotten)
-                      ? e->now_ms
-                      : e->now_ms + retry_delay_ms(retry, x->v.attempts, x->id),
+        .due_ms = e->now_ms +
+                  (PLANTED(backoff_forgotten) ? 0 : retry_delay_ms(retry, x->v.attempts, x->id)),
     };
 }
 

@@ -103,6 +103,8 @@ static void keep_job(struct world *w, const struct job_change *change)
     struct model_job *job = model_job(&w->model, to->id);
     PROMISE(w, (job == NULL) == (change->kind == CHANGE_INSERT), "%s is kept as %s",
             job_label(w, to->id), job == NULL ? "known, but is not" : "new, but is not");
+    PROMISE(w, (to->finished_ms == 0) == (to->state == JOB_ACTIVE),
+            "%s has an end while it goes on, or none though it has ended", job_label(w, to->id));
     if (job == NULL) {
         new_job(w, to);
         return;
@@ -159,6 +161,8 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     const struct model_worker *worker = model_worker(&w->model, to->worker_id);
     PROMISE(w, worker == NULL || !worker->rec.draining, "%s was granted to a worker that drains",
             exec_label(w, to->id));
+    PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
+            "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
     x->holder = to->worker_id;
     *VEC_PUSH(w->model.arena, &x->attempts) =
@@ -185,6 +189,12 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         lease_ends(w, x, view);
     if (event == EV_LEASE)
         lease_begins(w, x, to, view);
+    if (event == EV_SUCCEED)
+        PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
+                "%s succeeded, and its result is lost", exec_label(w, to->id));
+    if (event == EV_EXHAUST || event == EV_EXPIRE)
+        PROMISE(w, str_eq(to->error, STR(SIM_ERROR)), "%s failed, and nobody knows why",
+                exec_label(w, to->id));
     if (event == EV_RETRY) {
         const struct retry *retry = &model_wish(&w->model, x->job)->rules.retry;
         int64_t due_ms = view->now.wall_ms + retry_delay_ms(retry, to->attempts, to->id);
@@ -370,8 +380,59 @@ static void check_name(struct world *w, const struct model_exec *fresh)
     }
 }
 
+/* A clock that was set back makes nothing end before it began. */
+static void check_times(struct world *w, const struct exec_rec *rec)
+{
+    bool ended = exec_is_final(rec->state);
+    PROMISE(w,
+            (rec->finished_ms != 0) == ended && (!ended || (rec->finished_ms >= rec->created_ms &&
+                                                            rec->finished_ms >= rec->started_ms)),
+            "%s ended before it began, or has no end", exec_label(w, rec->id));
+    PROMISE(w, (rec->due_ms != 0) == exec_is_waiting(rec->state),
+            "%s waits for no moment, or has one for which it does not wait",
+            exec_label(w, rec->id));
+    PROMISE(w, (rec->worker_id != 0) == exec_is_leased(rec->state),
+            "%s is leased to nobody, or has a worker and no lease", exec_label(w, rec->id));
+    PROMISE(w, rec->state != EXEC_QUEUED || rec->ready_ms > 0, "%s is ready since never",
+            exec_label(w, rec->id));
+}
+
+/* What its newest attempt made of it. */
+static void check_end(struct world *w, const struct model_exec *x)
+{
+    enum outcome last =
+        x->attempts.len == 0 ? OUTCOME_NONE : x->attempts.items[x->attempts.len - 1].outcome;
+    bool spent = x->rec.attempts > model_wish(&w->model, x->job)->rules.retry.max_retries;
+    bool right = true;
+    switch (x->rec.state) {
+    case EXEC_COMPLETED: right = last == OUTCOME_SUCCEEDED; break;
+    case EXEC_FAILED: right = last == OUTCOME_PERMANENT || (last == OUTCOME_FAILED && spent); break;
+    case EXEC_TIMEOUT: right = last == OUTCOME_TIMEOUT && spent; break;
+    case EXEC_RETRYING:
+        right = (last == OUTCOME_FAILED || last == OUTCOME_TIMEOUT) && !spent;
+        break;
+    default: break;
+    }
+    PROMISE(w, right, "%s is %.*s after an attempt that ended as %.*s, of %" PRIu32,
+            exec_label(w, x->rec.id), STR_ARG(exec_state_name(x->rec.state)),
+            STR_ARG(outcome_name(last)), x->rec.attempts);
+}
+
+/* A job is what its newest execution made of it; one that is cancelled may still be stopping. */
+static void check_job(struct world *w, const struct model_exec *x)
+{
+    enum job_state state = x->job->rec.state;
+    enum job_state want = exec_is_final(x->rec.state) ? job_state_after(x->rec.state) : JOB_ACTIVE;
+    bool stopping = x->rec.state == EXEC_STOPPING && state == JOB_CANCELLED;
+    PROMISE(w, x->job->rec.last_exec != x->rec.id || state == want || stopping,
+            "%s is %.*s, and its execution %.*s", job_label(w, x->rec.job_id),
+            STR_ARG(job_state_name(state)), STR_ARG(exec_state_name(x->rec.state)));
+}
+
 static void check_changed(struct world *w, const struct model_exec *x)
 {
+    check_times(w, &x->rec);
+    check_end(w, x);
     PROMISE(w, x->rec.attempts == attempts_of(x),
             "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
             x->rec.attempts, attempts_of(x));
@@ -379,8 +440,7 @@ static void check_changed(struct world *w, const struct model_exec *x)
         check_order(w, x);
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
-    PROMISE(w, !exec_is_final(x->rec.state) || x->job->rec.state != JOB_ACTIVE,
-            "%s has ended, and its job has not", exec_label(w, x->rec.id));
+    check_job(w, x);
 }
 
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view)

@@ -137,7 +137,7 @@ static void check_run_again(struct world *w, const struct command *cmd)
 /* ---- workers */
 
 static void check_verdict(struct world *w, const struct command *cmd,
-                          const struct poll_verdict *verdict)
+                          const struct poll_verdict *verdict, enum outcome outcome)
 {
     struct model_exec *x = model_exec(&w->model, verdict->exec_id);
     uint64_t worker_id = cmd->poll.worker_id;
@@ -164,6 +164,9 @@ static void check_verdict(struct world *w, const struct command *cmd,
     PROMISE(w, attempt != NULL && !attempt->accepted,
             "two results of one attempt of %s were accepted", exec_label(w, x->rec.id));
     attempt->accepted = true;
+    PROMISE(w, attempt->outcome == outcome || attempt->outcome == OUTCOME_STOPPED,
+            "%s reported %.*s, and is kept as %.*s", exec_label(w, x->rec.id),
+            STR_ARG(outcome_name(outcome)), STR_ARG(outcome_name(attempt->outcome)));
 }
 
 static void check_lease(struct world *w, const struct command *cmd, const struct poll_lease *lease)
@@ -205,8 +208,10 @@ static void check_poll(struct world *w, const struct command *cmd)
     }
     PROMISE(w, reply->lease_count <= cmd->poll.free, "a poll with %" PRIu32 " free slots got %zu",
             cmd->poll.free, reply->lease_count);
+    PROMISE(w, reply->verdict_count == cmd->poll.result_count, "%zu results got %zu verdicts",
+            cmd->poll.result_count, reply->verdict_count);
     for (size_t i = 0; i < reply->verdict_count; i++)
-        check_verdict(w, cmd, &reply->verdicts[i]);
+        check_verdict(w, cmd, &reply->verdicts[i], cmd->poll.results[i].outcome);
     for (size_t i = 0; i < reply->lease_count; i++)
         check_lease(w, cmd, &reply->leases[i]);
     for (size_t i = 0; i < reply->stop_count; i++)
@@ -237,7 +242,8 @@ static void check_workers(struct world *w, const struct command *cmd)
         const struct worker_view *view = &cmd->reply.workers[i];
         const struct model_worker *known = model_worker(&w->model, view->worker.id);
         PROMISE(w,
-                known != NULL && str_eq(view->worker.queues, known->rec.queues) &&
+                known != NULL && str_eq(view->worker.name, known->rec.name) &&
+                    str_eq(view->worker.queues, known->rec.queues) &&
                     str_eq(view->worker.handlers, known->rec.handlers) &&
                     view->worker.slots == known->rec.slots,
                 "a worker is listed as it never was");
@@ -261,6 +267,7 @@ static int64_t count_kept(const struct world *w, const struct counter *counter)
  * simulated clients therefore look in turns that keep nothing (see check_answer). */
 static void check_stats(struct world *w, const struct command *cmd)
 {
+    int64_t total = 0;
     for (size_t i = 0; i < cmd->reply.stats.counter_count; i++) {
         const struct counter *counter = &cmd->reply.stats.counters[i];
         PROMISE(w, counter->value == count_kept(w, counter),
@@ -268,7 +275,10 @@ static void check_stats(struct world *w, const struct command *cmd)
                 STR_ARG(counter->queue), counter->value,
                 counter->kind == COUNTER_JOBS ? "jobs" : "executions", counter->state,
                 count_kept(w, counter));
+        total += counter->value;
     }
+    PROMISE(w, total == (int64_t)(w->model.jobs.len + w->model.execs.len),
+            "the numbers leave something out");
 }
 
 static void check_answer(struct world *w, const struct command *cmd, bool kept_nothing)

@@ -111,6 +111,19 @@ void promise_engine(struct world *w, const struct sim_server *s)
     check_workers(w, s->turn.engine);
 }
 
+void promise_parked(struct world *w, const struct sim_server *s)
+{
+    LIST_EACH(&s->inside, node)
+    {
+        const struct call *call = CONTAINER_OF(node, struct call, at);
+        const struct worker *k = call->cmd.kind == CMD_POLL
+                                     ? map_get(&s->turn.engine->workers, call->cmd.poll.worker_id)
+                                     : NULL;
+        PROMISE(w, k != NULL && k->v.parked == &call->cmd,
+                "a command of kind %d is neither answered nor parked", (int)call->cmd.kind);
+    }
+}
+
 void promise_undone(struct world *w, const struct sim_server *s, struct str before)
 {
     enum { DUMP_BYTES_MAX = 1 << 22 };

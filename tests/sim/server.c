@@ -167,6 +167,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         list_remove(&call->at);
         net_reply(w, call);
     }
+    promise_parked(w, s);
 }
 
 static void give_up(struct sim_server *s, const struct turn_view *view, const struct err *err)

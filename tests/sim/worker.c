@@ -86,8 +86,8 @@ static void run_ends(struct world *w, void *what, uint64_t no)
         .exec_id = run->exec_id,
         .token = run->token,
         .outcome = run->outcome,
-        .result = run->outcome == OUTCOME_SUCCEEDED ? STR("[true]") : STR(""),
-        .error = run->outcome == OUTCOME_SUCCEEDED ? STR("") : STR("because"),
+        .result = run->outcome == OUTCOME_SUCCEEDED ? STR(SIM_RESULT) : STR(""),
+        .error = run->outcome == OUTCOME_SUCCEEDED ? STR("") : STR(SIM_ERROR),
     };
     *run = (struct sim_run){0};
     holdings_end(&k->holdings, &result);

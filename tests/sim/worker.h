@@ -10,6 +10,9 @@
 
 enum { LINKS = 2, RUNS_MAX = 16 };
 
+#define SIM_RESULT "[true]" /* of every run that succeeds */
+#define SIM_ERROR "because" /* why the others did not */
+
 struct sim_run {
     uint64_t exec_id;
     uint64_t job_id;
