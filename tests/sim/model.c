@@ -227,7 +227,8 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
 }
 
 /* When it was promised to run. */
-static void check_birth(struct world *w, const struct model_exec *x, const struct turn_view *view)
+static void check_birth(struct world *w, const struct model_exec *x, int64_t created_ms,
+                        const struct turn_view *view)
 {
     const struct wish *wish = model_wish(&w->model, x->job);
     int64_t due_ms = view->now.wall_ms;
@@ -236,6 +237,8 @@ static void check_birth(struct world *w, const struct model_exec *x, const struc
     if (x->rec.retry_of == 0 && wish->when == WHEN_AT && wish->when_ms > due_ms)
         due_ms = wish->when_ms;
     PROMISE(w, x->rec.slot_ms == due_ms, "%s is promised for another moment than was asked for",
+            exec_label(w, x->rec.id));
+    PROMISE(w, created_ms == view->now.wall_ms, "%s was made now, and says another time",
             exec_label(w, x->rec.id));
 }
 
@@ -271,7 +274,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->holder_before = x->holder;
     take_steps(w, x, change->step, to, view);
     if (is_new)
-        check_birth(w, x, view);
+        check_birth(w, x, to->created_ms, view);
     PROMISE(w, !x->cancelled || to->state == EXEC_STOPPING || to->state == EXEC_CANCELLED,
             "%s is %.*s, though somebody was told that it is cancelled", exec_label(w, to->id),
             STR_ARG(exec_state_name(to->state)));

@@ -70,6 +70,9 @@ static void check_submission(struct world *w, const struct submission *item)
             "j%zu was acknowledged, but never kept", no);
     PROMISE(w, is_stored(w, item->job_id), "j%zu was acknowledged, but is not in the store", no);
     wish->acknowledged = true;
+    const struct exec_rec *exec = &model_exec(&w->model, item->exec_id)->rec;
+    PROMISE(w, item->created_ms == exec->created_ms && item->due_ms == exec->slot_ms,
+            "j%zu was promised for a moment that was not kept", no);
 }
 
 static void check_submit(struct world *w, const struct command *cmd)

@@ -111,6 +111,16 @@ void promise_engine(struct world *w, const struct sim_server *s)
     check_workers(w, s->turn.engine);
 }
 
+void promise_near(struct world *w, const struct sim_server *s)
+{
+    const struct engine *e = s->turn.engine;
+    int64_t far_ms = world_now(w).wall_ms + 2 * w->scene.engine.horizon_ms;
+    for (uint32_t i = 0; i < e->dues.len; i++)
+        PROMISE(w, (int64_t)e->dues.items[i].key <= far_ms,
+                "%s is due %" PRIu64 " ms ahead, and in memory",
+                exec_label(w, e->dues.items[i].tie), e->dues.items[i].key - (uint64_t)far_ms);
+}
+
 void promise_parked(struct world *w, const struct sim_server *s)
 {
     LIST_EACH(&s->inside, node)

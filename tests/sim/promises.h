@@ -17,6 +17,9 @@ void promise_refused(struct world *w, const struct command *cmd);
 /* Memory holds what the store holds within the horizon; slots and permits are the live leases;
  * whatever waits for a moment has a timer; nobody waits for work that waits for nobody. */
 void promise_engine(struct world *w, const struct sim_server *s);
+/* After a turn that was kept: nothing is in memory that lies far ahead, even when the wall clock was
+ * set back. */
+void promise_near(struct world *w, const struct sim_server *s);
 /* After a turn that failed: everything is as it was before. */
 void promise_undone(struct world *w, const struct sim_server *s, struct str before);
 

@@ -161,6 +161,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         model_turn_done(w, view, &news->done);
         promise_answers(w, s, &news->done);
         promise_engine(w, s);
+        promise_near(w, s);
     }
     for (struct list_node *node; (node = list_pop_front(&news->done)) != NULL;) {
         struct call *call = call_of(node);
