@@ -212,6 +212,8 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
         enum exec_event event;
         PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
                 STR_ARG(step.event));
+        PROMISE(w, step.at_ms == view->now.wall_ms, "%s took a step now, and says another time",
+                exec_label(w, to->id));
         take_step(w, x, event, to, view);
         PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
                 "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),

@@ -109,6 +109,10 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
     if (cmd->reply.rc == RC_OK && !run_again) /* cancelled long ago, and asked to run again since */
         check_cancelled(w, x);
+    PROMISE(w,
+            cmd->reply.rc != RC_OK ||
+                (cmd->reply.job_id == cmd->target.id && cmd->reply.job_state == JOB_CANCELLED),
+            "the answer about %s speaks of something else", job_label(w, cmd->target.id));
     PROMISE(w, (cmd->reply.rc == RC_NOT_FOUND) == (job == NULL),
             "a job that should be there was not found, or the other way round");
 }
@@ -116,8 +120,14 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
 static void check_cancel_exec(struct world *w, const struct command *cmd)
 {
     struct model_exec *x = model_exec(&w->model, cmd->target.id);
-    if (cmd->reply.rc == RC_OK)
+    if (cmd->reply.rc == RC_OK) {
         check_cancelled(w, x);
+        PROMISE(
+            w,
+            cmd->reply.exec_id == x->rec.id && cmd->reply.job_id == x->rec.job_id &&
+                (cmd->reply.exec_state == EXEC_STOPPING || cmd->reply.exec_state == EXEC_CANCELLED),
+            "the answer about %s speaks of something else", exec_label(w, x->rec.id));
+    }
     if (cmd->reply.rc == RC_CONFLICT)
         PROMISE(w, x != NULL && exec_is_final(x->rec.state), "%s was called ended, and is not",
                 exec_label(w, cmd->target.id));
@@ -132,6 +142,8 @@ static void check_run_again(struct world *w, const struct command *cmd)
         return;
     SAY(w, "answer", "%s runs again as %s", exec_label(w, cmd->target.id),
         exec_label(w, cmd->reply.exec_id));
+    PROMISE(w, cmd->reply.exec_state == EXEC_QUEUED && cmd->reply.job_state == JOB_ACTIVE,
+            "%s runs again, and the answer says otherwise", exec_label(w, cmd->target.id));
     PROMISE(w, x != NULL && x->rec.retry_of == cmd->target.id,
             "%s runs again, somebody was told, but that was not kept",
             exec_label(w, cmd->target.id));
@@ -248,7 +260,8 @@ static void check_workers(struct world *w, const struct command *cmd)
                 known != NULL && str_eq(view->worker.name, known->rec.name) &&
                     str_eq(view->worker.queues, known->rec.queues) &&
                     str_eq(view->worker.handlers, known->rec.handlers) &&
-                    view->worker.slots == known->rec.slots,
+                    view->worker.slots == known->rec.slots &&
+                    view->busy == model_leases(&w->model, known->rec.id),
                 "a worker is listed as it never was");
     }
 }
@@ -264,6 +277,23 @@ static int64_t count_kept(const struct world *w, const struct counter *counter)
         count += m->execs.items[i]->rec.state == counter->state &&
                  str_eq(m->execs.items[i]->rec.queue, counter->queue);
     return count;
+}
+
+static void check_sums(struct world *w, const struct stats_view *stats)
+{
+    size_t slots = 0;
+    size_t busy = 0;
+    for (size_t i = 0; i < w->model.workers.len; i++) {
+        const struct model_worker *worker = w->model.workers.items[i];
+        if (worker->forgotten)
+            continue;
+        slots += worker->rec.slots;
+        busy += model_leases(&w->model, worker->rec.id);
+    }
+    PROMISE(w,
+            stats->slots == slots && stats->busy == busy && stats->worker_count == workers_known(w),
+            "%zu of %zu slots are counted as busy, and %zu of %zu are", stats->busy, stats->slots,
+            busy, slots);
 }
 
 /* Numbers are as of the last commit; the turn that carries the question may have changed them. The
@@ -282,6 +312,7 @@ static void check_stats(struct world *w, const struct command *cmd)
     }
     PROMISE(w, total == (int64_t)(w->model.jobs.len + w->model.execs.len),
             "the numbers leave something out");
+    check_sums(w, &cmd->reply.stats);
 }
 
 static void check_answer(struct world *w, const struct command *cmd, bool kept_nothing)
