@@ -36,7 +36,8 @@
     X(counter_drifts, "an undone turn leaves its numbers behind")                                  \
     X(renewal_forgotten, "a poll confirms a lease and does not renew it")                          \
     X(backoff_forgotten, "a failed attempt is tried again at once")                                \
-    X(half_a_definition, "a job from the store is leased without its payload")
+    X(half_a_definition, "a job from the store is leased without its payload")                     \
+    X(old_poll_believed, "a poll from before a restart takes leases away")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

@@ -81,9 +81,9 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                x->id, x->job->id, x->retry_of, x->slot_ms, x->created_ms, (int)v->state,
                v->attempts, v->lost, v->stop_told, v->due_ms, v->ready_ms, v->started_ms,
                v->finished_ms, v->granted);
-    buf_printf(out,
-               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d at:", v->lease.worker_id,
-               v->lease.last_worker_id, v->lease.token, v->lease.ends_ms, v->lease.confirmed);
+    buf_printf(out, " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d at:",
+               v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
+               v->lease.confirmed, v->lease.inherited);
     dump_key(out, "due", &e->dues, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
     dump_key(out, "ready", &x->job->lane->heap, &x->ready);

@@ -60,7 +60,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,
         .granted = ++e->grants,
-        .lease = {.worker_id = rec->worker_id, .token = rec->token},
+        .lease = {.worker_id = rec->worker_id, .token = rec->token, .inherited = true},
     };
     /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
      * been heard a moment before the server died. */

@@ -181,6 +181,47 @@ static void the_definition_of_a_loaded_job_is_left_to_the_store(void **state)
     assert_int_equal(lease.payload.len, 0);
 }
 
+/* Poll numbers are forgotten with a server: what a proxy held back since before the grant looks
+ * like the newest poll to the next one. */
+static void an_old_poll_takes_nothing_away_after_a_restart(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_restart(&w);
+    struct fake old = {.id = f.id};
+    ask_poll(&w, &old, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+}
+
+static void a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speaks(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    ask_about(&w, CMD_CANCEL_EXEC, job->exec_id);
+    SUBMIT(&w);
+    world_turn(&w);
+    world_restart(&w);
+    struct fake old = {.id = f.id};
+    struct asked *poll = ask_poll(&w, &old, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_STOPPING);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 0);
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_CANCELLED);
+}
+
 static void a_loaded_lease_gets_a_full_term(void **state)
 {
     (void)state;
@@ -276,6 +317,8 @@ int main(void)
         cmocka_unit_test(every_far_job_runs_once_and_in_time),
         cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),
         cmocka_unit_test(a_restart_changes_nothing),
+        cmocka_unit_test(an_old_poll_takes_nothing_away_after_a_restart),
+        cmocka_unit_test(a_stopping_run_keeps_its_slot_after_a_restart_until_its_worker_speaks),
         cmocka_unit_test(the_definition_of_a_loaded_job_is_left_to_the_store),
         cmocka_unit_test(a_loaded_lease_gets_a_full_term),
         cmocka_unit_test(ids_and_turns_go_on_where_they_were),

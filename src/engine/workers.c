@@ -222,6 +222,22 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
     w->turn.answer = true;
 }
 
+/* Numbers of polls are forgotten with a server, so this one may be older than the lease, held back
+ * on its way. Taking away what it does not name could start a second run beside the first: it keeps
+ * its slot, is sent again if there is one, and the end of the lease will tell. */
+static bool may_be_older(const struct exec *x)
+{
+    return x->v.lease.inherited && !x->v.lease.confirmed && !PLANTED(old_poll_believed);
+}
+
+static void keep_inherited(struct engine *e, struct worker *w, struct exec *x)
+{
+    if (w->turn.free > 0 && x->v.state == EXEC_RUNNING)
+        grant_again(e, w, x);
+    else if (w->turn.free > 0)
+        w->turn.free--;
+}
+
 /* Leases that this poll did not name. One that was never confirmed got lost on its way: it is sent
  * again, or taken back when there is no slot for it. One that had started is gone. */
 static void poll_unlisted(struct engine *e, struct worker *w)
@@ -231,7 +247,9 @@ static void poll_unlisted(struct engine *e, struct worker *w)
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
         if (x->listed == e->polls)
             continue;
-        if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
+        if (may_be_older(x))
+            keep_inherited(e, w, x);
+        else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
             report_silence(e, x, STR("its worker no longer has it"));
         else if (PLANTED(slot_leaks))
             exec_renew(e, x);

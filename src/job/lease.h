@@ -15,6 +15,8 @@ struct lease {
     uint64_t token;          /* of the newest grant; 0 before the first */
     int64_t ends_ms;         /* boot clock; renewed in memory only, a restart gives a full term */
     bool confirmed;          /* the worker has listed it: it started */
+    bool inherited;          /* granted by the server before this one, which forgot whether it was
+                              * confirmed, and by which poll it was asked for */
 };
 
 /* The next lease, for worker_id. Whether granting is wise is the caller's question. */

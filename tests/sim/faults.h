@@ -9,7 +9,7 @@
 /* name, most strikes in a thousand occasions, words */
 #define FAULTS(X)                                                                                  \
     X(REQUEST_LOST, 100, "a request is lost")                                                      \
-    X(REQUEST_REPEATED, 100, "a request arrives twice")                                            \
+    X(REQUEST_REPEATED, 300, "a request arrives twice")                                            \
     X(REQUEST_SLOW, 150, "a request is overtaken by later ones")                                   \
     X(REPLY_LOST, 150, "a reply is lost")                                                          \
     X(REPLY_SLOW, 150, "a reply is overtaken by later ones")                                       \
@@ -19,7 +19,7 @@
     X(WORKER_SLEEP, 60, "a worker sleeps, perhaps past its leases")                                \
     X(CLOCK_FORWARD, 30, "the wall clock leaps forward")                                           \
     X(CLOCK_BACK, 30, "the wall clock is set back")                                                \
-    X(SERVER_CRASH, 30, "the server dies between two turns")                                       \
+    X(SERVER_CRASH, 80, "the server dies between two turns")                                       \
     X(TAKEOVER, 30, "another server takes the partition")                                          \
     X(OWN_FAILS, 300, "the store cannot be owned or loaded just now")                              \
     X(ADMIT_BUSY, 60, "admit says busy")                                                           \
@@ -30,7 +30,7 @@
     X(COMMIT_IO, 40, "commit says that the disk failed; nothing was kept")                         \
     X(CRASH_BEFORE_COMMIT, 20, "the server dies before commit")                                    \
     X(CRASH_AFTER_COMMIT, 20, "the server dies after commit, before anybody was told")             \
-    X(CRASH_BEFORE_ANSWERS, 20, "the server dies with its answers in hand")                        \
+    X(CRASH_BEFORE_ANSWERS, 30, "the server dies with its answers in hand")                        \
     X(UNKNOWN_KEPT, 40, "commit says unknown; it was kept")                                        \
     X(UNKNOWN_LOST, 40, "commit says unknown; it was lost")                                        \
     X(UNKNOWN_FOR_GOOD, 20, "commit says unknown, and nobody can settle it")                       \

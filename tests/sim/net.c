@@ -32,7 +32,7 @@ static void arrive(struct world *w, void *what, uint64_t no)
 {
     struct call *call = what;
     (void)no;
-    if (w->server->up && w->server->turn.owned.epoch == call->to_epoch)
+    if (w->server->up)
         sim_server_take(w->server, call);
     else
         net_break(w, call);
@@ -64,7 +64,6 @@ static struct call *call_repeat(struct world *w, const struct call *call)
 {
     struct call *copy = call_new(w, call->cmd.kind, call->cmd.actor);
     copy->no = call->no;
-    copy->to_epoch = call->to_epoch;
     copy->worker = call->worker;
     copy->life = call->life;
     switch (call->cmd.kind) {
@@ -78,7 +77,6 @@ static struct call *call_repeat(struct world *w, const struct call *call)
 
 void net_send(struct world *w, struct call *take_call)
 {
-    take_call->to_epoch = w->server->up ? w->server->turn.owned.epoch : 0;
     if (take_call->cmd.kind != CMD_HANGUP && fault_strikes(w, FAULT_REQUEST_REPEATED)) {
         struct call *copy = call_repeat(w, take_call);
         agenda_add(w, w->boot_ms + pick_ms(w, 0, SLOW_MS), arrive, copy, copy->no);

@@ -2,8 +2,8 @@
  *
  * A call is a request with its command, and later, the same thing carrying its reply home. Whoever
  * sent it remembers its number; a repeat has the same number, so that of two replies the first one
- * counts. A request is sent to one process: what is on its way when that dies is lost with the
- * connection. Clients do not wait: what they are told is checked when it leaves the server, whether
+ * counts. A request may outlive the server that it was sent to, as behind a proxy, and arrive at
+ * the next. Clients do not wait: what they are told is checked when it leaves the server, whether
  * or not it arrives. */
 #pragma once
 #include "job/command.h"
