@@ -114,8 +114,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     const struct question *q = take_question(w->turn.cmd, result, asked);
     *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
     if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result))) {
-        ret_verdict->accepted =
-            PLANTED(result_accepted_twice) || is_repeated(e, x, w, result, q);
+        ret_verdict->accepted = PLANTED(result_accepted_twice) || is_repeated(e, x, w, result, q);
         return;
     }
     ret_verdict->accepted = true;
