@@ -137,7 +137,7 @@ link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(
 .SECONDARY:
 
 build: $(BIN)
-tests: $(TESTS)
+tests: $(TESTS) $(SIM)
 
 $(BIN): $(B)/src/main.o
 $(FUZZERS) $(BENCHES): %: %.o

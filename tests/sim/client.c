@@ -18,28 +18,23 @@ static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
 
 static struct retry draw_retry(struct world *w)
 {
-    return (struct retry){
-        .max_retries = (uint32_t)pick(w, 4),
-        .policy = (enum retry_policy)pick(w, RETRY_IMMEDIATE + 1),
-        .delay_ms = pick_ms(w, 1, 2000),
-        .max_delay_ms = 5000,
-        .jitter_permille = (uint32_t)pick(w, 2) * 300,
-    };
+    struct retry retry = {.max_delay_ms = 5000};
+    retry.max_retries = (uint32_t)pick(w, 4);
+    retry.policy = (enum retry_policy)pick(w, RETRY_IMMEDIATE + 1);
+    retry.delay_ms = pick_ms(w, 1, 2000);
+    retry.jitter_permille = (uint32_t)pick(w, 2) * 300;
+    return retry;
 }
 
 static struct wish draw_wish(struct world *w)
 {
-    struct wish wish = {
-        .owner = PICK(w, owners),
-        .tags = PICK(w, tags),
-        .rules =
-            {
-                .queue = PICK(w, queues),
-                .handler = pick(w, 3) == 0 ? STR("send") : STR(""),
-                .priority = (int32_t)pick(w, 4) * 300,
-                .retry = draw_retry(w),
-            },
-    };
+    struct wish wish = {0};
+    wish.owner = PICK(w, owners);
+    wish.tags = PICK(w, tags);
+    wish.rules.queue = PICK(w, queues);
+    wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
+    wish.rules.priority = (int32_t)pick(w, 4) * 300;
+    wish.rules.retry = draw_retry(w);
     if (chance(w, w->scene.named_permille))
         wish.name = PICK(w, names);
     if (pick(w, 3) == 0) {

@@ -112,7 +112,8 @@ static void run_starts(struct world *w, struct sim_worker *k, const struct poll_
     promise_alone(w, k, lease->exec_id);
     *run =
         (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
-    end_run_in(w, k, run, draw_outcome(w), pick_ms(w, 0, w->scene.run_max_ms));
+    enum outcome outcome = draw_outcome(w);
+    end_run_in(w, k, run, outcome, pick_ms(w, 0, w->scene.run_max_ms));
 }
 
 /* Within the margin that the lease leaves for it: a quarter of the term at most. */
@@ -457,10 +458,10 @@ static void draw_trade(struct world *w, struct sim_worker *k)
         .queues = k->queues,
         .queue_count = all ? 0 : 1,
         .handlers = k->handlers,
-        .handler_count = all || pick(w, 2) == 0 ? 1 : 0,
-        .runs_commands = all || pick(w, 2) == 0,
-        .slots = 1 + (uint32_t)pick(w, 3),
     };
+    k->hello.handler_count = all || pick(w, 2) == 0 ? 1 : 0;
+    k->hello.runs_commands = all || pick(w, 2) == 0;
+    k->hello.slots = 1 + (uint32_t)pick(w, 3);
 }
 
 void sim_worker_start(struct world *w, struct sim_worker *k)

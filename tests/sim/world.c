@@ -30,8 +30,8 @@ static void draw_scene(struct world *w)
     s->steps = 100 + pick(w, 700);
     s->at_max_ms = pick_ms(w, 1000, 300000);
     s->run_max_ms = pick_ms(w, 1, 15000);
-    s->fail_permille = (uint32_t)pick(w, 2) * (uint32_t)pick(w, 500);
-    s->named_permille = (uint32_t)pick(w, 2) * (uint32_t)pick(w, 500);
+    s->fail_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
+    s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->client_gap_ms = 1 + (uint32_t)pick(w, 1500);
 }
 

@@ -68,7 +68,8 @@ static inline struct moment world_now(const struct world *w)
     return (struct moment){.wall_ms = w->boot_ms + w->skew_ms, .boot_ms = w->boot_ms};
 }
 
-/* Dice. */
+/* Dice. One roll in a full expression: where C leaves the order open, compilers differ, and a seed
+ * would mean another day to each. */
 static inline uint64_t pick(struct world *w, uint64_t below)
 {
     return rng_below(&w->rng, below);
