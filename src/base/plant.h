@@ -37,7 +37,8 @@
     X(renewal_forgotten, "a poll confirms a lease and does not renew it")                          \
     X(backoff_forgotten, "a failed attempt is tried again at once")                                \
     X(half_a_definition, "a job from the store is leased without its payload")                     \
-    X(old_poll_believed, "a poll from before a restart takes leases away")
+    X(old_poll_believed, "a poll from before a restart takes leases away")                         \
+    X(repeat_believed, "a repeated poll takes away what its first copy was granted")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

@@ -147,6 +147,27 @@ static void a_lost_lease_without_room_is_taken_back_at_no_cost(void **state)
     assert_int_equal(attempt_of(&w, job->exec_id, 1)->outcome, OUTCOME_RETURNED);
 }
 
+/* The first copy's answer may have arrived, and the run be under way. */
+static void a_repeated_poll_takes_nothing_back(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_lease(&w, &f);
+    ask_about(&w, CMD_DRAIN, f.id); /* so that there is no room */
+    world_turn(&w);
+    f.seq--;
+    f.held_count = 0;
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
 static void lost_leases_take_the_room_before_new_ones(void **state)
 {
     (void)state;
@@ -422,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_lease_lost_on_its_way_is_sent_again),
         cmocka_unit_test(a_lease_sent_again_has_a_full_term),
         cmocka_unit_test(a_lost_lease_without_room_is_taken_back_at_no_cost),
+        cmocka_unit_test(a_repeated_poll_takes_nothing_back),
         cmocka_unit_test(lost_leases_take_the_room_before_new_ones),
         cmocka_unit_test(a_token_grows_with_every_lease),
         cmocka_unit_test(being_listed_renews_a_lease_and_keeps_nothing),

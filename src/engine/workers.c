@@ -222,15 +222,18 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
     w->turn.answer = true;
 }
 
-/* Numbers of polls are forgotten with a server, so this one may be older than the lease, held back
- * on its way. Taking away what it does not name could start a second run beside the first: it keeps
- * its slot, is sent again if there is one, and the end of the lease will tell. */
-static bool may_be_older(const struct exec *x)
+/* True when the poll may have been written before the worker heard of the lease: as a repeat of the
+ * very poll that it was granted to; or before a server that died granted it, since numbers of polls
+ * are forgotten with a server. Not being named then says nothing. */
+static bool may_be_older(const struct exec *x, bool repeated)
 {
-    return x->v.lease.inherited && !x->v.lease.confirmed && !PLANTED(old_poll_believed);
+    bool inherited = x->v.lease.inherited && !PLANTED(old_poll_believed);
+    return !x->v.lease.confirmed && (inherited || (repeated && !PLANTED(repeat_believed)));
 }
 
-static void keep_inherited(struct engine *e, struct worker *w, struct exec *x)
+/* Taking it away could start a second run beside the first: it keeps its slot, is sent again if
+ * there is one, and the next poll or the end of the lease will tell. */
+static void keep_unnamed(struct engine *e, struct worker *w, struct exec *x)
 {
     if (w->turn.free > 0 && x->v.state == EXEC_RUNNING)
         grant_again(e, w, x);
@@ -240,15 +243,15 @@ static void keep_inherited(struct engine *e, struct worker *w, struct exec *x)
 
 /* Leases that this poll did not name. One that was never confirmed got lost on its way: it is sent
  * again, or taken back when there is no slot for it. One that had started is gone. */
-static void poll_unlisted(struct engine *e, struct worker *w)
+static void poll_unlisted(struct engine *e, struct worker *w, bool repeated)
 {
     LIST_EACH(&w->leases, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
         if (x->listed == e->polls)
             continue;
-        if (may_be_older(x))
-            keep_inherited(e, w, x);
+        if (may_be_older(x, repeated))
+            keep_unnamed(e, w, x);
         else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
             report_silence(e, x, STR("its worker no longer has it"));
         else if (PLANTED(slot_leaks))
@@ -276,7 +279,7 @@ void decide_poll(struct engine *e, struct command *cmd)
     answer_parked(e, w);
     answer_open(e, w);
     touch_worker(e, w);
-    bool forget_grants = PLANTED(repeated_poll_grants_twice) && poll->seq == w->v.seq;
+    bool repeated = poll->seq == w->v.seq;
     w->v.seq = poll->seq;
     w->v.seen_ms = e->boot_ms;
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
@@ -289,8 +292,8 @@ void decide_poll(struct engine *e, struct command *cmd)
         return;
     }
     poll_results(e, w, poll);
-    if (!forget_grants)
-        poll_unlisted(e, w);
+    if (!(repeated && PLANTED(repeated_poll_grants_twice)))
+        poll_unlisted(e, w, repeated);
 }
 
 void decide_hangup(struct engine *e, struct command *cmd)

@@ -129,7 +129,17 @@ static bool event_of(struct str name, enum exec_event *ret_event)
     return false;
 }
 
-/* A rightful answer from the worker in this turn: the result, or a poll without it. */
+static bool reports(const struct poll *poll, const struct model_exec *x)
+{
+    for (size_t i = 0; i < poll->result_count; i++) {
+        if (poll->results[i].exec_id == x->rec.id && poll->results[i].token == x->rec.token)
+            return true;
+    }
+    return false;
+}
+
+/* A rightful word from the worker in this turn: the result, or a poll without it that was written
+ * after its worker could know of it. */
 static bool was_let_go(const struct model_exec *x, const struct turn_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
@@ -137,7 +147,7 @@ static bool was_let_go(const struct model_exec *x, const struct turn_view *view)
         if (cmd->kind != CMD_POLL || cmd->poll.worker_id != x->rec.worker_id ||
             cmd->reply.rc != RC_OK)
             continue;
-        bool named = false;
+        bool named = cmd->poll.seq <= x->sent_seq && !reports(&cmd->poll, x);
         for (size_t j = 0; j < cmd->poll.held_count; j++)
             named |=
                 cmd->poll.held[j].exec_id == x->rec.id && cmd->poll.held[j].token == x->rec.token;
@@ -165,6 +175,7 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
             "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
     x->holder = to->worker_id;
+    x->sent_seq = 0;
     *VEC_PUSH(w->model.arena, &x->attempts) =
         (struct model_attempt){.token = x->rec.token + 1, .worker_id = to->worker_id};
     x->rec.token++;
@@ -486,9 +497,13 @@ void model_turn_done(struct world *w, const struct turn_view *view, const struct
     LIST_EACH(done, node)
     {
         const struct command *cmd = CONTAINER_OF(node, struct command, node);
-        for (size_t j = 0; cmd->kind == CMD_POLL && j < cmd->reply.poll.lease_count; j++)
-            renew(w, cmd->poll.worker_id, cmd->reply.poll.leases[j].exec_id,
-                  cmd->reply.poll.leases[j].token, view);
+        for (size_t j = 0; cmd->kind == CMD_POLL && j < cmd->reply.poll.lease_count; j++) {
+            const struct poll_lease *lease = &cmd->reply.poll.leases[j];
+            renew(w, cmd->poll.worker_id, lease->exec_id, lease->token, view);
+            struct model_exec *x = model_exec(&w->model, lease->exec_id);
+            if (x != NULL) /* else promise_answers will complain */
+                x->sent_seq = cmd->poll.seq;
+        }
     }
 }
 

@@ -48,6 +48,7 @@ struct model_exec {
     bool cancelled;         /* somebody was told so */
     int64_t lease_until_ms; /* boot clock */
     uint64_t holder;        /* who had the newest lease */
+    uint64_t sent_seq;      /* the poll whose answer carried it to its worker; 0: none did */
     /* as they were before the newest turn that changed it */
     uint64_t changed_turn;
     uint64_t token_before;
