@@ -152,7 +152,9 @@ static void send_target(struct world *w, enum command_kind kind, uint64_t id, co
 static void drain(struct world *w)
 {
     const struct sim_worker *k = &w->workers[pick(w, w->scene.workers)];
-    if (k->registered)
+    if (pick(w, 10) == 0)
+        send_target(w, CMD_DRAIN, 4711, "drains", "nobody");
+    else if (k->registered)
         send_target(w, CMD_DRAIN, k->id, "drains", k->label);
 }
 

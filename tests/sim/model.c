@@ -308,7 +308,12 @@ static void keep_attempt(struct world *w, const struct attempt_rec *rec)
     struct model_attempt *attempt = x == NULL ? NULL : model_attempt(x, rec->token);
     PROMISE(w, attempt != NULL && attempt->worker_id == rec->worker_id,
             "an attempt of %s was kept that nobody was granted", exec_label(w, rec->exec_id));
+    bool silent = attempt->outcome == OUTCOME_LOST || attempt->outcome == OUTCOME_RETURNED;
+    PROMISE(w, attempt->outcome == OUTCOME_NONE || (silent && rec->outcome == OUTCOME_SUCCEEDED),
+            "an attempt of %s ended twice, as %.*s and as %.*s", exec_label(w, rec->exec_id),
+            STR_ARG(outcome_name(attempt->outcome)), STR_ARG(outcome_name(rec->outcome)));
     attempt->outcome = rec->outcome;
+    attempt->ended_turn = w->model.turn;
     saw_outcome(rec->outcome);
 }
 

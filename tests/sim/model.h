@@ -37,7 +37,7 @@ struct model_attempt {
     uint64_t token;
     uint64_t worker_id;
     enum outcome outcome; /* OUTCOME_NONE: under way */
-    bool accepted;        /* a worker was told that its result counts */
+    uint64_t ended_turn;
 };
 
 struct model_exec {
