@@ -139,9 +139,7 @@ static struct request *request_new(struct net *net, struct http_request *http)
 /* What has a body was met when its head came. */
 static void on_request(void *arg, struct http_request *http)
 {
-    if (http->user != NULL)
-        routes_serve(http->user);
-    else if (routes_admit(request_new(arg, http)))
+    if (http->user != NULL || routes_admit(request_new(arg, http)))
         routes_serve(http->user);
 }
 
