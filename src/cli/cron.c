@@ -60,7 +60,7 @@ static enum rc read_preview(struct cli *cli, const struct cron_args *args, struc
     struct cron_options options = {.seconds = args->seconds, .name = str_c(args->name)};
     struct cron_clock clock = {.gap = (enum cron_gap)args->gap, .fold = (enum cron_fold)args->fold};
     struct cron cron;
-    struct str text;
+    struct str text = {0};
     struct str zone;
     int64_t from_ms = clock_wall_ms();
     if (args->count < 1 || args->count > PREVIEW_RUNS_MAX)
@@ -141,7 +141,7 @@ static void drop_zones(struct zones **zones)
 static enum rc cron_run(struct cli *cli, const void *args, struct err *err)
 {
     CLEANUP(drop_zones) struct zones *zones = zones_new(NULL);
-    struct preview preview;
+    struct preview preview = {0};
     TRY(read_preview(cli, args, zones, &preview, err));
     if (cli->format == CLI_JSON)
         print_json(&preview);

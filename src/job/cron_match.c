@@ -1,6 +1,8 @@
 #include "job/cron_match.h"
 #include "base/date.h"
 
+#include <assert.h>
+
 enum { DAY_S = 86400, MONDAY = 1, FRIDAY = 5 };
 
 #define BIT(n) (UINT64_C(1) << (n))
@@ -15,10 +17,12 @@ struct month {
 
 static struct month month_of(int64_t year, unsigned month)
 {
-    return (struct month){
+    struct month m = {
         .first_weekday = date_weekday(date_to_days(year, month, 1)),
         .days = date_month_days(year, month),
     };
+    assert(m.days >= 28 && m.days <= 31);
+    return m;
 }
 
 static unsigned weekday_of(const struct month *m, unsigned day)

@@ -225,7 +225,7 @@ static enum rc take_range_end(struct reader *r, struct range *range)
 
 static enum rc read_nth(struct reader *r, unsigned weekday)
 {
-    unsigned nth;
+    unsigned nth = 0;
     TRY(take_number(r, &nth));
     if (nth < 1 || nth > 5)
         return refuse(r, "a month has no day of week number %u; # takes 1 to 5", nth);
@@ -253,7 +253,7 @@ static enum rc read_suffix(struct reader *r, unsigned value, bool *ret_done)
 /* "5", "5-10", "5-10/2", "5/15" (from 5 on), and what read_suffix knows. */
 static enum rc read_values(struct reader *r)
 {
-    struct range range;
+    struct range range = {0};
     bool done;
     TRY(take_value(r, &range.from));
     TRY(read_suffix(r, range.from, &done));

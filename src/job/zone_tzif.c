@@ -68,9 +68,10 @@ static enum rc check_counts(const struct counts *c, struct err *err)
 static enum rc take_header(struct str *rest, char *ret_version, struct counts *ret_counts,
                            struct err *err)
 {
-    struct str head;
+    struct str head = *rest;
+    struct str ignored;
     uint32_t numbers[6];
-    TRY(take(rest, HEADER_BYTES, &head, err));
+    TRY(take(rest, HEADER_BYTES, &ignored, err));
     if (!str_starts(head, MAGIC))
         return err_set(err, RC_CORRUPT, "this is no time zone file");
     *ret_version = head.ptr[4];
@@ -171,7 +172,7 @@ enum rc zone_parse(struct str bytes, struct zone **ret_zone, struct err *err)
     struct str rest = bytes;
     struct block block = {0};
     struct zone_rule rule = {0};
-    char version;
+    char version = 0;
     char again;
     if (bytes.len > ZONE_BYTES_MAX)
         return err_set(err, RC_CORRUPT, "more than %d bytes", ZONE_BYTES_MAX);

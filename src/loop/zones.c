@@ -137,8 +137,8 @@ static enum rc find_locked(struct zones *zones, const char *path, struct str nam
                            const struct zone **ret_zone, struct err *err)
 {
     struct entry *entry = strmap_get(&zones->by_name, name);
-    struct version version;
-    struct zone *zone;
+    struct version version = {0};
+    struct zone *zone = NULL;
     TRY(look(zones, path, name, &version, err));
     if (entry != NULL && same_version(&entry->version, &version)) {
         *ret_zone = entry->zone;

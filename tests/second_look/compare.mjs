@@ -114,7 +114,7 @@ function lacksEarlyMarch(us, them, zone) {
 const known = [
   ["croner", (e, them) => them.refused && /W/.test(e.text), "no W"],
   ["croner", (e, them) => them.refused && /L,(.*,)?L/.test(e.text), "L once in a list"],
-  ["croner", (e) => /SUN-SUN/.test(e.text), "SUN-SUN is the whole week"],
+  ["croner", (e) => /(SUN|\b0)-SUN/.test(e.text), "SUN-SUN is the whole week"],
   ["croner", (e, them, us, zone) => lacksEarlyMarch(us, them, zone), "February has 31 days"],
   ["parser", (e, them) => them.refused && /W/.test(e.text), "no W"],
   ["parser", (e, them) => /duplicate values/.test(them.refused), "no value twice"],
