@@ -26,7 +26,7 @@ struct tzif {
 static inline void tzif_add(struct buf *out, int64_t value, size_t bytes)
 {
     for (size_t i = bytes; i-- > 0;)
-        buf_add_char(out, (char)((uint64_t)value >> (8 * i)));
+        buf_add_char(out, i < 8 ? (char)((uint64_t)value >> (8 * i)) : 0);
 }
 
 static inline void tzif_add_block(struct buf *out, const struct tzif *t, size_t time_bytes)

@@ -117,6 +117,8 @@ const known = [
   ["croner", (e) => /(SUN|\b0)-SUN/.test(e.text), "SUN-SUN is the whole week"],
   ["croner", (e, them, us, zone) => lacksEarlyMarch(us, them, zone), "February has 31 days"],
   ["parser", (e, them) => them.refused && /W/.test(e.text), "no W"],
+  ["parser", (e, them, us, zone) => /loop limit/.test(them.refused) && zone === "Australia/Lord_Howe",
+   "lost on a night of half an hour"],
   ["parser", (e, them) => /duplicate values/.test(them.refused), "no value twice"],
   ["parser", (e, them) => them.refused && /#/.test(e.text) && /,/.test(dayFields(e)[1]),
    "no # in a list"],
