@@ -53,8 +53,9 @@ struct stats_view {
     size_t worker_count;
     size_t slots;
     size_t busy;
-    size_t in_memory;   /* executions the engine holds */
-    size_t quarantined; /* executions that make no sense and are left alone */
+    size_t in_memory;       /* executions the engine holds */
+    size_t quarantined;     /* executions that make no sense and are left alone */
+    struct store_cost cost; /* filled in by whoever knows the store, not by the engine */
 };
 
 struct command {

@@ -171,6 +171,13 @@ static inline bool delta_is_empty(const struct delta *d)
            0;
 }
 
+/* What keeping turns costs, counted since the store was opened. */
+struct store_cost {
+    uint64_t commits; /* tried; a turn that changes nothing is none */
+    uint64_t syncs;   /* calls that waited for the disk, for commits and for what follows them */
+    uint64_t sync_us; /* how long they waited */
+};
+
 /* ---- what a turn must know */
 
 enum question_kind {

@@ -15,6 +15,7 @@ static void answer_stats(struct request *r)
         return;
     }
     r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
+    r->cmd.reply.stats.cost = r->server->store->ops->cost(r->server->store);
     r->body = BUF(STATS_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
     stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);

@@ -101,6 +101,8 @@ struct store_ops {
     /* More handles on the same data; both outlive nothing: close them before the store. */
     enum rc (*reader)(struct store *, struct reader **ret_reader, struct err *);
     enum rc (*logs)(struct store *, struct logs **ret_logs, struct err *);
+    /* What turns have cost since the store was opened. From any thread. */
+    struct store_cost (*cost)(struct store *);
     void (*close)(struct store *);
 };
 

@@ -304,6 +304,12 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
     json_put_int(w, "busy", (int64_t)stats->busy);
     json_close(w);
     json_put_int(w, "quarantined", (int64_t)stats->quarantined);
+    json_key(w, "store");
+    json_open(w);
+    json_put_int(w, "commits", (int64_t)stats->cost.commits);
+    json_put_int(w, "syncs", (int64_t)stats->cost.syncs);
+    json_put_int(w, "sync_ms", (int64_t)(stats->cost.sync_us / 1000));
+    json_close(w);
     json_close(w);
 }
 

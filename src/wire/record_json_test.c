@@ -273,8 +273,12 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
 {
     (void)state;
     struct counter *counters = ARENA_ARRAY(&arena, struct counter, 6);
-    struct stats_view stats = {
-        .counters = counters, .worker_count = 1, .slots = 8, .busy = 4, .quarantined = 3};
+    struct stats_view stats = {.counters = counters,
+                               .worker_count = 1,
+                               .slots = 8,
+                               .busy = 4,
+                               .quarantined = 3,
+                               .cost = {.commits = 31, .syncs = 33, .sync_us = 19999}};
     count(&stats, counters, COUNTER_EXECS, "mail", EXEC_QUEUED, 5);
     count(&stats, counters, COUNTER_EXECS, "default", EXEC_RUNNING, 2);
     count(&stats, counters, COUNTER_EXECS, "mail", EXEC_RUNNING, 1);
@@ -290,6 +294,7 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
                "\"failed\":0,\"timeout\":0,\"cancelled\":0}");
     assert_raw("workers", "{\"count\":1,\"slots\":8,\"busy\":4}");
     assert_raw("quarantined", "3");
+    assert_raw("store", "{\"commits\":31,\"syncs\":33,\"sync_ms\":19}");
     const struct json *queues = written("queues");
     assert_int_equal(queues->count, 2);
     assert_true(str_eq(json_get(&queues->items[0], STR("queue"))->string, STR("default")));

@@ -242,6 +242,7 @@ enum rc mem_commit(struct store *store, const struct ownership *own, const struc
         return RC_OK;
     pthread_mutex_lock(&m->lock);
     apply(m, delta);
+    atomic_fetch_add(&m->commits, 1);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }

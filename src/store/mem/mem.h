@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { CLAIM_KINDS = CLAIM_NAME + 1 };
 
@@ -28,6 +29,7 @@ struct mem_store {
     /* Held by whoever touches what follows. The turn thread is the only one that changes tables
      * (all but the logs), so it may look without. */
     pthread_mutex_t lock;
+    atomic_uint_least64_t commits;
     uint64_t epoch;
     uint64_t turn;
     uint64_t newest_id;

@@ -313,6 +313,11 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     return RC_OK;
 }
 
+static struct store_cost cost(struct store *store)
+{
+    return (struct store_cost){.commits = atomic_load(&mem_of(store)->commits)};
+}
+
 /* ---- opening and closing */
 
 static void free_rows(struct mem_store *m)
@@ -405,6 +410,7 @@ static const struct store_ops ops = {
     .key_put = key_put,
     .reader = mem_reader_open,
     .logs = mem_logs_open,
+    .cost = cost,
     .close = close_store,
 };
 

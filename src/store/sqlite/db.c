@@ -129,10 +129,10 @@ static enum rc prepare(struct db *db, enum sql first, enum sql last, struct err 
     return RC_OK;
 }
 
-static enum rc set_up(struct db *db, const struct role *role, struct err *err)
+static enum rc set_up(struct db *db, const struct role *role, const char *vfs, struct err *err)
 {
     int flags = role->flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    if (sqlite3_open_v2(db->path, &db->handle, flags, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(db->path, &db->handle, flags, vfs) != SQLITE_OK)
         return db_fail(db, "opening", err);
     TRY(db_exec(db, sql_text(role->setup), err));
     TRY(prepare(db, SQL_VERSION, SQL_ROLLBACK, err));
@@ -143,10 +143,11 @@ static enum rc set_up(struct db *db, const struct role *role, struct err *err)
     return prepare(db, role->first, role->last, err);
 }
 
-enum rc db_open(struct db *db, const char *path, enum db_role role, struct err *err)
+enum rc db_open(struct db *db, const char *path, enum db_role role, const char *vfs,
+                struct err *err)
 {
     *db = (struct db){.path = mem_dup(path, strlen(path))};
-    enum rc rc = set_up(db, &roles[role], err);
+    enum rc rc = set_up(db, &roles[role], vfs, err);
     if (rc != RC_OK)
         db_close(db);
     return rc;

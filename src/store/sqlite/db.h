@@ -22,8 +22,10 @@ struct db {
     sqlite3_stmt *stmts[SQL_COUNT]; /* owned; NULL where the role does not use it */
 };
 
-/* On failure there is nothing to close. */
-enum rc db_open(struct db *db, const char *path, enum db_role role, struct err *err);
+/* vfs: the name of the way to the file system; NULL: SQLite's own. On failure there is nothing to
+ * close. */
+enum rc db_open(struct db *db, const char *path, enum db_role role, const char *vfs,
+                struct err *err);
 void db_close(struct db *db); /* a zeroed struct is closed already */
 
 /* Runs a text of any number of statements, ignoring rows. */

@@ -163,7 +163,7 @@ static const struct logs_ops ops = {
 enum rc sqlite_logs(struct store *store, struct logs **ret_logs, struct err *err)
 {
     struct db db;
-    TRY(db_open(&db, sqlite_of(store)->logs_path, DB_LOGS, err));
+    TRY(db_open(&db, sqlite_of(store)->logs_path, DB_LOGS, NULL, err));
     struct sqlite_logs *l = MEM_NEW(struct sqlite_logs);
     *l = (struct sqlite_logs){.logs.ops = &ops, .db = db};
     *ret_logs = &l->logs;

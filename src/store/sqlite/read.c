@@ -133,7 +133,7 @@ static const struct reader_ops ops = {
 enum rc sqlite_reader(struct store *store, struct reader **ret_reader, struct err *err)
 {
     struct db db;
-    TRY(db_open(&db, sqlite_of(store)->db_path, DB_READER, err));
+    TRY(db_open(&db, sqlite_of(store)->db_path, DB_READER, NULL, err));
     struct sqlite_reader *r = MEM_NEW(struct sqlite_reader);
     *r = (struct sqlite_reader){.reader.ops = &ops, .db = db};
     *ret_reader = &r->reader;

@@ -7,11 +7,14 @@
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "store/sqlite/db.h"
+#include "store/sqlite/vfs.h"
 #include "store/store.h"
 
 struct sqlite_store {
     struct store store;
     struct db db;
+    struct vfs vfs; /* of db */
+    atomic_uint_least64_t commits;
     int lock_fd;     /* owned */
     char *db_path;   /* owned */
     char *logs_path; /* owned */

@@ -345,11 +345,25 @@ static void a_commit_of_unknown_outcome_may_come_back(void **state)
     store->ops->close(store);
 }
 
+static void every_commit_of_a_durable_store_is_a_counted_sync(void **state)
+{
+    struct store *store = open_store(*state);
+    submit(store, 1, 2);
+    struct store_cost before = store->ops->cost(store);
+    submit(store, 3, 4); /* becomes the owner, and commits a turn */
+    struct store_cost after = store->ops->cost(store);
+    assert_int_equal(after.commits, before.commits + 1);
+    assert_int_equal(after.syncs, before.syncs + 2);
+    assert_true(after.sync_us > before.sync_us);
+    store->ops->close(store);
+}
+
 #define IN_DIR(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_DIR(every_commit_of_a_durable_store_is_a_counted_sync),
         IN_DIR(a_second_server_is_told_who_has_the_directory),
         IN_DIR(a_file_of_an_older_version_is_brought_up_to_date),
         IN_DIR(a_file_of_a_newer_version_is_refused),

@@ -56,6 +56,18 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     return rc;
 }
 
+/* ---- what it costs */
+
+static struct store_cost cost(struct store *store)
+{
+    struct sqlite_store *s = sqlite_of(store);
+    return (struct store_cost){
+        .commits = atomic_load(&s->commits),
+        .syncs = atomic_load(&s->vfs.syncs),
+        .sync_us = atomic_load(&s->vfs.sync_us),
+    };
+}
+
 /* ---- opening and closing */
 
 static void abort_turn(struct store *store)
@@ -69,6 +81,7 @@ static void close_store(struct store *store)
     if (s->db.handle != NULL)
         sqlite_turn_abort(s);
     db_close(&s->db);
+    vfs_end(&s->vfs);
     free(s->db_path);
     free(s->logs_path);
     if (s->lock_fd >= 0)
@@ -89,6 +102,7 @@ static const struct store_ops ops = {
     .key_put = key_put,
     .reader = sqlite_reader,
     .logs = sqlite_logs,
+    .cost = cost,
     .close = close_store,
 };
 
@@ -98,13 +112,14 @@ static enum rc open_files(struct sqlite_store *s, const char *dir, enum durabili
     TRY(dir_lock(dir, &s->lock_fd, err));
     TRY(dir_file(dir, "belfry.db", &s->db_path, err));
     TRY(dir_file(dir, "logs.db", &s->logs_path, err));
-    TRY(db_open(&s->db, s->db_path, DB_WRITER, err));
+    vfs_begin(&s->vfs);
+    TRY(db_open(&s->db, s->db_path, DB_WRITER, s->vfs.name, err));
     if (durability == DURABILITY_NORMAL)
         TRY(db_exec(&s->db, sql_text(SQL_SYNC_NORMAL), err));
     /* Opened once now, so that a file nobody can use stops the start and not the first command
      * that prints something. */
     struct db logs;
-    TRY(db_open(&logs, s->logs_path, DB_LOGS, err));
+    TRY(db_open(&logs, s->logs_path, DB_LOGS, NULL, err));
     db_close(&logs);
     return RC_OK;
 }

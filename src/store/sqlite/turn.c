@@ -61,6 +61,7 @@ static enum rc commit_in_place(struct sqlite_store *s, struct err *err)
 enum rc sqlite_turn_commit(struct sqlite_store *s, struct err *err)
 {
     s->in_turn = false;
+    atomic_fetch_add(&s->commits, 1);
     return commit_in_place(s, err);
 }
 
