@@ -1,6 +1,7 @@
 #include "bench/command.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "bench/forks.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
 #include "bench/role.h"
@@ -17,10 +18,11 @@ enum {
     BATCH_MAX = 10000, /* what the API takes in one request */
 };
 
-enum role { ROLE_NONE, ROLE_WORKER };
+enum role { ROLE_NONE, ROLE_WORKER, ROLE_FORKS };
 
 struct bench_args {
     int64_t jobs;
+    int64_t backlog;
     int64_t seconds;
     int64_t clients;
     int64_t batch;
@@ -40,29 +42,34 @@ static const char *const durabilities[] = {"full", "normal"};
 #define AT(member) offsetof(struct bench_args, member)
 static const struct opt table[] = {
     {"jobs", 0, OPT_NUMBER, "N", AT(jobs),
-     "stop after so many jobs (life 200000, submit 100000, latency 1000)"},
+     "stop after so many jobs (life 200000, submit 100000, latency 1000,\n"
+     "burst 2000, flood 50000, commands 5000)"},
     {"seconds", 0, OPT_NUMBER, "N", AT(seconds),
      "stop sending after so long (life 60, submit 10, latency 30)"},
+    {"backlog", 0, OPT_NUMBER, "N", AT(backlog), "jobs for later that the server has already (0)"},
     {"clients", 0, OPT_NUMBER, "N", AT(clients), "connections of submit (64)"},
     {"batch", 0, OPT_NUMBER, "N", AT(batch), "jobs per request of life (500)"},
     {"slots", 0, OPT_NUMBER, "N", AT(slots), "jobs the worker takes at once (2000)"},
     {"durability", 0, OPT_CHOICE, "full|normal", AT(durability), "of the server (full)"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
-    {"role", 0, OPT_CHOICE, "none|worker", AT(role), NULL},
+    {"role", 0, OPT_CHOICE, "none|worker|forks", AT(role), NULL},
     {"server", 0, OPT_TEXT, "URL", AT(server), NULL},
     {"token-file", 0, OPT_TEXT, "FILE", AT(token_file), NULL},
     OPT_HELP(struct bench_args, help),
 };
 
 static const struct opts opts = {
-    "bench", "[life] [submit] [latency] [options]",
+    "bench", "[life|submit|latency|burst|flood|commands]... [options]",
     "Measures belfry on this machine: starts a server and a worker of its own, on a database\n"
     "of its own that is removed afterwards, and counts its rows before it believes a figure.\n"
     "\n"
     "  life      jobs that do nothing, from being submitted in batches to being completed\n"
     "  submit    single submissions by many clients, each durable before it is answered\n"
     "  latency   from sending a job to its start, one at a time on an idle server\n"
+    "  burst     how late jobs start that are all due at one moment\n"
+    "  flood     the same for many more, due within one second\n"
+    "  commands  jobs that run a program, against running it without belfry\n"
     "\n"
     "Other settings of the server are taken from BELFRY_* variables as always.",
     table, COUNT_OF(table)};
@@ -142,6 +149,7 @@ static int bench(const struct bench_args *args, const struct opt_words *words)
         .slots = (uint32_t)args->slots,
         .clients = (uint32_t)args->clients,
         .batch = (uint32_t)args->batch,
+        .backlog = (uint64_t)args->backlog,
         .jobs = (uint64_t)args->jobs,
         .seconds = args->seconds,
     };
@@ -187,5 +195,10 @@ int bench_command(int argc, char **argv)
     }
     if (args.help)
         return print_help();
-    return args.role == ROLE_WORKER ? run_role(&args) : bench(&args, &words);
+    switch ((enum role)args.role) {
+    case ROLE_WORKER: return run_role(&args);
+    case ROLE_FORKS: return forks_main((uint64_t)args.jobs, (uint64_t)args.slots);
+    case ROLE_NONE: break;
+    }
+    return bench(&args, &words);
 }

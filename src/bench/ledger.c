@@ -85,15 +85,14 @@ static enum rc compare(const char *what, uint64_t found, uint64_t expected, stru
                    what, expected);
 }
 
-enum rc ledger_check(const struct ledger *ledger, uint64_t jobs, bool completed, struct err *err)
+enum rc ledger_check(const struct ledger *ledger, const struct ledger_truth *truth, struct err *err)
 {
-    uint64_t over = completed ? jobs : 0;
     uint64_t all = 0;
     for (size_t i = 0; i < EXEC_STATES; i++)
         all += ledger->history[i];
-    TRY(compare("jobs", ledger->jobs, jobs, err));
-    TRY(compare("unfinished executions", ledger->live, jobs - over, err));
-    TRY(compare("completed executions", ledger->history[EXEC_COMPLETED], over, err));
-    TRY(compare("finished executions", all, over, err));
-    return compare("attempts", ledger->attempts, over, err);
+    TRY(compare("jobs", ledger->jobs, truth->completed + truth->waiting, err));
+    TRY(compare("unfinished executions", ledger->live, truth->waiting, err));
+    TRY(compare("completed executions", ledger->history[EXEC_COMPLETED], truth->completed, err));
+    TRY(compare("finished executions", all, truth->completed, err));
+    return compare("attempts", ledger->attempts, truth->completed, err);
 }

@@ -18,6 +18,12 @@ struct ledger {
 /* data_dir is a server's. May be called while the server runs. */
 enum rc ledger_read(const char *data_dir, struct ledger *ret_ledger, struct err *err);
 
-/* RC_CORRUPT, and a sentence with the two numbers, unless the database holds exactly `jobs` jobs,
- * each with one execution: completed in one attempt when `completed`, else still waiting. */
-enum rc ledger_check(const struct ledger *ledger, uint64_t jobs, bool completed, struct err *err);
+/* What there must be: jobs with one execution each, completed in one attempt or still waiting. */
+struct ledger_truth {
+    uint64_t completed;
+    uint64_t waiting;
+};
+
+/* RC_CORRUPT, and a sentence with the two numbers, unless the database holds exactly that. */
+enum rc ledger_check(const struct ledger *ledger, const struct ledger_truth *truth,
+                     struct err *err);

@@ -27,7 +27,7 @@ struct crowd {
     const struct load_plan *plan;
     struct load *load;
     struct client *clients; /* owned */
-    struct buf body;        /* the same for every request */
+    struct buf body;        /* of the next request */
     struct arena arena;     /* of one answer */
     uint64_t jobs_sent;
     int64_t until_us;
@@ -100,6 +100,31 @@ static void on_done(void *arg, const struct http_response *response, const struc
 
 /* ---- requests */
 
+static void print_job(struct crowd *crowd, uint64_t number)
+{
+    if (crowd->plan->print != NULL)
+        crowd->plan->print(crowd->plan->arg, number, &crowd->body);
+    else
+        buf_add(&crowd->body, STR(JOB));
+}
+
+static void print_body(struct crowd *crowd)
+{
+    uint32_t count = crowd->plan->batch;
+    if (crowd->plan->print == NULL && crowd->body.len > 0)
+        return; /* the same as the last one */
+    buf_clear(&crowd->body);
+    if (count > 0)
+        buf_add(&crowd->body, STR("{\"jobs\":["));
+    print_job(crowd, crowd->jobs_sent);
+    for (uint32_t i = 1; i < count; i++) {
+        buf_add_char(&crowd->body, ',');
+        print_job(crowd, crowd->jobs_sent + i);
+    }
+    if (count > 0)
+        buf_add(&crowd->body, STR("]}"));
+}
+
 static void send_next(struct client *client)
 {
     struct crowd *crowd = client->crowd;
@@ -107,6 +132,7 @@ static void send_next(struct client *client)
     int64_t now_us = clock_mono_us();
     if (crowd->jobs_sent >= crowd->plan->jobs_max || now_us >= crowd->until_us)
         return;
+    print_body(crowd);
     crowd->jobs_sent += jobs_per_call(crowd->plan);
     crowd->busy++;
     client->sent_us = now_us;
@@ -120,18 +146,6 @@ static void send_next(struct client *client)
                          .on_done = on_done,
                          .arg = client,
                      });
-}
-
-static void print_body(struct buf *body, uint32_t batch)
-{
-    if (batch == 0) {
-        buf_add(body, STR(JOB));
-        return;
-    }
-    buf_add(body, STR("{\"jobs\":[" JOB));
-    for (uint32_t i = 1; i < batch; i++)
-        buf_add(body, STR("," JOB));
-    buf_add(body, STR("]}"));
 }
 
 /* ---- the crowd */
@@ -175,7 +189,6 @@ enum rc load_run(struct stage *stage, const struct load_plan *plan, struct load 
         .body = BUF(BODY_BYTES_MAX),
     };
     *ret_load = (struct load){0};
-    print_body(&crowd.body, plan->batch);
     TRY(crowd_connect(&crowd, err));
     ret_load->begun_us = clock_mono_us();
     crowd.until_us = ret_load->begun_us + plan->seconds_max * 1000000;

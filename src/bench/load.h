@@ -7,9 +7,14 @@
 #include "bench/hist.h"
 #include "bench/stage.h"
 
+/* Prints the job with this number, counted from 0. */
+typedef void load_print(void *arg, uint64_t number, struct buf *out);
+
 struct load_plan {
     uint32_t clients;
     uint32_t batch;      /* jobs per request; 0: single submissions */
+    load_print *print;   /* NULL: all the same, for the handler */
+    void *arg;           /* of print */
     uint64_t jobs_max;   /* rounded up to whole requests */
     int64_t seconds_max; /* after which no new request is sent */
 };

@@ -1,4 +1,7 @@
 #include "bench/measure.h"
+#include "bench/backlog.h"
+#include "bench/commands.h"
+#include "bench/due.h"
 #include "bench/latency.h"
 #include "bench/ledger.h"
 #include "bench/load.h"
@@ -9,6 +12,10 @@ enum {
     /* Enough batches under way that the server always has one to read while it keeps another; more
      * only add to what waits. */
     LIFE_CLIENTS = 4,
+    FLOOD_SPAN_MS = 1000,
+    /* More than the processors can run at once, so that none waits for the next one; few enough
+     * that the bare loop does not measure the scheduler. */
+    COMMANDS_AT_ONCE = 8,
 };
 
 /* What a measurement saw. */
@@ -17,13 +24,18 @@ struct seen {
     uint64_t jobs; /* acknowledged */
     int64_t wall_us;
     struct hist answer_us;
-    struct hist start_us; /* empty where it is not measured */
+    struct hist start_us; /* empty where it is not measured, as is the next */
+    struct hist late_us;
+    int64_t all_started_us; /* from the first moment that was due; 0: nothing was */
+    int64_t bare_us;        /* the same without belfry; 0: there is nothing to compare with */
 };
+
+enum hands { HANDS_NONE, HANDS_HANDLER, HANDS_COMMANDS };
 
 struct measure {
     const char *name;
-    bool completes; /* jobs are run, by a worker; else nobody knows them */
-    uint64_t jobs;  /* unless the options say otherwise */
+    enum hands hands; /* who runs the jobs */
+    uint64_t jobs;    /* unless the options say otherwise */
     int64_t seconds;
     enum rc (*run)(struct stage *stage, const struct measure_options *options,
                    struct seen *ret_seen, struct err *err);
@@ -110,12 +122,62 @@ static enum rc run_latency(struct stage *stage, const struct measure_options *op
     return RC_OK;
 }
 
+/* ---- moments */
+
+static enum rc run_due(struct stage *stage, const struct measure_options *options, int64_t span_ms,
+                       struct seen *ret_seen, struct err *err)
+{
+    struct due due;
+    struct due_plan plan = {.jobs = options->jobs, .batch = options->batch, .span_ms = span_ms};
+    TRY(due_run(stage, &plan, &due, err));
+    TRY(finish_calls(stage, due.load.jobs, err));
+    ret_seen->requests = due.load.requests;
+    ret_seen->jobs = due.load.jobs;
+    ret_seen->wall_us = due.all_us - due.load.begun_us;
+    ret_seen->late_us = due.late_us;
+    ret_seen->all_started_us = due.all_us - due.first_us;
+    return RC_OK;
+}
+
+/* All due at the same millisecond. */
+static enum rc run_burst(struct stage *stage, const struct measure_options *options,
+                         struct seen *ret_seen, struct err *err)
+{
+    return run_due(stage, options, 0, ret_seen, err);
+}
+
+/* All due within one second. */
+static enum rc run_flood(struct stage *stage, const struct measure_options *options,
+                         struct seen *ret_seen, struct err *err)
+{
+    return run_due(stage, options, FLOOD_SPAN_MS, ret_seen, err);
+}
+
+/* ---- commands */
+
+static enum rc run_commands(struct stage *stage, const struct measure_options *options,
+                            struct seen *ret_seen, struct err *err)
+{
+    struct commands commands;
+    struct commands_plan plan = {
+        .jobs = options->jobs, .batch = options->batch, .at_once = options->slots};
+    TRY(commands_run(stage, &plan, &commands, err));
+    ret_seen->requests = commands.load.requests;
+    ret_seen->jobs = commands.load.jobs;
+    ret_seen->wall_us = commands.ended_us - commands.load.begun_us;
+    ret_seen->bare_us = commands.bare_us;
+    return RC_OK;
+}
+
 /* ---- all of them */
 
 static const struct measure measures[] = {
-    {"life", true, 200000, 60, run_life},
-    {"submit", false, 100000, 10, run_submit},
-    {"latency", true, 1000, 30, run_latency},
+    {"life", HANDS_HANDLER, 200000, 60, run_life},
+    {"submit", HANDS_NONE, 100000, 10, run_submit},
+    {"latency", HANDS_HANDLER, 1000, 30, run_latency},
+    {"burst", HANDS_HANDLER, 2000, 0, run_burst},
+    {"flood", HANDS_HANDLER, 50000, 0, run_flood},
+    {"commands", HANDS_COMMANDS, 5000, 0, run_commands},
 };
 
 const struct measure *measure_at(size_t place)
@@ -147,25 +209,39 @@ static void report_seen(struct report *r, const struct seen *seen)
 {
     static const char *const start[] = {"start_p50_ms", "start_p99_ms", "start_max_ms"};
     static const char *const answer[] = {"answer_p50_ms", "answer_p99_ms", "answer_max_ms"};
+    static const char *const late[] = {"late_p50_ms", "late_p99_ms", "late_max_ms"};
     double seconds = (double)seen->wall_us / 1e6;
-    if (seen->start_us.total == 0) /* one at a time, with pauses, has no rate to speak of */
+    if (seen->start_us.total + seen->late_us.total == 0) /* with pauses there is no rate */
         report_figure(r, "jobs_per_s", (double)seen->jobs / seconds, 0);
+    if (seen->bare_us > 0) {
+        report_figure(r, "bare_per_s", (double)seen->jobs / ((double)seen->bare_us / 1e6), 0);
+        report_figure(r, "part_of_bare", (double)seen->bare_us / (double)seen->wall_us, 2);
+    }
     report_hist(r, start, &seen->start_us);
+    report_hist(r, late, &seen->late_us);
+    if (seen->all_started_us > 0)
+        report_figure(r, "all_started_s", (double)seen->all_started_us / 1e6, 3);
     report_hist(r, answer, &seen->answer_us);
     report_figure(r, "seconds", seconds, 3);
     report_count(r, "requests", seen->requests);
     report_count(r, "jobs_acknowledged", seen->jobs);
 }
 
-static void report_ledger(struct report *r, const struct ledger *ledger, uint64_t commits)
+static void report_ledger(struct report *r, const struct ledger *ledger)
 {
     report_count(r, "rows_job", ledger->jobs);
     report_count(r, "rows_waiting", ledger->live);
     report_count(r, "rows_completed", ledger->history[EXEC_COMPLETED]);
     report_count(r, "rows_attempt", ledger->attempts);
-    report_count(r, "commits", commits);
-    report_figure(r, "jobs_per_commit", (double)ledger->jobs / (double)commits, 1);
     report_figure(r, "database_bytes_per_job", (double)ledger->bytes / (double)ledger->jobs, 0);
+}
+
+static void report_cost(struct report *r, const struct store_cost *cost, uint64_t jobs)
+{
+    report_count(r, "commits", cost->commits);
+    report_count(r, "syncs", cost->syncs);
+    report_figure(r, "sync_s", (double)cost->sync_us / 1e6, 3);
+    report_figure(r, "jobs_per_commit", (double)jobs / (double)cost->commits, 1);
 }
 
 static void report_usage(struct report *r, const struct stage_usage *usage, uint64_t jobs)
@@ -207,37 +283,84 @@ static struct measure_options with_defaults(const struct measure *m,
     return full;
 }
 
+/* What is asked before and after. */
+struct state {
+    struct ledger ledger;
+    struct stats stats;
+    struct stage_usage usage;
+};
+
+static enum rc look(struct stage *stage, struct state *ret_state, struct err *err)
+{
+    TRY(ledger_read(stage_dir(stage), &ret_state->ledger, err));
+    TRY(stage_ask(stage, &ret_state->stats, err));
+    ret_state->usage = stage_usage(stage);
+    return RC_OK;
+}
+
+static struct store_cost cost_since(const struct store_cost *now, const struct store_cost *before)
+{
+    return (struct store_cost){
+        .commits = now->commits - before->commits,
+        .syncs = now->syncs - before->syncs,
+        .sync_us = now->sync_us - before->sync_us,
+    };
+}
+
 static enum rc run_on_stage(const struct measure *m, const struct measure_options *options,
                             struct stage *stage, struct report *report, struct err *err)
 {
-    struct ledger before;
-    struct ledger after;
+    struct load backlog = {0};
+    struct state before;
+    struct stats after;
+    struct ledger ledger;
     struct seen seen = {0};
 
-    TRY(ledger_read(stage_dir(stage), &before, err));
-    struct stage_usage usage = stage_usage(stage);
+    TRY(backlog_make(stage, options->backlog, &backlog, err));
+    TRY(look(stage, &before, err));
     TRY(m->run(stage, options, &seen, err));
-    usage = usage_since(stage, &usage);
+    struct stage_usage usage = usage_since(stage, &before.usage);
+    TRY(stage_ask(stage, &after, err));
     TRY(stage_leave(stage, err));
-    TRY(ledger_read(stage_dir(stage), &after, err));
-    TRY(ledger_check(&after, seen.jobs, m->completes, err));
+    TRY(ledger_read(stage_dir(stage), &ledger, err));
+    bool completes = m->hands != HANDS_NONE;
+    TRY(ledger_check(&ledger,
+                     &(struct ledger_truth){
+                         .completed = completes ? seen.jobs : 0,
+                         .waiting = backlog.jobs + (completes ? 0 : seen.jobs),
+                     },
+                     err));
 
+    struct store_cost cost = cost_since(&after.cost, &before.stats.cost);
     report_section(report, m->name);
     report_seen(report, &seen);
-    report_ledger(report, &after, after.commits - before.commits);
+    report_cost(report, &cost, seen.jobs);
+    report_ledger(report, &ledger);
     report_usage(report, &usage, seen.jobs);
     report_count(report, "server_peak_memory_mib", (uint64_t)stage_peak_bytes(stage) >> 20);
     return RC_OK;
+}
+
+static uint32_t slots_of(const struct measure *m, uint32_t slots)
+{
+    switch (m->hands) {
+    case HANDS_NONE: return 0;
+    case HANDS_HANDLER: return slots;
+    case HANDS_COMMANDS: return COMMANDS_AT_ONCE;
+    }
+    return 0;
 }
 
 enum rc measure_run(const struct measure *m, const struct measure_options *options,
                     struct report *report, struct err *err)
 {
     struct measure_options full = with_defaults(m, options);
+    full.slots = slots_of(m, full.slots);
     struct stage_options stage_options = {
         .tmp_root = full.tmp_root,
         .durability = full.durability,
-        .slots = m->completes ? full.slots : 0,
+        .slots = full.slots,
+        .runs_commands = m->hands == HANDS_COMMANDS,
     };
     CLEANUP(stage_free) struct stage *stage = NULL;
     enum rc rc = stage_open(&stage_options, &stage, err);

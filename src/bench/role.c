@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    NOTE_BYTES_MAX = 128,
+    NOTES_BYTES_MAX = 16 << 20,
     TELL_MS = 5, /* between two notes about what is only counted */
 };
 
@@ -21,6 +21,7 @@ struct role {
     struct handler_worker *worker;
     uv_timer_t timer;
     struct arena arena; /* of one payload */
+    struct buf notes;   /* that wait to be told */
     uint64_t calls;
     uint64_t told;
 };
@@ -44,25 +45,42 @@ enum rc note_parse(struct str line, struct note *ret_note, struct err *err)
     return err_set(err, RC_INVALID, "the worker said '%.*s'", STR_ARG(line));
 }
 
-/* Nobody listens any more when it fails: the benchmark is gone, and so are we. */
-static void tell(struct role *r, uint64_t start_us, uint64_t drained_us)
+static void note(struct role *r, uint64_t start_us, uint64_t drained_us)
 {
-    CLEANUP(buf_free) struct buf line = BUF(NOTE_BYTES_MAX);
-    struct note note = {r->calls, start_us, drained_us};
-    note_print(&line, &note);
-    if (write(STDOUT_FILENO, line.ptr, line.len) != (ssize_t)line.len)
-        exit(EXIT_FAILURE);
+    note_print(&r->notes, &(struct note){r->calls, start_us, drained_us});
     r->told = r->calls;
+}
+
+/* Nobody listens any more when it fails: the benchmark is gone, and so are we. */
+static void tell(struct role *r)
+{
+    for (size_t at = 0; at < r->notes.len;) {
+        ssize_t len = write(STDOUT_FILENO, r->notes.ptr + at, r->notes.len - at);
+        if (len <= 0)
+            exit(EXIT_FAILURE);
+        at += (size_t)len;
+    }
+    buf_clear(&r->notes);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct role *r = timer->data;
     if (r->calls != r->told)
-        tell(r, 0, 0);
+        note(r, 0, 0);
+    tell(r);
 }
 
 /* ---- the handler */
+
+/* How long after the moment in this member of the payload; 0: there is none. */
+static uint64_t since(const struct json *payload, struct str member, int64_t now_us)
+{
+    const struct json *moment = json_get(payload, member);
+    if (moment == NULL || moment->kind != JSON_INT)
+        return 0;
+    return moment->integer < now_us ? (uint64_t)(now_us - moment->integer) : 1;
+}
 
 static enum outcome on_call(void *arg, const struct poll_lease *lease)
 {
@@ -75,10 +93,13 @@ static enum outcome on_call(void *arg, const struct poll_lease *lease)
     arena_reset(&r->arena);
     if (json_parse(lease->payload, &r->arena, &payload, NULL) != RC_OK)
         return OUTCOME_PERMANENT;
-    const struct json *sent = json_get(&payload, STR(ROLE_SENT));
-    if (sent == NULL || sent->kind != JSON_INT || sent->integer >= now_us)
+    uint64_t sent_us = since(&payload, STR(ROLE_SENT), now_us);
+    uint64_t due_us = since(&payload, STR(ROLE_DUE), now_us);
+    if (sent_us + due_us == 0)
         return OUTCOME_PERMANENT;
-    tell(r, (uint64_t)(now_us - sent->integer), 0);
+    note(r, sent_us + due_us, 0);
+    if (sent_us > 0)
+        tell(r);
     return OUTCOME_SUCCEEDED;
 }
 
@@ -87,7 +108,8 @@ static enum outcome on_call(void *arg, const struct poll_lease *lease)
 static void on_drained(void *arg)
 {
     struct role *r = arg;
-    tell(r, 0, (uint64_t)clock_mono_us());
+    note(r, 0, (uint64_t)clock_mono_us());
+    tell(r);
     uv_stop(&r->loop);
 }
 
@@ -127,11 +149,12 @@ static void end(struct role *r)
     uv_run(&r->loop, UV_RUN_DEFAULT);
     uv_loop_close(&r->loop);
     arena_free(&r->arena);
+    buf_free(&r->notes);
 }
 
 int role_main(const struct role_options *options)
 {
-    struct role r = {0};
+    struct role r = {.notes = BUF(NOTES_BYTES_MAX)};
     struct err err;
     uv_loop_init(&r.loop);
     enum rc rc = start(&r, options, &err);

@@ -11,10 +11,12 @@
 /* The member of the payload with the moment of sending, on clock_mono_us's clock, which is the same
  * for all processes of one machine. */
 #define ROLE_SENT "sent_us"
+/* The same for a job with a moment of its own: when it was due. It is told with the counted ones. */
+#define ROLE_DUE "due_us"
 
 struct note {
     uint64_t calls;      /* of the handler, so far */
-    uint64_t start_us;   /* from sending to the call; 0: nobody asked */
+    uint64_t start_us;   /* from sending, or being due, to the call; 0: nobody asked */
     uint64_t drained_us; /* when the last result was accepted; 0: it goes on */
 };
 

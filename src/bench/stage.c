@@ -34,8 +34,9 @@ struct stage {
     struct http_client *client; /* for our own questions */
     struct str url;             /* empty until the server has said it */
     struct str token;
-    bool worker_known; /* by the server */
-    bool ending;       /* processes may end now */
+    bool asking; /* for the server's numbers */
+    struct stats stats;
+    bool ending; /* processes may end now */
     uint64_t progress;
     struct err failure;
     struct note note;
@@ -129,6 +130,19 @@ static void on_tick(uv_timer_t *timer)
     (void)timer; /* being woken is all */
 }
 
+static bool time_came(const void *arg)
+{
+    return clock_mono_us() >= *(const int64_t *)arg;
+}
+
+enum rc stage_pause(struct stage *s, int64_t ms, struct err *err)
+{
+    int64_t until_us = clock_mono_us() + ms * 1000;
+    stage_progress(s);
+    uv_timer_start(&s->tick, on_tick, (uint64_t)ms, TICK_MS);
+    return stage_wait(s, time_came, &until_us, "time to pass", err);
+}
+
 /* ---- what happens meanwhile */
 
 static void look_after(struct stage *s, struct child *child, const char *name)
@@ -216,31 +230,28 @@ static enum rc start_server(struct stage *s, const struct stage_options *options
     return http_client_new(&s->loop, s->url, s->token, &s->client, err);
 }
 
-/* ---- the worker */
-
-static void ask_for_worker(struct stage *s);
+/* ---- what the server says */
 
 static void on_stats(void *arg, const struct http_response *response, const struct err *err)
 {
     struct stage *s = arg;
-    struct arena scratch = {0};
-    struct json doc;
     struct err bad;
-    if (response == NULL) {
+    s->asking = false;
+    if (response == NULL)
         stage_fail(s, err);
-    } else if (json_parse(response->body, &scratch, &doc, &bad) != RC_OK) {
+    else if (stats_parse(response->body, &s->stats, &bad) != RC_OK)
         stage_fail(s, &bad);
-    } else {
-        const struct json *count = json_get(json_get(&doc, STR("workers")), STR("count"));
-        s->worker_known = count != NULL && count->kind == JSON_INT && count->integer > 0;
-        if (!s->worker_known)
-            ask_for_worker(s); /* for the few milliseconds that it takes */
-    }
-    arena_free(&scratch);
 }
 
-static void ask_for_worker(struct stage *s)
+static bool answered(const void *arg)
 {
+    const struct stage *s = arg;
+    return !s->asking;
+}
+
+enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err)
+{
+    s->asking = true;
     http_client_send(s->client, &(struct http_call){
                                     .method = "GET",
                                     .target = STR("/api/v1/stats"),
@@ -248,30 +259,46 @@ static void ask_for_worker(struct stage *s)
                                     .on_done = on_stats,
                                     .arg = s,
                                 });
+    TRY(stage_wait(s, answered, s, "the server's numbers", err));
+    *ret_stats = s->stats;
+    return RC_OK;
 }
 
-static bool worker_known(const void *arg)
+/* ---- the worker */
+
+/* What `belfry worker` complains about is for the user to see. */
+static void on_complaint(void *arg, struct str line)
 {
-    const struct stage *s = arg;
-    return s->worker_known;
+    (void)arg;
+    fprintf(stderr, "%.*s\n", STR_ARG(line));
 }
 
-static enum rc start_worker(struct stage *s, uint32_t slots, struct err *err)
+static enum rc launch_worker(struct stage *s, const struct stage_options *options, struct err *err)
 {
     const char *key = arena_printf(&s->arena, "%s/worker.key", s->dir).ptr;
     const char *url = arena_zstr(&s->arena, s->url);
-    const char *count = arena_printf(&s->arena, "%u", slots).ptr;
-    const char *argv[] = {"belfry",       "bench", "--role",  "worker", "--server", url,
-                          "--token-file", key,     "--slots", count,    NULL};
+    const char *slots = arena_printf(&s->arena, "%u", options->slots).ptr;
+    const char *handler[] = {"belfry",       "bench", "--role",  "worker", "--server", url,
+                             "--token-file", key,     "--slots", slots,    NULL};
+    const char *commands[] = {"belfry",       "worker", "--log-level", "warn", "--server", url,
+                              "--token-file", key,      "--slots",     slots,  NULL};
+    bool real = options->runs_commands;
     struct child_options child = {
-        .argv = argv,
-        .lines_fd = STDOUT_FILENO,
-        .on_line = on_worker_line,
+        .argv = real ? commands : handler,
+        .lines_fd = real ? STDERR_FILENO : STDOUT_FILENO,
+        .on_line = real ? on_complaint : on_worker_line,
         .arg = s,
     };
-    TRY(child_start(&s->loop, &child, &s->worker, err));
-    ask_for_worker(s);
-    return stage_wait(s, worker_known, s, "the worker to register", err);
+    return child_start(&s->loop, &child, &s->worker, err);
+}
+
+static enum rc start_worker(struct stage *s, const struct stage_options *options, struct err *err)
+{
+    struct stats stats = {0};
+    TRY(launch_worker(s, options, err));
+    while (stats.workers == 0) /* for the few milliseconds that it takes to register */
+        TRY(stage_ask(s, &stats, err));
+    return RC_OK;
 }
 
 /* ---- beginning and end */
@@ -300,7 +327,7 @@ enum rc stage_open(const struct stage_options *options, struct stage **ret_stage
     uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
     TRY(make_dir(s, options->tmp_root, err));
     TRY(start_server(s, options, err));
-    return options->slots == 0 ? RC_OK : start_worker(s, options->slots, err);
+    return options->slots == 0 ? RC_OK : start_worker(s, options, err);
 }
 
 static bool child_gone(const void *arg)

@@ -13,6 +13,7 @@
 #pragma once
 #include "base/str.h"
 #include "bench/role.h"
+#include "bench/stats.h"
 
 #include <uv.h>
 
@@ -22,6 +23,7 @@ struct stage_options {
     const char *tmp_root;   /* where the temporary directory is made */
     const char *durability; /* as `belfry server --durability` */
     uint32_t slots;         /* of the worker; 0: none is started */
+    bool runs_commands;     /* `belfry worker`, which tells nothing, instead of our handler */
 };
 
 /* Processor time used so far. */
@@ -59,6 +61,11 @@ void stage_fail(struct stage *s, const struct err *err);
 /* Runs the loop until done(arg). `what` completes "no progress while waiting for ...". */
 enum rc stage_wait(struct stage *s, bool (*done)(const void *arg), const void *arg,
                    const char *what, struct err *err);
+
+/* Lets so much time pass, without a silence. */
+enum rc stage_pause(struct stage *s, int64_t ms, struct err *err);
+/* What the server says about itself just now. */
+enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err);
 
 /* Ends the worker once all it did is told and accepted; stage_note says when that was. */
 enum rc stage_drain(struct stage *s, struct err *err);

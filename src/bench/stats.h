@@ -1,0 +1,11 @@
+/* stats.h - what a server under test says about itself: the part of GET /stats that we need. */
+#pragma once
+#include "job/record.h"
+
+struct stats {
+    uint64_t workers;
+    uint64_t completed; /* executions */
+    struct store_cost cost;
+};
+
+enum rc stats_parse(struct str body, struct stats *ret_stats, struct err *err);
