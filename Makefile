@@ -146,6 +146,8 @@ $(BIN) $(FUZZERS) $(BENCHES) $(SIM): $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@
 
+$(B)/tests/bench/json_bench: libs += -lcjson # what it is compared with
+
 # An archive, so that a test carries only the modules it touches. Made anew each time, since ar
 # would keep the objects of sources that are gone.
 $(LIB): $(OBJS)
@@ -200,12 +202,10 @@ run-fuzz: $(FUZZERS)
 
 $(FUZZERS): ld_flags += -fsanitize=fuzzer
 
-# C programs first, then scripts that load the real binary; never two at once.
+# All figures and their targets, in some ten minutes; needs the packages of scripts/deps bench.
 bench: $(BIN) $(BENCHES)
-	$(Q)export BELFRY=$(abspath $(BIN)); \
-	for b in $(BENCHES) $(sort $(wildcard tests/bench/bench_*.py)); do \
-	    echo "== $$b"; case $$b in *.py) /usr/bin/python3 $$b;; *) $$b;; esac || exit 1; \
-	done
+	$(Q)BELFRY=$(abspath $(BIN)) BENCH_PROGRAMS=$(abspath $(B)/tests/bench) \
+	    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/bench/bench_figures.py
 
 # The simulator (tests/sim/README.md). `make sim` lives days 1 to SEEDS (or SEEDS=a-b), `make sim
 # SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them. Planted bugs are compiled

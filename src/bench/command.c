@@ -42,8 +42,7 @@ static const char *const durabilities[] = {"full", "normal"};
 #define AT(member) offsetof(struct bench_args, member)
 static const struct opt table[] = {
     {"jobs", 0, OPT_NUMBER, "N", AT(jobs),
-     "stop after so many jobs (life 200000, submit 100000, latency 1000,\n"
-     "burst 2000, flood 50000, commands 5000)"},
+     "stop after so many jobs (life 200000, submit 100000, and so on)"},
     {"seconds", 0, OPT_NUMBER, "N", AT(seconds),
      "stop sending after so long (life 60, submit 10, latency 30)"},
     {"backlog", 0, OPT_NUMBER, "N", AT(backlog), "jobs for later that the server has already (0)"},

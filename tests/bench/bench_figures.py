@@ -1,0 +1,303 @@
+#!/usr/bin/python3
+"""All of belfry's figures in one run, with the limits beside them; `make bench` starts it.
+
+    BENCH_RUNS=3     how often what varies is measured; minimum, median and maximum are shown
+    BENCH_ONLY=life,json    only these parts
+
+What each figure means stands in README.md. The exit code is 0 also when a target was missed: on a
+machine with company that says more about the company.
+"""
+
+import collections
+import datetime
+import http.client
+import json
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+import peers
+import rig
+
+RUNS = int(os.environ.get("BENCH_RUNS", "3"))
+ONLY = set(filter(None, os.environ.get("BENCH_ONLY", "").split(",")))
+MILLION = int(os.environ.get("BENCH_MILLION", "1000000"))
+PARKED = int(os.environ.get("BENCH_PARKED", "10000"))
+
+figures = collections.OrderedDict()  # (group, name): values, unit, decimals, at_least, at_most
+group = ""  # the last name that was not indented
+engine = []  # what engine_bench printed
+details = {}  # of the last run of each measurement of `belfry bench`
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def record(name, value, unit="", decimals=0, at_least=None, at_most=None):
+    """One more value of a figure. A target is kept or missed by the median. Indented names belong
+    to the one before them that is not."""
+    global group
+    group = group if name.startswith(" ") else name
+    entry = figures.setdefault((group, name), ([], unit, decimals, at_least, at_most))
+    entry[0].append(value)
+
+
+# ---- belfry against itself and its limits
+
+
+def bench(*arguments):
+    text = subprocess.run([rig.BELFRY, "bench", "-o", "json", *arguments], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    report = json.loads(text)
+    details.update(report)
+    return report
+
+
+def measure_load():
+    """What `belfry bench` measures, and beanstalkd right behind it."""
+    for run in range(RUNS):
+        say(f"load, run {run + 1} of {RUNS}")
+        report = bench()
+        life, submit, latency = report["life"], report["submit"], report["latency"]
+        record("life, jobs/s", life["jobs_per_s"], at_least=30000)
+        record("  the aim", life["jobs_per_s"], at_least=60000)
+        record("  server processor us a job", life["server_cpu_us_per_job"], decimals=1)
+        durable = peers.beanstalkd("-f50", 200000)
+        record("  beanstalkd synced every 50 ms, jobs/s", durable)
+        record("  times beanstalkd -f50", life["jobs_per_s"] / durable, decimals=2, at_least=1.0)
+        each = peers.beanstalkd("-f0", 10000)
+        record("  beanstalkd synced every time, jobs/s", each)
+        record("  times beanstalkd -f0", life["jobs_per_s"] / each, decimals=1)
+        record("single submissions, 64 clients, jobs/s", submit["jobs_per_s"], at_least=10000)
+        record("  p99", submit["answer_p99_ms"], "ms", 1, at_most=25)
+        record("idle submit to start, p50", latency["start_p50_ms"], "ms", 2, at_most=1)
+        record("  p99", latency["start_p99_ms"], "ms", 2, at_most=5)
+        record("2,000 due at one moment, late p99", report["burst"]["late_p99_ms"], "ms", 1,
+               at_most=100)
+        record("50,000 due in a second, all started after", report["flood"]["all_started_s"], "s",
+               2, at_most=2)
+        record("commands, jobs/s", report["commands"]["jobs_per_s"])
+        record("  bare fork, exec and wait, runs/s", report["commands"]["bare_per_s"])
+        record("  part of the bare rate", report["commands"]["part_of_bare"], decimals=2,
+               at_least=0.7)
+
+
+def measure_backlog():
+    """A job costs the same whether a million others are planned or none."""
+    jobs = "200000"
+    for run in range(max(1, RUNS // 2)):
+        say(f"backlog, run {run + 1}")
+        empty = bench("life", "--jobs", jobs)["life"]
+        full = bench("life", "--jobs", jobs, "--backlog", str(MILLION))["life"]
+        cost = full["server_cpu_us_per_job"] / empty["server_cpu_us_per_job"]
+        record("with a million planned: life, jobs/s", full["jobs_per_s"])
+        record("  cost of a job, times that of an empty server", cost, decimals=2, at_most=1.3)
+
+
+def submit_planned(server, count, first_ms, span_ms):
+    connection = server.connect()
+    batch = 10000
+    for start in range(0, count, batch):
+        jobs = []
+        for i in range(start, min(start + batch, count)):
+            at = datetime.datetime.fromtimestamp((first_ms + span_ms * i // count) / 1000,
+                                                 datetime.timezone.utc)
+            jobs.append('{"handler":"later","schedule":{"at":"%s"}}' %
+                        at.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+        reply = server.call(connection, "POST", "/jobs/batch", '{"jobs":[%s]}' % ",".join(jobs))
+        if not all("job_id" in r for r in reply["results"]):
+            raise SystemExit("a job was refused")
+    connection.close()
+
+
+def idle_percent(pid, seconds=5):
+    before = rig.cpu_s(pid)
+    time.sleep(seconds)
+    return (rig.cpu_s(pid) - before) / seconds * 100
+
+
+def measure_planned(name, first_ms, span_ms):
+    """first_ms from now on, over span_ms."""
+    say(f"{MILLION} jobs {name}")
+    with rig.temp_dir() as folder, rig.Server(folder, "--no-worker") as server:
+        submit_planned(server, MILLION, int(time.time() * 1000) + first_ms, span_ms)
+        loaded = rig.resident_mb(server.process.pid)
+        server.stop()
+        server.start()
+        pid = server.process.pid
+        record(f"1,000,000 jobs {name}: resident", loaded, "MB", at_most=400)
+        record("  restart to ready", server.ready_ms / 1000, "s", 2, at_most=5)
+        record("  resident then", rig.resident_mb(pid), "MB", at_most=400)
+        record("  idle processor", idle_percent(pid), "%", 2, at_most=1)
+
+
+def measure_million():
+    day_ms = 24 * 3600 * 1000
+    measure_planned("next year", 365 * day_ms, 365 * day_ms)
+    measure_planned("within the hour", 15 * 60 * 1000, 40 * 60 * 1000)
+
+
+# ---- connections that wait
+
+
+def measure_parked():
+    say(f"{PARKED} parked polls")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    flags = ["--no-worker", "--set", "park_ms=120s", "--set", f"connections_max={2 * PARKED}"]
+    with rig.temp_dir() as folder, rig.Server(folder, *flags) as server:
+        key, sockets, pid = server.key("worker"), [], server.process.pid
+        before = rig.resident_mb(pid)
+        for number in range(PARKED):
+            sockets.append(socket.create_connection(("127.0.0.1", server.port)))
+            worker = post(sockets[-1], key, "/workers",
+                          '{"name":"w%d","slots":1,"handlers":["h"]}' % number)["worker_id"]
+            send(sockets[-1], key, f"/workers/{worker}/poll",
+                 '{"seq":1,"free":1,"wait_ms":100000}')
+        time.sleep(1)
+        record("10,000 parked polls: more resident", rig.resident_mb(pid) - before, "MB", 1,
+               at_most=64)
+        answer_early(sockets)
+        for s in sockets:
+            s.close()
+
+
+def answer_early(sockets):
+    """None of them has been answered: they are all parked."""
+    for s in sockets:
+        s.setblocking(False)
+        try:
+            if s.recv(1) is not None:
+                raise SystemExit("a poll was answered although nothing happened")
+        except BlockingIOError:
+            pass
+
+
+def send(connection, key, path, body):
+    connection.sendall(
+        (f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+
+
+def post(connection, key, path, body):
+    send(connection, key, path, body)
+    response = http.client.HTTPResponse(connection)
+    response.begin()
+    text = response.read()
+    if response.status >= 300:
+        raise SystemExit(f"POST {path}: {response.status} {text}")
+    return json.loads(text)
+
+
+# ---- starting, reading
+
+
+def measure_empty():
+    say("an empty server")
+    with rig.temp_dir() as folder:
+        for run in range(max(RUNS, 5)):
+            with rig.Server(folder) as server:
+                pid = server.process.pid
+                if run > 0:
+                    record("empty server: exec to ready", server.ready_ms, "ms", at_most=100)
+                else:
+                    record("empty server: first start, exec to ready", server.ready_ms, "ms",
+                           at_most=100)
+                time.sleep(0.3)
+                record("  resident", rig.resident_mb(pid), "MB", 1, at_most=20)
+                record("  its worker and spawner, together",
+                       sum(map(rig.resident_mb, rig.children(pid))), "MB", 1)
+
+
+def measure_reads():
+    """GET /jobs/{id}, against nginx with a file of that size: two threads, two processes."""
+    with rig.temp_dir() as folder, rig.Server(folder, "--no-worker") as server:
+        connection = server.connect()
+        job = server.call(connection, "POST", "/jobs", '{"handler":"nobody"}')["job_id"]
+        connection.request("GET", f"/api/v1/jobs/{job}",
+                           headers={"Authorization": "Bearer " + server.key()})
+        body = connection.getresponse().read()
+        connection.close()
+        url = f"http://127.0.0.1:{server.port}/api/v1/jobs/{job}"
+        headers = ["Authorization: Bearer " + server.key()]
+        for run in range(max(RUNS, 3)):
+            say(f"reads, run {run + 1}")
+            ours = peers.wrk(url, 3, headers)
+            theirs = peers.nginx(body, 2, lambda u: peers.wrk(u, 3))
+            record("GET /jobs/{id}, requests/s", ours)
+            record(f"  nginx, a file of {len(body)} bytes, requests/s", theirs)
+            record("  part of nginx", ours / theirs, decimals=2, at_least=0.4)
+
+
+def measure_json():
+    for run in range(RUNS):
+        say(f"json, run {run + 1}")
+        got = rig.numbers_of(rig.PROGRAMS / "json_bench")
+        record(f"JSON of {got['document_bytes']:.0f} bytes: parse", got["parse_ns"], "ns")
+        record("  parse, times cJSON", got["parse_ratio"], decimals=2, at_least=2)
+        record("  print", got["print_ns"], "ns")
+        record("  print, times cJSON", got["print_ratio"], decimals=2, at_least=2)
+
+
+def measure_engine():
+    """The engine alone: no store, no sockets; its own table is printed below the figures."""
+    say("the engine alone")
+    engine.append(subprocess.run([rig.PROGRAMS / "engine_bench"], check=True,
+                                 stdout=subprocess.PIPE, text=True).stdout)
+
+
+# ---- the report
+
+PARTS = [("load", measure_load), ("backlog", measure_backlog), ("million", measure_million),
+         ("parked", measure_parked), ("empty", measure_empty), ("reads", measure_reads),
+         ("json", measure_json), ("engine", measure_engine)]
+
+
+def verdict(median, at_least, at_most):
+    if at_least is not None:
+        return f">= {at_least:g}", "PASS" if median >= at_least else "MISS"
+    if at_most is not None:
+        return f"< {at_most:g}", "PASS" if median < at_most else "MISS"
+    return "", ""
+
+
+def print_figures():
+    print(f"{'':48} {'min':>10} {'median':>10} {'max':>10}  {'':3} {'target':>10}")
+    missed = 0
+    for (_, name), (values, unit, decimals, at_least, at_most) in figures.items():
+        median = statistics.median(values)
+        target, word = verdict(median, at_least, at_most)
+        missed += word == "MISS"
+        columns = " ".join(f"{v:>10.{decimals}f}" for v in (min(values), median, max(values)))
+        print(f"{name:48} {columns}  {unit:3} {target:>10} {word}".rstrip())
+    print(f"\n{missed} missed" if missed else "\nall targets met")
+
+
+def print_details():
+    for section, values in details.items():
+        print(f"\n{section}")
+        for name, value in values.items():
+            print(f"  {name.replace('_', ' '):28} {value:>14}")
+
+
+def main():
+    begun = time.monotonic()
+    for name, part in PARTS:
+        if not ONLY or name in ONLY:
+            part()
+    print(f"{RUNS} runs, {time.monotonic() - begun:.0f} s; "
+          "a target is kept or missed by the median\n")
+    print_figures()
+    for text in engine:
+        print(f"\nThe engine alone, per second of processor time:\n{text}", end="")
+    print("\nThe last run of each measurement of `belfry bench`:")
+    print_details()
+
+
+if __name__ == "__main__":
+    main()
