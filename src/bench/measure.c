@@ -15,7 +15,7 @@ enum {
     FLOOD_SPAN_MS = 1000,
     /* More than the processors can run at once, so that none waits for the next one; few enough
      * that the bare loop does not measure the scheduler. */
-    COMMANDS_AT_ONCE = 8,
+    COMMANDS_AT_ONCE = 16,
 };
 
 /* What a measurement saw. */
