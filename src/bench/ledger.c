@@ -7,7 +7,9 @@
 enum { PATH_BYTES_MAX = 4096 };
 
 static const char sql_totals[] = "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM live),"
-                                 " (SELECT count(*) FROM attempt), (SELECT turn FROM partition)";
+                                 " (SELECT count(*) FROM attempt)"
+                                 " + (SELECT count(attempt_outcome) FROM history),"
+                                 " (SELECT turn FROM partition)";
 static const char sql_history[] = "SELECT state, count(*) FROM history GROUP BY state";
 static const char sql_bytes[] = "SELECT page_count * page_size"
                                 " FROM pragma_page_count, pragma_page_size";

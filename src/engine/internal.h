@@ -75,6 +75,7 @@ struct exec {
     uint64_t id;
     struct job *job;
     uint64_t retry_of;
+    bool first; /* made with its job */
     int64_t slot_ms;
     int64_t created_ms;
     struct heap_node due;       /* on engine.dues while it waits for its time */
@@ -142,6 +143,7 @@ struct touched {
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a new job: the texts to keep */
+    struct job_change *change;           /* of a job: its place in the delta, from seal on */
     struct str result;                   /* of a finished execution */
     struct str error;
 };

@@ -55,6 +55,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
 
     struct exec *x = exec_new(e, item->exec_id, job);
     touch_new(e, THING_EXEC, x, false);
+    x->first = true;
     item->created_ms = x->created_ms = e->now_ms;
     item->due_ms = x->slot_ms = due_ms(item, e->now_ms);
     if (item->due_ms > e->now_ms) {

@@ -50,6 +50,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     }
     struct exec *x = exec_new(e, rec->id, job);
     x->retry_of = rec->retry_of;
+    x->first = rec->first;
     x->slot_ms = rec->slot_ms;
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){

@@ -65,6 +65,17 @@ static void success_completes_execution_and_job(void **state)
     assert_int_equal(engine_live_count(s->w.engine), 0);
 }
 
+static void what_is_over_together_can_be_kept_together(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 3);
+    report(s, OUTCOME_SUCCEEDED);
+    const struct exec_change *change = &s->w.delta.execs[0];
+    assert_true(change->exec.first);
+    assert_ptr_equal(change->ends_job, &s->w.delta.jobs[0]);
+    assert_ptr_equal(change->ends_attempt, &s->w.delta.attempts[0]);
+}
+
 static void an_attempt_is_kept_with_what_the_worker_knows(void **state)
 {
     (void)state;
@@ -392,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(success_completes_execution_and_job),
+        cmocka_unit_test(what_is_over_together_can_be_kept_together),
         cmocka_unit_test(an_attempt_is_kept_with_what_the_worker_knows),
         cmocka_unit_test(a_failure_is_retried_after_its_delay),
         cmocka_unit_test(delays_grow_with_the_attempts),

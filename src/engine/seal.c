@@ -64,6 +64,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .queue = q->name,
                 .priority = x->job->priority,
                 .retry_of = x->retry_of,
+                .first = x->first,
                 .slot_ms = x->slot_ms,
                 .created_ms = x->created_ms,
                 .due_ms = v->due_ms,
@@ -79,6 +80,34 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
             },
         .step = t->steps,
     };
+}
+
+/* What the job's row would say anew is what the execution's says: that it ended, when, and how. */
+static bool ends_job(const struct touched *exec, const struct touched *job)
+{
+    const struct job_values *before = &job->before.job;
+    const struct job_values *after = &job->job->v;
+    return job->durable && job->stored && after->last_exec == exec->exec->id &&
+           before->last_exec == after->last_exec && before->state == JOB_ACTIVE &&
+           after->state != JOB_ACTIVE && after->finished_ms == exec->exec->v.finished_ms;
+}
+
+/* Points from an execution that is over to what is over with it. */
+static void join_ends(struct engine *e, const struct touched *t, struct exec_change *change)
+{
+    const struct touched *job = t->exec->job->touched;
+    if (change->kind != CHANGE_FINISH)
+        return;
+    if (job != NULL && ends_job(t, job)) {
+        change->ends_job = job->change;
+        job->change->with_exec = true;
+    }
+    /* A success that is late takes the place of a record that an earlier turn wrote. */
+    if (t->attempt > 0 && exec_is_leased(t->before.exec.state)) {
+        struct attempt_rec *attempt = &e->attempts.items[t->attempt - 1];
+        change->ends_attempt = attempt;
+        attempt->with_exec = true;
+    }
 }
 
 static void add_counters(struct engine *e, struct counter *counters, size_t *len)
@@ -136,16 +165,22 @@ void seal_delta(struct engine *e)
         .released_count = e->released.len,
     };
     for (size_t i = 0; i < e->touched.len; i++) {
-        const struct touched *t = e->touched.items[i];
+        struct touched *t = e->touched.items[i];
         if (!t->durable)
             continue;
-        if (t->thing == THING_JOB)
-            jobs[d->job_count++] = job_changed(e, t);
-        else if (t->thing == THING_EXEC)
+        if (t->thing == THING_JOB) {
+            t->change = &jobs[d->job_count++];
+            *t->change = job_changed(e, t);
+        } else if (t->thing == THING_EXEC)
             execs[d->exec_count++] = exec_changed(e, t);
         else
             workers[d->worker_count++] =
                 (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+    }
+    for (size_t i = 0, at = 0; i < e->touched.len; i++) {
+        const struct touched *t = e->touched.items[i];
+        if (t->durable && t->thing == THING_EXEC)
+            join_ends(e, t, &execs[at++]);
     }
     size_t states = JOB_STATES + EXEC_STATES;
     struct counter *counters =

@@ -120,6 +120,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.state, rec->state);
     assert_int_equal(x->job->priority, rec->priority);
     assert_int_equal(x->retry_of, rec->retry_of);
+    assert_int_equal(x->first, rec->first);
     assert_int_equal(x->slot_ms, rec->slot_ms);
     assert_int_equal(x->created_ms, rec->created_ms);
     assert_int_equal(x->v.due_ms, rec->due_ms);

@@ -63,6 +63,45 @@ static inline void table_saw(struct table *t, uint64_t id)
 
 /* ---- keeping */
 
+static inline uint64_t attempt_key(uint64_t exec_id, uint64_t token)
+{
+    return exec_id ^ token << 48; /* ids of a test share their highest bits */
+}
+
+/* What an execution points to as over with it is what record.h says it is, and pointed to once. */
+static inline void check_ends(const struct table *t, const struct delta *d)
+{
+    size_t joined = 0;
+    for (size_t i = 0; i < d->exec_count; i++) {
+        const struct exec_change *x = &d->execs[i];
+        assert_true(x->kind == CHANGE_FINISH || (x->ends_job == NULL && x->ends_attempt == NULL));
+        if (x->ends_job != NULL) {
+            const struct job_rec *to = &x->ends_job->job;
+            const struct job_rec *from = map_get(&t->jobs, to->id);
+            assert_true(x->ends_job->with_exec && x->ends_job->kind == CHANGE_UPDATE);
+            assert_int_equal(to->id, x->exec.job_id);
+            assert_int_equal(from->state, JOB_ACTIVE);
+            assert_int_equal(to->finished_ms, x->exec.finished_ms);
+            assert_int_equal(from->last_exec, x->exec.id);
+            assert_int_equal(to->last_exec, x->exec.id);
+            assert_int_equal(to->version, from->version);
+            joined++;
+        }
+        if (x->ends_attempt != NULL) {
+            assert_true(x->ends_attempt->with_exec);
+            assert_int_equal(x->ends_attempt->exec_id, x->exec.id);
+            assert_int_equal(x->ends_attempt->token, x->exec.token);
+            assert_null(map_get(&t->attempts, attempt_key(x->exec.id, x->exec.token)));
+            joined++;
+        }
+    }
+    for (size_t i = 0; i < d->job_count; i++)
+        joined -= d->jobs[i].with_exec;
+    for (size_t i = 0; i < d->attempt_count; i++)
+        joined -= d->attempts[i].with_exec;
+    assert_int_equal(joined, 0);
+}
+
 static inline void keep_job(struct table *t, const struct job_change *change)
 {
     struct job_rec *job = map_get(&t->jobs, change->job.id);
@@ -102,11 +141,6 @@ static inline void keep_exec(struct table *t, const struct exec_change *change)
     table_saw(t, exec->id);
 }
 
-static inline uint64_t attempt_key(uint64_t exec_id, uint64_t token)
-{
-    return exec_id ^ token << 48; /* ids of a test share their highest bits */
-}
-
 static inline void keep_attempt(struct table *t, const struct attempt_rec *attempt)
 {
     struct attempt_rec *copy = table_copy(t, attempt, sizeof *copy);
@@ -144,6 +178,7 @@ static inline void table_keep(struct table *t, const struct delta *d)
 {
     assert_int_equal(d->turn, ++t->turn);
     memset(&t->taken, 0, sizeof t->taken);
+    check_ends(t, d);
     for (size_t i = 0; i < d->job_count; i++)
         keep_job(t, &d->jobs[i]);
     for (size_t i = 0; i < d->exec_count; i++)

@@ -31,6 +31,7 @@ struct exec_rec {
     struct str queue; /* copied from the job, as priority is, so that lists need no join */
     int32_t priority;
     uint64_t retry_of; /* the execution that somebody asked to run again; 0: none */
+    bool first;        /* made together with its job, as that one's last_exec */
     int64_t slot_ms;   /* nominal time: the moment that was promised */
     int64_t created_ms;
     int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
@@ -86,6 +87,7 @@ struct attempt_rec {
     enum outcome outcome;
     struct usage usage;
     struct str error;
+    bool with_exec; /* in a delta: an exec_change points here */
 };
 
 /* Keys that must be unique while their holder lives. */
@@ -136,12 +138,20 @@ struct job_change {
                             * name, queue, owner, tags, created_ms, spec and payload */
     struct job_rec job;
     struct str step; /* trail lines to append */
+    bool with_exec;  /* an exec_change points here */
 };
 
+/* The two pointers say what else ended with the execution, so that a store may keep it in the same
+ * place. They are into the same delta, and only in a CHANGE_FINISH. */
 struct exec_change {
     enum change_kind kind;
     struct exec_rec exec;
     struct str step;
+    /* An update of its job that changes nothing but state, finished_ms (to the execution's) and the
+     * trail; the execution is the job's last_exec, before and after. */
+    const struct job_change *ends_job;
+    const struct attempt_rec
+        *ends_attempt; /* with the execution's token, told for the first time */
 };
 
 struct worker_change {

@@ -118,6 +118,7 @@ static void add_job(struct world *w, struct draft *d)
     if (exec_is_waiting(exec.exec.state))
         exec.exec.due_ms = some_ms(&w->rng);
     job.job.last_exec = exec.exec.id;
+    exec.exec.first = rng_below(&w->rng, 2) == 0;
     *VEC_PUSH(d->arena, &d->jobs) = job;
     *VEC_PUSH(d->arena, &d->execs) = exec;
 }
@@ -131,7 +132,9 @@ static void end_attempt(struct rng *rng, struct draft *d, const struct exec_rec 
         .worker_id = exec->worker_id,
         .ended_ms = some_ms(rng),
         .outcome = (enum outcome)(1 + rng_below(rng, OUTCOMES - 1)),
-        .error = STR("why"),
+        .usage = rng_below(rng, 2) == 0 ? (struct usage){.exit_code = -1}
+                                        : (struct usage){3, 9, 12, 4096, 120, 20, 7},
+        .error = rng_below(rng, 2) == 0 ? STR("why") : STR("exit code 1"),
     };
 }
 
@@ -142,6 +145,68 @@ static void end_job(struct draft *d, const struct job_rec *job, enum exec_state 
     change.job.finished_ms = T0 + 60;
     change.job.version++;
     *VEC_PUSH(d->arena, &d->jobs) = change;
+}
+
+/* The job's end says nothing that the execution's does not say; join_ends points to it. */
+static void end_job_alike(struct draft *d, const struct job_rec *job, const struct exec_rec *exec)
+{
+    struct job_change change = {.kind = CHANGE_UPDATE, .job = *job, .step = STR("ended alike\n")};
+    change.job.state = job_state_after(exec->state);
+    change.job.finished_ms = exec->finished_ms;
+    change.with_exec = true;
+    *VEC_PUSH(d->arena, &d->jobs) = change;
+}
+
+/* A job changes at most once in a turn. */
+static bool is_changed(const struct draft *d, const struct job_rec *job)
+{
+    for (size_t i = 0; i < d->jobs.len; i++) {
+        if (d->jobs.items[i].job.id == job->id)
+            return true;
+    }
+    return false;
+}
+
+/* Somebody changes a job that is over, and it stays over. */
+static void edit_job(struct draft *d, const struct job_rec *job)
+{
+    struct job_change change = {.kind = CHANGE_UPDATE, .job = *job, .step = STR("edited\n")};
+    change.job.version++;
+    change.job.priority++;
+    *VEC_PUSH(d->arena, &d->jobs) = change;
+}
+
+/* Somebody asks for a finished one once more. */
+static void run_again(struct world *w, struct draft *d, const struct job_rec *job,
+                      const struct exec_rec *exec)
+{
+    struct job_change change = {.kind = CHANGE_UPDATE, .job = *job, .step = STR("again\n")};
+    struct exec_change next = new_exec(w, &change, EXEC_QUEUED);
+    next.exec.retry_of = exec->id;
+    change.job.state = JOB_ACTIVE;
+    change.job.finished_ms = 0;
+    change.job.last_exec = next.exec.id;
+    *VEC_PUSH(d->arena, &d->jobs) = change;
+    *VEC_PUSH(d->arena, &d->execs) = next;
+}
+
+/* Points from executions that are over to what is over with them, once nothing moves any more. */
+static void join_ends(struct draft *d)
+{
+    for (size_t i = 0; i < d->execs.len; i++) {
+        struct exec_change *change = &d->execs.items[i];
+        for (size_t j = 0; change->kind == CHANGE_FINISH && j < d->jobs.len; j++) {
+            if (d->jobs.items[j].with_exec && d->jobs.items[j].job.id == change->exec.job_id)
+                change->ends_job = &d->jobs.items[j];
+        }
+        for (size_t j = 0; change->kind == CHANGE_FINISH && j < d->attempts.len; j++) {
+            struct attempt_rec *attempt = &d->attempts.items[j];
+            if (attempt->exec_id != change->exec.id || change->ends_job == NULL)
+                continue;
+            change->ends_attempt = attempt;
+            attempt->with_exec = true;
+        }
+    }
 }
 
 static void move_exec(struct world *w, const struct model *m, struct draft *d,
@@ -168,9 +233,26 @@ static void move_exec(struct world *w, const struct model *m, struct draft *d,
     if (ends) {
         next->finished_ms = some_ms(&w->rng);
         next->result = STR("[true]");
-        end_job(d, model_job(m, exec->job_id), to);
+        const struct job_rec *job = model_job(m, exec->job_id);
+        if (job->last_exec == exec->id && rng_below(&w->rng, 2) == 0)
+            end_job_alike(d, job, next);
+        else
+            end_job(d, job, to);
     }
     *VEC_PUSH(d->arena, &d->execs) = change;
+}
+
+static void look_back(struct world *w, const struct model *m, struct draft *d,
+                      const struct exec_rec *exec)
+{
+    const struct job_rec *job = model_job(m, exec->job_id);
+    uint64_t dice = rng_below(&w->rng, 16);
+    if (job->last_exec != exec->id || is_changed(d, job))
+        return;
+    if (dice == 0)
+        run_again(w, d, job, exec);
+    else if (dice == 1)
+        edit_job(d, job);
 }
 
 /* One step of a random execution, if it is under way and the event that was drawn exists for it;
@@ -185,6 +267,8 @@ static void add_step(struct world *w, const struct model *m, struct draft *d)
     }
     if (to != EXEC_NONE)
         move_exec(w, m, d, exec, to);
+    else if (exec_is_final(exec->state))
+        look_back(w, m, d, exec);
 }
 
 struct delta model_turn(struct world *w, const struct model *m, size_t count, struct arena *arena)
@@ -195,6 +279,7 @@ struct delta model_turn(struct world *w, const struct model *m, size_t count, st
         add_job(w, &d);
     for (size_t i = 0; i < 4 * count && m->execs.len > 0; i++)
         add_step(w, m, &d);
+    join_ends(&d);
     return (struct delta){
         .jobs = d.jobs.items,
         .job_count = d.jobs.len,
@@ -262,6 +347,7 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_str(got->queue, want->queue);
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->retry_of, want->retry_of);
+    assert_int_equal(got->first, want->first);
     assert_int_equal(got->slot_ms, want->slot_ms);
     assert_int_equal(got->created_ms, want->created_ms);
     assert_int_equal(got->due_ms, want->due_ms);

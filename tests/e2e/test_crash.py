@@ -137,8 +137,11 @@ def check_database(data, acknowledged):
     jobs, distinct = db.execute("SELECT count(*), count(DISTINCT job_id) FROM history").fetchone()
     assert jobs == distinct == one("SELECT count(*) FROM job") >= len(acknowledged)
     assert one("SELECT count(*) FROM history WHERE state != 6") == 0, "6 is completed"
-    accepted = db.execute("""SELECT count(*), count(DISTINCT exec_id) FROM attempt
-                             WHERE outcome = 1""").fetchone()  # 1 is succeeded
+    accepted = db.execute("""SELECT count(*), count(DISTINCT exec_id) FROM (
+                                 SELECT exec_id FROM attempt WHERE outcome = 1
+                                 UNION ALL
+                                 SELECT id FROM history WHERE attempt_outcome = 1)
+                             """).fetchone()  # 1 is succeeded
     assert accepted == (jobs, jobs), f"{accepted} accepted results of {jobs} executions"
     assert one("SELECT coalesce(sum(value), 0) FROM counter WHERE kind = 2") == jobs
     lost = one("SELECT coalesce(sum(lost), 0) FROM history")

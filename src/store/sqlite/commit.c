@@ -1,5 +1,6 @@
 #include "base/id.h"
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/usage_text.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -87,6 +88,7 @@ static void bind_birth(struct stmt *stmt, const struct exec_rec *exec)
     stmt_text(stmt, exec->queue);
     stmt_i64(stmt, exec->priority);
     stmt_u64(stmt, exec->retry_of);
+    stmt_i64(stmt, exec->first);
     stmt_i64(stmt, exec->slot_ms);
     stmt_i64(stmt, exec->created_ms);
 }
@@ -127,22 +129,64 @@ static enum rc update_exec(struct db *db, const struct exec_change *change, stru
     return stmt_on_one(&stmt, "execution", change->exec.id, err);
 }
 
-static enum rc insert_history(struct db *db, enum sql sql, const struct exec_change *change,
-                              struct err *err)
+static enum rc record_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
-    struct stmt stmt = db_stmt(db, sql);
+    struct stmt stmt = db_stmt(db, SQL_INSERT_HISTORY);
     bind_birth(&stmt, &change->exec);
     bind_progress(&stmt, &change->exec, change->step);
     bind_end(&stmt, &change->exec);
     return stmt_done(&stmt, err);
 }
 
+static void bind_nulls(struct stmt *stmt, int count)
+{
+    while (count-- > 0)
+        stmt_null(stmt);
+}
+
+static void bind_job_end(struct stmt *stmt, const struct job_change *job)
+{
+    if (job == NULL) {
+        bind_nulls(stmt, 2);
+        return;
+    }
+    stmt_i64(stmt, job->job.state);
+    stmt_text(stmt, job->step);
+}
+
+/* usage_bytes holds the text that is bound, until the statement was run. */
+static void bind_attempt_end(struct stmt *stmt, const struct attempt_rec *attempt,
+                             struct str exec_error, char *usage_bytes)
+{
+    if (attempt == NULL) {
+        bind_nulls(stmt, 7);
+        return;
+    }
+    stmt_i64(stmt, attempt->outcome);
+    stmt_i64(stmt, attempt->number);
+    stmt_u64(stmt, attempt->worker_id);
+    stmt_i64(stmt, attempt->started_ms);
+    stmt_i64(stmt, attempt->ended_ms);
+    stmt_text_or_null(stmt, usage_print(&attempt->usage, usage_bytes));
+    if (str_eq(attempt->error, exec_error))
+        stmt_null(stmt);
+    else
+        stmt_text(stmt, attempt->error);
+}
+
 static enum rc finish_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
-    TRY(insert_history(db, SQL_FINISH_LIVE, change, err));
-    struct stmt stmt = db_stmt(db, SQL_DELETE_LIVE);
-    stmt_u64(&stmt, change->exec.id);
-    return stmt_on_one(&stmt, "execution", change->exec.id, err);
+    char usage[USAGE_TEXT_MAX];
+    struct stmt insert = db_stmt(db, SQL_FINISH_LIVE);
+    bind_birth(&insert, &change->exec);
+    bind_progress(&insert, &change->exec, change->step);
+    bind_end(&insert, &change->exec);
+    bind_job_end(&insert, change->ends_job);
+    bind_attempt_end(&insert, change->ends_attempt, change->exec.error, usage);
+    TRY(stmt_done(&insert, err));
+    struct stmt delete = db_stmt(db, SQL_DELETE_LIVE);
+    stmt_u64(&delete, change->exec.id);
+    return stmt_on_one(&delete, "execution", change->exec.id, err);
 }
 
 static enum rc keep_exec(struct db *db, const struct exec_change *change, struct err *err)
@@ -151,7 +195,7 @@ static enum rc keep_exec(struct db *db, const struct exec_change *change, struct
     case CHANGE_INSERT: return insert_exec(db, change, err);
     case CHANGE_UPDATE: return update_exec(db, change, err);
     case CHANGE_FINISH: return finish_exec(db, change, err);
-    case CHANGE_RECORD: return insert_history(db, SQL_INSERT_HISTORY, change, err);
+    case CHANGE_RECORD: return record_exec(db, change, err);
     }
     abort(); /* a change that does not exist: our own mistake */
 }
@@ -267,12 +311,16 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
 {
     struct db *db = &s->db;
     TRY(keep_turn(s, own, delta, err));
-    for (size_t i = 0; i < delta->job_count; i++)
-        TRY(keep_job(db, &delta->jobs[i], err));
+    for (size_t i = 0; i < delta->job_count; i++) {
+        if (!delta->jobs[i].with_exec)
+            TRY(keep_job(db, &delta->jobs[i], err));
+    }
     for (size_t i = 0; i < delta->exec_count; i++)
         TRY(keep_exec(db, &delta->execs[i], err));
-    for (size_t i = 0; i < delta->attempt_count; i++)
-        TRY(keep_attempt(db, &delta->attempts[i], err));
+    for (size_t i = 0; i < delta->attempt_count; i++) {
+        if (!delta->attempts[i].with_exec)
+            TRY(keep_attempt(db, &delta->attempts[i], err));
+    }
     for (size_t i = 0; i < delta->released_count; i++)
         TRY(release_claim(db, &delta->released[i], err));
     for (size_t i = 0; i < delta->worker_count; i++)

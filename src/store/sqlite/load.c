@@ -1,3 +1,4 @@
+#include "base/map.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
@@ -31,11 +32,12 @@ static enum rc load_workers(struct db *db, const struct load_sink *sink, struct 
     }
 }
 
-/* One row is an execution and its job; rows come by job, so a job is told from its first row. An
+/* One row is an execution and its job, which is told when it is seen for the first time. An
  * execution is of no use without its job, and is left out with it. */
-static enum rc load_exec(const struct stmt *stmt, uint64_t *last_job, const struct load_sink *sink,
+static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct load_sink *sink,
                          struct err *err)
 {
+    static char yes;
     struct exec_rec exec;
     struct job_rec job;
     struct row row = row_of(stmt, NULL);
@@ -44,9 +46,10 @@ static enum rc load_exec(const struct stmt *stmt, uint64_t *last_job, const stru
             sink->damaged(sink->arg, exec.id);
         return RC_OK;
     }
-    if (job.id != *last_job && sink->job != NULL)
+    if (sink->job != NULL && map_get(told, job.id) == NULL) {
+        map_put(told, job.id, &yes);
         TRY(sink->job(sink->arg, &job, err));
-    *last_job = job.id;
+    }
     return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
 }
 
@@ -54,14 +57,14 @@ static enum rc load_execs(struct db *db, int64_t until_ms, const struct load_sin
                           struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_LIVE);
-    uint64_t last_job = 0;
+    CLEANUP(map_free) struct map told = {0};
     stmt_i64(&stmt, until_ms);
     for (;;) {
         bool found;
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        TRY(load_exec(&stmt, &last_job, sink, err));
+        TRY(load_exec(&stmt, &told, sink, err));
     }
 }
 

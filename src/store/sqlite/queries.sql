@@ -55,22 +55,31 @@ PRAGMA busy_timeout = 2000;
 -- name: views
 -- How rows are read: one list of columns per record, in the order of row.c. The views belong to
 -- the connection, not to the file, so they change with the code and need no migration.
-CREATE TEMP VIEW job_full AS
+--
+-- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.
+-- job_full also knows an end that is written in the newest execution's row.
+CREATE TEMP VIEW job_kept AS
 SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
-    coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec,
-    coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id)) AS payload,
-    trail
+    coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec
 FROM job;
+CREATE TEMP VIEW job_full AS
+SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.tags,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms, j.last_exec,
+    coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) AS spec,
+    coalesce(j.payload, (SELECT d.payload FROM document d WHERE d.job_id = j.id)) AS payload,
+    j.trail || coalesce(h.job_step, '') AS trail
+FROM job j
+LEFT JOIN history h ON h.id = j.last_exec AND h.job_state IS NOT NULL AND j.last_exec <> j.told;
 CREATE TEMP VIEW job_row AS
 SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
     spec
 FROM job_full;
 CREATE TEMP VIEW live_row AS
-SELECT id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms, ready_ms,
+SELECT id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms, ready_ms,
     started_ms, attempts, lost, token, worker_id, error, 0 AS finished_ms
 FROM live;
 CREATE TEMP VIEW history_row AS
-SELECT id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms, ready_ms,
+SELECT id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms, ready_ms,
     started_ms, attempts, lost, token, worker_id, error, finished_ms
 FROM history;
 
@@ -138,45 +147,57 @@ SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_co
 FROM attempt WHERE exec_id = :exec_id AND token = :token;
 
 -- name: live_of_job
-SELECT * FROM live_row WHERE job_id = :job_id ORDER BY id;
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT l.* FROM job j JOIN live_row l ON l.id = j.first_exec AND l.first <> 0
+WHERE j.id = :job_id
+UNION ALL
+SELECT * FROM live_row WHERE job_id = :job_id AND first = 0
+ORDER BY id;
 
 -- name: due
 -- In two parts, what is left of the moment :after_ms and what comes later, so that both start by
 -- the index: a million executions may be due at the same midnight, and a comparison of pairs would
 -- walk through all of them for every page. Without a LIMIT: the caller stops reading, since rows
 -- that make no sense must not fill a page.
-SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state IN (1, 5) AND l.due_ms = :after_ms AND l.id > :after_id AND l.due_ms <= :until_ms
 UNION ALL
-SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state IN (1, 5) AND l.due_ms > :after_ms AND l.due_ms <= :until_ms
 ORDER BY due_ms, id;
 
 -- name: fetch
-SELECT spec, payload FROM job_full WHERE id = :id;
+SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
+    coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))
+FROM job WHERE id = :id;
 
 -- ---- a turn's delta
 
 -- name: insert_job
 INSERT INTO job (id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms,
-    last_exec, trail, spec, payload)
+    last_exec, first_exec, trail, spec, payload)
 VALUES (:id, :version, :state, :name, :queue, :owner, :tags, :priority, :created_ms, :finished_ms,
-    :last_exec, :step, :spec, :payload);
+    :last_exec, :last_exec, :step, :spec, :payload);
 
 -- name: insert_document
 INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
 
 -- name: update_job
--- Touches no indexed column.
+-- Touches no indexed column. An end that was told by the newest execution's row so far becomes part
+-- of this one. (What stands right of an = is the row before the update.)
 UPDATE job
 SET version = :version, state = :state, priority = :priority, finished_ms = :finished_ms,
-    last_exec = :last_exec, trail = trail || :step
+    last_exec = :last_exec,
+    trail = trail || coalesce((SELECT h.job_step FROM history h
+        WHERE h.id = last_exec AND last_exec <> told), '') || :step,
+    told = coalesce((SELECT h.id FROM history h
+        WHERE h.id = last_exec AND h.job_state IS NOT NULL), told)
 WHERE id = :id;
 
 -- name: insert_live
-INSERT INTO live (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
+INSERT INTO live (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms,
     ready_ms, started_ms, attempts, lost, token, worker_id, error, trail)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
     :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step);
 
 -- name: update_live
@@ -192,19 +213,24 @@ WHERE id = :id;
 -- A plain insert that fetches the trail: INSERT … SELECT takes half as many instructions again,
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
-INSERT INTO history (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
-    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms, result)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+INSERT INTO history (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state,
+    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms,
+    result, job_state, job_step, attempt_outcome, attempt_number, attempt_worker,
+    attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
     :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error,
-    (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result);
+    (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result, :job_state, :job_step,
+    :attempt_outcome, :attempt_number, :attempt_worker, :attempt_started_ms, :attempt_ended_ms,
+    :attempt_usage, :attempt_error);
 
 -- name: delete_live
 DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
-INSERT INTO history (id, job_id, queue, priority, retry_of, slot_ms, created_ms, state, due_ms,
-    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms, result)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :slot_ms, :created_ms, :state, :due_ms,
+INSERT INTO history (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state,
+    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms,
+    result)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
     :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step, :finished_ms,
     :result);
 
@@ -244,10 +270,11 @@ SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
 FROM worker ORDER BY id;
 
 -- name: load_live
--- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out.
-SELECT l.*, j.* FROM live_row l LEFT JOIN job_row j ON j.id = l.job_id
+-- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
+-- the order of the table, and nearly that of the jobs': a million rows are read without a sort.
+SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms
-ORDER BY l.job_id, l.id;
+ORDER BY l.id;
 
 -- name: load_keys
 SELECT id, name, role, hash, created_ms FROM api_key ORDER BY id;
@@ -277,9 +304,17 @@ SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHE
 SELECT r.*, h.result, h.trail FROM history_row r JOIN history h ON h.id = r.id WHERE r.id = :id;
 
 -- name: read_attempts
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
-    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error
-FROM attempt WHERE exec_id = :exec_id ORDER BY token;
+-- Those in table attempt, and the one in the execution's own row unless it was told again since.
+SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, exit_code, signal,
+    cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, NULL AS usage
+FROM attempt WHERE exec_id = :exec_id
+UNION ALL
+SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
+    attempt_outcome, coalesce(attempt_error, error), -1, 0, 0, 0, 0, 0, 0, attempt_usage
+FROM history h
+WHERE id = :exec_id AND attempt_outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.exec_id = h.id AND a.token = h.token)
+ORDER BY token;
 
 -- name: read_grant
 -- Always one row: who asks about what never was is told so by NULLs.
@@ -339,7 +374,10 @@ ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 -- name: list_live_of_job
 SELECT r.* FROM (
     SELECT id FROM live
-    WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+    WHERE job_id = :job_id AND first = 0 AND id >= :id_min AND id < :id_end
+    UNION ALL
+    SELECT e.id FROM job j JOIN live e ON e.id = j.first_exec AND e.first <> 0
+    WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
     ORDER BY id DESC LIMIT :scan_max) w
 CROSS JOIN live_row r ON r.id = w.id
 WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
@@ -347,7 +385,10 @@ WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue
 
 -- name: edge_live_of_job
 SELECT id FROM live
-WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+WHERE job_id = :job_id AND first = 0 AND id >= :id_min AND id < :id_end
+UNION ALL
+SELECT e.id FROM job j JOIN live e ON e.id = j.first_exec AND e.first <> 0
+WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 
 -- name: list_history
@@ -367,7 +408,10 @@ ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 -- name: list_history_of_job
 SELECT r.* FROM (
     SELECT id FROM history
-    WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+    WHERE job_id = :job_id AND first = 0 AND id >= :id_min AND id < :id_end
+    UNION ALL
+    SELECT e.id FROM job j JOIN history e ON e.id = j.first_exec AND e.first <> 0
+    WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
     ORDER BY id DESC LIMIT :scan_max) w
 CROSS JOIN history_row r ON r.id = w.id
 WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
@@ -375,7 +419,10 @@ WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue
 
 -- name: edge_history_of_job
 SELECT id FROM history
-WHERE job_id = :job_id AND id >= :id_min AND id < :id_end
+WHERE job_id = :job_id AND first = 0 AND id >= :id_min AND id < :id_end
+UNION ALL
+SELECT e.id FROM job j JOIN history e ON e.id = j.first_exec AND e.first <> 0
+WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 
 -- ---- output of commands and their checkpoints (logs.db)

@@ -1,6 +1,7 @@
 #include "store/sqlite/row.h"
 #include "base/log.h"
 #include "base/when.h"
+#include "store/sqlite/usage_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,6 +131,7 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.queue = row_text(row);
     exec.priority = row_i32(row);
     exec.retry_of = row_u64(row);
+    exec.first = row_bool(row);
     exec.slot_ms = row_ms(row);
     exec.created_ms = row_ms(row);
     exec.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
@@ -146,6 +148,23 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     return makes_sense(row);
 }
 
+/* Where there is a text, it has all of it: see usage_text. */
+static void row_usage(struct row *row, struct usage *ret_usage)
+{
+    struct usage usage = {0};
+    usage.exit_code = row_i32(row);
+    usage.signal = row_i32(row);
+    usage.cpu_ms = row_i64(row);
+    usage.peak_memory_bytes = row_i64(row);
+    usage.output_bytes = row_i64(row);
+    usage.dropped_bytes = row_i64(row);
+    usage.log_seq = row_u64(row);
+    struct str text = row_text_or_null(row);
+    if (text.ptr != NULL && !usage_parse(text, &usage))
+        row->bad = true;
+    *ret_usage = usage;
+}
+
 bool row_attempt(struct row *row, struct attempt_rec *ret_attempt)
 {
     struct attempt_rec attempt = {0};
@@ -156,14 +175,8 @@ bool row_attempt(struct row *row, struct attempt_rec *ret_attempt)
     attempt.started_ms = row_ms(row);
     attempt.ended_ms = row_ms(row);
     attempt.outcome = (enum outcome)in_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
-    attempt.usage.exit_code = row_i32(row);
-    attempt.usage.signal = row_i32(row);
-    attempt.usage.cpu_ms = row_i64(row);
-    attempt.usage.peak_memory_bytes = row_i64(row);
-    attempt.usage.output_bytes = row_i64(row);
-    attempt.usage.dropped_bytes = row_i64(row);
-    attempt.usage.log_seq = row_u64(row);
     attempt.error = row_text(row);
+    row_usage(row, &attempt.usage);
     *ret_attempt = attempt;
     return makes_sense(row);
 }

@@ -1,14 +1,19 @@
 /* What only the SQLite store promises: one server per directory, versions, modes, distrust. */
+#include "base/embed.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/temp_dir_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
+
+extern const struct embedded sqlite_migrations[];
 
 static int make_dir(void **state)
 {
@@ -94,7 +99,7 @@ static void a_file_of_a_newer_version_is_refused(void **state)
         const char *name;
         const char *newest;
         const char *restore;
-    } files[] = {{"belfry.db", "up to 1", "PRAGMA user_version = 1"},
+    } files[] = {{"belfry.db", "up to 2", "PRAGMA user_version = 2"},
                  {"logs.db", "up to 2", "PRAGMA user_version = 2"}};
     const char *dir = *state;
     struct err err;
@@ -124,6 +129,57 @@ static void a_file_of_an_older_version_is_brought_up_to_date(void **state)
     assert_int_equal(store->ops->logs(store, &logs, NULL), RC_OK);
     assert_int_equal(logs->ops->put_checkpoint(logs, &one, NULL), RC_OK);
     logs->ops->close(logs);
+    store->ops->close(store);
+}
+
+/* A directory as the first version left it: a job that is over, and one that waits. */
+static void make_first_version(const char *dir)
+{
+    const struct embedded *first = &sqlite_migrations[0];
+    char *sql = mem_dup(first->text, first->len);
+    run_sql(dir, "belfry.db", sql);
+    free(sql);
+    run_sql(dir, "belfry.db",
+            "INSERT INTO job VALUES"
+            " (1, 1, 2, NULL, 'default', 'admin', '', 500, 10, 20, 2, 'a;b;', '{}', ''),"
+            " (3, 1, 1, NULL, 'default', 'admin', '', 500, 10, 0, 4, 'a;', '{}', '');"
+            "INSERT INTO history VALUES (2, 1, 'default', 500, 0, 10, 10, 6, 0, 10, 15, 1, 0, 1, 0,"
+            " 20, '', 'c;d;', '[]');"
+            "INSERT INTO attempt VALUES (2, 1, 1, 9, 15, 20, 1, 0, 0, 3, 4096, 0, 0, 0, '');"
+            "INSERT INTO live VALUES (4, 3, 'default', 500, 0, 10, 10, 2, 0, 10, 0, 0, 0, 0, 0, '',"
+            " 'c;')");
+}
+
+static void what_the_first_version_wrote_is_still_there(void **state)
+{
+    const char *dir = *state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    make_first_version(dir);
+    struct store *store = open_store(dir);
+    struct reader *reader;
+    struct job_rec job;
+    struct exec_rec exec;
+    struct attempt_rec *attempts;
+    size_t count;
+    struct exec_page page;
+    assert_int_equal(store->ops->reader(store, &reader, NULL), RC_OK);
+    assert_int_equal(reader->ops->job(reader, 1, &arena, &job, NULL), RC_OK);
+    assert_int_equal(job.state, JOB_COMPLETED);
+    assert_int_equal(job.finished_ms, 20);
+    assert_true(str_eq(job.trail, STR("a;b;")));
+    assert_int_equal(reader->ops->exec(reader, 2, &arena, &exec, &attempts, &count, NULL), RC_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(attempts[0].usage.cpu_ms, 3);
+    for (uint64_t id = 1; id <= 3; id += 2) { /* each job knows its execution */
+        struct filter filter = {.job_id = id};
+        assert_int_equal(
+            reader->ops->execs(reader, &filter, &(struct page){.limit = 9}, &arena, &page, NULL),
+            RC_OK);
+        assert_int_equal(page.count, 1);
+        assert_int_equal(page.execs[0].id, id + 1);
+    }
+    reader->ops->close(reader);
+    assert_int_equal(load_count(store), 1);
     store->ops->close(store);
 }
 
@@ -367,6 +423,7 @@ int main(void)
         IN_DIR(a_second_server_is_told_who_has_the_directory),
         IN_DIR(a_file_of_an_older_version_is_brought_up_to_date),
         IN_DIR(a_file_of_a_newer_version_is_refused),
+        IN_DIR(what_the_first_version_wrote_is_still_there),
         IN_DIR(only_the_owner_can_look_inside),
         IN_DIR(a_damaged_row_is_left_out_and_the_rest_is_served),
         IN_DIR(a_file_that_is_no_database_is_refused),
