@@ -19,7 +19,9 @@ struct engine;
 struct engine_options {
     int64_t lease_ms;   /* how long a worker may be silent */
     int64_t park_ms;    /* longest wait of a poll */
-    int64_t horizon_ms; /* executions due later than this stay in the store */
+    int64_t horizon_ms; /* executions due later than this stay in the store, */
+    int64_t near_ms;    /* those due within this are in memory, however many there are, */
+    size_t waiting_max; /* and of those in between not many more than this */
     int64_t forget_ms;  /* a worker without leases that was silent this long is forgotten */
     size_t live_max;    /* executions in memory; more submissions are refused as busy */
     size_t lanes_max;   /* distinct (queue, handler) pairs in memory; a submission that needs one
@@ -27,8 +29,8 @@ struct engine_options {
     size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
                          * that needs one more is refused as busy */
     size_t workers_max; /* registered ones; one more is refused as busy */
-    size_t keep_bytes_max; /* what is submitted with a spec and payload up to this size keeps them
-                            * in memory for its lease; for all else the turn fetches them */
+    size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
+                            * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
     size_t load_max;       /* executions that one turn loads from beyond the horizon */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the

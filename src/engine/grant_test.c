@@ -56,6 +56,20 @@ static void a_spec_too_large_to_keep_is_left_to_the_store(void **state)
     assert_int_equal(lease.payload.len, 0);
 }
 
+static void what_waits_long_is_left_to_the_store(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = w.options.near_ms);
+    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = w.options.near_ms + 1);
+    world_turn(&w);
+    world_pass(&w, w.options.near_ms);
+    assert_true(fake_lease(&w, &f).spec.len > 0);
+    world_pass(&w, 1);
+    assert_int_equal(fake_lease(&w, &f).spec.len, 0);
+}
+
 static void a_worker_gets_no_more_than_it_has_slots_for(void **state)
 {
     (void)state;
@@ -185,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_job_that_finds_a_parked_worker_is_leased_in_the_same_turn),
         cmocka_unit_test(a_lease_carries_what_is_needed_to_run),
         cmocka_unit_test(a_spec_too_large_to_keep_is_left_to_the_store),
+        cmocka_unit_test(what_waits_long_is_left_to_the_store),
         cmocka_unit_test(a_worker_gets_no_more_than_it_has_slots_for),
         cmocka_unit_test(a_worker_without_a_free_slot_gets_nothing),
         cmocka_unit_test(the_longest_waiting_worker_is_served_first),

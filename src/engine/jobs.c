@@ -79,6 +79,9 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .spec = item->spec,
         .payload = item->payload,
     };
+    if (due_ms(item, e->now_ms) - e->now_ms > e->options.near_ms)
+        rec.spec = rec.payload =
+            (struct str){0}; /* the lease is far: the store keeps them for it */
     if (e->execs.len >= e->options.live_max)
         return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
     if (strmap_get(&e->queues, item->rules.queue) == NULL && e->queues.len >= e->options.queues_max)

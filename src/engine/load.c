@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* What the store holds has a right to its lane: lanes_max is for what is new. Its record comes
  * without the payload, and half a definition must not be given to a worker: none of it is kept, and
@@ -73,6 +74,11 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     return x;
 }
 
+static int64_t near_ms(const struct engine *e)
+{
+    return e->options.near_ms < e->options.horizon_ms ? e->options.near_ms : e->options.horizon_ms;
+}
+
 int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
                           uint64_t turn_floor)
 {
@@ -80,7 +86,8 @@ int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor
     e->boot_ms = now.boot_ms;
     e->turn = turn_floor;
     id_raise_floor(&e->ids, id_floor);
-    e->horizon = (struct horizon){now.wall_ms + e->options.horizon_ms, UINT64_MAX};
+    /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
+    e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
     return e->horizon.due_ms;
 }
 
@@ -148,10 +155,12 @@ bool beyond_horizon(const struct engine *e, const struct exec *x)
                                             : x->id > e->horizon.id;
 }
 
-/* Half a horizon ahead is soon enough to look, and late enough to look rarely. */
+/* Half a horizon ahead is soon enough to look, and late enough to look rarely. When there is enough
+ * in memory, it can wait until what is not there comes near. */
 static int64_t next_look_ms(const struct engine *e)
 {
-    return e->horizon.due_ms - e->options.horizon_ms / 2;
+    bool enough = e->dues.len > e->options.waiting_max / 2;
+    return e->horizon.due_ms - (enough ? near_ms(e) : e->options.horizon_ms / 2);
 }
 
 void engine_ask_due(struct engine *e, struct question_list *list)
@@ -169,11 +178,10 @@ void engine_ask_due(struct engine *e, struct question_list *list)
     *VEC_PUSH(e->arena, list) = e->due_question;
 }
 
-/* The clock was set back a long way. What now lies far ahead leaves memory with this turn's
- * commit, since it was touched and is beyond the horizon. */
-static void draw_in_horizon(struct engine *e)
+/* What now lies beyond leaves memory with this turn's commit, since it was touched. */
+static void draw_in_horizon(struct engine *e, int64_t until_ms)
 {
-    e->horizon = (struct horizon){e->now_ms + e->options.horizon_ms, UINT64_MAX};
+    e->horizon = (struct horizon){until_ms, UINT64_MAX};
     for (uint32_t i = 0; i < e->dues.len; i++) {
         struct exec *x = CONTAINER_OF(e->dues.items[i].node, struct exec, due);
         if (beyond_horizon(e, x))
@@ -181,12 +189,46 @@ static void draw_in_horizon(struct engine *e)
     }
 }
 
+static int by_key(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* A moment that about half of what waits is due by; a thousand of them are as good as all. */
+static int64_t middle_ms(struct engine *e)
+{
+    enum { SAMPLES = 1000 };
+    uint32_t step = e->dues.len / SAMPLES + 1;
+    uint32_t count = 0;
+    uint64_t *keys = ARENA_ARRAY(e->arena, uint64_t, SAMPLES);
+    for (uint32_t i = 0; i < e->dues.len; i += step)
+        keys[count++] = e->dues.items[i].key;
+    qsort(keys, count, sizeof *keys, by_key);
+    return (int64_t)keys[count / 2];
+}
+
+/* Too much waits in memory: the later half of it goes, as far as it is not near. */
+static void make_room(struct engine *e)
+{
+    int64_t until_ms = middle_ms(e);
+    int64_t nearest_ms = e->now_ms + near_ms(e);
+    if (until_ms < nearest_ms)
+        until_ms = nearest_ms;
+    if (until_ms < e->horizon.due_ms)
+        draw_in_horizon(e, until_ms);
+}
+
 void adopt_due(struct engine *e)
 {
     const struct question *q = e->due_question;
     struct err err; /* a record that makes no sense was reported when it was read; leave it */
-    if (e->horizon.due_ms > e->now_ms + 2 * e->options.horizon_ms)
-        draw_in_horizon(e);
+    if (e->horizon.due_ms > e->now_ms + 2 * e->options.horizon_ms) /* the clock was set back far */
+        draw_in_horizon(e, e->now_ms + e->options.horizon_ms);
+    else if (q == NULL &&
+             e->dues.len > e->options.waiting_max) /* an answer begins at the horizon */
+        make_room(e);
     if (q == NULL)
         return;
     for (size_t i = 0; i < q->answer.job_count; i++)

@@ -104,6 +104,62 @@ static void a_job_for_the_middle_of_a_page_is_not_loaded_twice(void **state)
     assert_int_equal(engine_live_count(w.engine), 7);
 }
 
+static void what_waits_beyond_the_room_for_it_goes_to_the_store(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.waiting_max = 20;
+    options.load_max = 4;
+    WORLD_WITH(w, options);
+    for (size_t i = 0; i < 40; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 600000 + (int64_t)(i * 7 % 40) * 1000);
+    world_turn(&w);
+    assert_int_equal(engine_live_count(w.engine), 40);
+    world_turn(&w);
+    assert_in_range(engine_live_count(w.engine), 10, 21);
+    assert_true(world_wait_ms(&w) > 500000); /* nobody looks before it comes near */
+    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 700000);
+    world_turn(&w);
+    assert_in_range(engine_live_count(w.engine), 10, 21);
+    for (int i = 0; i < 800; i++)
+        world_pass(&w, 1000);
+    assert_int_equal(w.engine->ready.len, 41);
+}
+
+static void what_is_near_stays_however_much_it_is(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.waiting_max = 20;
+    WORLD_WITH(w, options);
+    for (size_t i = 0; i < 40; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = options.near_ms);
+    SUBMIT(&w, .when = WHEN_DELAY, .when_ms = options.near_ms + 2);
+    world_turn(&w);
+    world_pass(&w, 1);
+    assert_int_equal(engine_live_count(w.engine), 40);
+}
+
+static void a_start_loads_what_is_near_and_turns_read_on(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    SUBMIT(&w);
+    for (size_t i = 0; i < 4; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = options.near_ms + (int64_t)i);
+    world_turn(&w);
+    world_restart(&w);
+    assert_int_equal(engine_live_count(w.engine), 2);
+    assert_int_equal(world_wait_ms(&w), 0);
+    world_turn(&w);
+    assert_int_equal(engine_live_count(w.engine), 4);
+    world_turn(&w);
+    assert_int_equal(engine_live_count(w.engine), 5);
+    assert_true(world_wait_ms(&w) > 0);
+}
+
 static void every_far_job_runs_once_and_in_time(void **state)
 {
     (void)state;
@@ -314,6 +370,9 @@ int main(void)
         cmocka_unit_test(the_engine_looks_again_when_half_the_horizon_is_gone),
         cmocka_unit_test(many_due_at_one_moment_are_loaded_page_by_page),
         cmocka_unit_test(a_job_for_the_middle_of_a_page_is_not_loaded_twice),
+        cmocka_unit_test(what_waits_beyond_the_room_for_it_goes_to_the_store),
+        cmocka_unit_test(what_is_near_stays_however_much_it_is),
+        cmocka_unit_test(a_start_loads_what_is_near_and_turns_read_on),
         cmocka_unit_test(every_far_job_runs_once_and_in_time),
         cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),
         cmocka_unit_test(a_restart_changes_nothing),

@@ -237,6 +237,8 @@ static struct engine_options narrow_options(void)
 {
     struct engine_options options = engine_defaults;
     options.horizon_ms = 30000;
+    options.near_ms = 2000;
+    options.waiting_max = 12;
     options.forget_ms = 60000;
     options.live_max = 80;
     options.lanes_max = 12;
