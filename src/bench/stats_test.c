@@ -25,11 +25,15 @@ static void what_a_server_says_is_read(void **state)
 static void numbers_that_are_missing_are_not_taken_for_zero(void **state)
 {
     (void)state;
+#define HEAD "{\"workers\":{\"count\":2},\"executions\":{\"completed\":7},\"store\":"
     static const char *const bodies[] = {
-        "", "[]", "{}",
-        "{\"workers\":{\"count\":2},\"executions\":{\"completed\":7},\"store\":{\"commits\":31}}",
-        "{\"workers\":{\"count\":-1},\"executions\":{\"completed\":7},"
-        "\"store\":{\"commits\":31,\"syncs\":33,\"sync_ms\":19}}"};
+        "",
+        "[]",
+        "{}",
+        HEAD "{\"commits\":31}}",
+        HEAD "{\"commits\":31,\"syncs\":-1,\"sync_ms\":19}}",
+        HEAD "{\"commits\":31,\"syncs\":33,\"sync_ms\":1.5}}",
+    };
     struct stats stats;
     struct err err;
     for (size_t i = 0; i < COUNT_OF(bodies); i++)

@@ -12,10 +12,10 @@ static uint64_t mono_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* The methods that SQLite knows as const are part of something that is not. */
-static struct vfs_kind *kind_of(const sqlite3_file *file)
+static const struct vfs_kind *kind_of(const sqlite3_file *file)
 {
-    return (struct vfs_kind *)((uintptr_t)file->pMethods - offsetof(struct vfs_kind, counted));
+    const char *counted = (const char *)file->pMethods;
+    return (const void *)(counted - offsetof(struct vfs_kind, counted));
 }
 
 static int count_sync(sqlite3_file *file, int flags)
