@@ -3,7 +3,7 @@
 #   make            builds build/belfry             make check       unit and contract tests
 #   make CC=clang   the same, by the other compiler make check-e2e   the real binary, real sockets
 #   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
-#   make tsan       check under thread              make bench       repeatable loads
+#   make tsan       check under thread              make bench       all figures, with targets
 #   make sim        simulated days, SEEDS or SEED   make sim-plants  planted bugs are caught
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
@@ -130,7 +130,7 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan sim sim-plants run-plant run-plants fuzz run-fuzz bench night \
+.PHONY: build check check-e2e san tsan sim sim-plants run-plant run-plants fuzz run-fuzz bench profile night \
         tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
@@ -206,6 +206,13 @@ $(FUZZERS): ld_flags += -fsanitize=fuzzer
 bench: $(BIN) $(BENCHES)
 	$(Q)BELFRY=$(abspath $(BIN)) BENCH_PROGRAMS=$(abspath $(B)/tests/bench) \
 	    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/bench/bench_figures.py
+
+# Where the time goes; with functions that the compiler would else dissolve into their callers.
+profile:
+	$(Q)$(MAKE) --no-print-directory B=build/profile BIN=build/profile/belfry \
+	    CFLAGS='-g -fno-inline-functions-called-once -fno-inline-small-functions' build
+	$(Q)BELFRY=$(abspath build/profile/belfry) BENCH_PROGRAMS= PYTHONDONTWRITEBYTECODE=1 \
+	    /usr/bin/python3 tests/bench/profile.py
 
 # The simulator (tests/sim/README.md). `make sim` lives days 1 to SEEDS (or SEEDS=a-b), `make sim
 # SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them. Planted bugs are compiled

@@ -30,7 +30,7 @@ PARKED = int(os.environ.get("BENCH_PARKED", "10000"))
 
 figures = collections.OrderedDict()  # (group, name): values, unit, decimals, at_least, at_most
 group = ""  # the last name that was not indented
-engine = []  # what engine_bench printed
+tables = {}  # what other programs printed
 details = {}  # of the last run of each measurement of `belfry bench`
 
 
@@ -245,18 +245,21 @@ def measure_json():
         record("  print, times cJSON", got["print_ratio"], decimals=2, at_least=2)
 
 
-def measure_engine():
-    """The engine alone: no store, no sockets; its own table is printed below the figures."""
-    say("the engine alone")
-    engine.append(subprocess.run([rig.PROGRAMS / "engine_bench"], check=True,
-                                 stdout=subprocess.PIPE, text=True).stdout)
+def measure_modules():
+    """Single modules, by programs that print tables of their own, without targets."""
+    for program in sorted(rig.PROGRAMS.glob("*_bench")):
+        if program.name in ("json_bench", "beanstalk_bench"):
+            continue
+        say(program.name)
+        tables[program.name] = subprocess.run([program], check=True, stdout=subprocess.PIPE,
+                                              text=True).stdout
 
 
 # ---- the report
 
 PARTS = [("load", measure_load), ("backlog", measure_backlog), ("million", measure_million),
          ("parked", measure_parked), ("empty", measure_empty), ("reads", measure_reads),
-         ("json", measure_json), ("engine", measure_engine)]
+         ("json", measure_json), ("modules", measure_modules)]
 
 
 def verdict(median, at_least, at_most):
@@ -294,8 +297,8 @@ def main():
     print(f"{RUNS} runs, {time.monotonic() - begun:.0f} s; "
           "a target is kept or missed by the median\n")
     print_figures()
-    for text in engine:
-        print(f"\nThe engine alone, per second of processor time:\n{text}", end="")
+    for name, text in tables.items():
+        print(f"\n{name}\n{text}", end="")
     print("\nThe last run of each measurement of `belfry bench`:")
     print_details()
 
