@@ -327,6 +327,28 @@ static void a_grant_is_on_record_from_its_turn_on(void **state)
     assert_int_equal(grant_standing(&got, 70, 2), STANDING_NONE);
 }
 
+/* Wherever a store puts it: the attempt that ended an execution is told like any other. */
+static void the_attempt_that_ended_an_execution_is_found_by_its_token(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct exec_rec exec = read_exec(w, id);
+    struct attempt_rec attempt = {
+        .exec_id = id, .token = 1, .number = 1, .worker_id = 70, .outcome = OUTCOME_SUCCEEDED};
+    struct exec_change over = next_change(&exec, CHANGE_FINISH, EXEC_COMPLETED);
+    over.exec.token = 1;
+    over.exec.attempts = 1;
+    world_commit(w, (struct delta){
+                        .execs = &over, .exec_count = 1, .attempts = &attempt, .attempt_count = 1});
+    struct question q = {.kind = ASK_ATTEMPT, .id = id, .token = 1};
+    world_admit(w, &q);
+    assert_non_null(q.answer.attempt);
+    assert_int_equal(q.answer.attempt->worker_id, 70);
+    assert_int_equal(q.answer.attempt->outcome, OUTCOME_SUCCEEDED);
+    struct grant got = read_grant(w, id, 1);
+    assert_int_equal(got.past_id, 70);
+}
+
 static void a_grant_stays_on_record_when_it_has_ended(void **state)
 {
     struct world *w = *state;
@@ -364,6 +386,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(attempts_come_in_the_order_of_their_tokens),
     PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
     PROMISE(a_grant_is_on_record_from_its_turn_on),
+    PROMISE(the_attempt_that_ended_an_execution_is_found_by_its_token),
     PROMISE(a_grant_stays_on_record_when_it_has_ended),
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),

@@ -83,6 +83,19 @@ SELECT id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state,
     started_ms, attempts, lost, token, worker_id, error, finished_ms
 FROM history;
 
+-- Those in table attempt, and the one in an ended execution's own row unless it was told again
+-- since.
+CREATE TEMP VIEW attempt_row AS
+SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, exit_code, signal,
+    cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, NULL AS usage
+FROM attempt
+UNION ALL
+SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
+    attempt_outcome, coalesce(attempt_error, error), -1, 0, 0, 0, 0, 0, 0, attempt_usage
+FROM history h
+WHERE attempt_outcome IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.exec_id = h.id AND a.token = h.token);
+
 -- ---- every connection
 
 -- name: version
@@ -142,9 +155,7 @@ UNION ALL
 SELECT * FROM history_row WHERE id = :id;
 
 -- name: find_attempt
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code, signal, cpu_ms,
-    peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error
-FROM attempt WHERE exec_id = :exec_id AND token = :token;
+SELECT * FROM attempt_row WHERE exec_id = :exec_id AND token = :token;
 
 -- name: live_of_job
 -- Here and below: what was made with the job is found by the job's row, the rest by the index.
@@ -304,24 +315,15 @@ SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHE
 SELECT r.*, h.result, h.trail FROM history_row r JOIN history h ON h.id = r.id WHERE r.id = :id;
 
 -- name: read_attempts
--- Those in table attempt, and the one in the execution's own row unless it was told again since.
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, exit_code, signal,
-    cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, NULL AS usage
-FROM attempt WHERE exec_id = :exec_id
-UNION ALL
-SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
-    attempt_outcome, coalesce(attempt_error, error), -1, 0, 0, 0, 0, 0, 0, attempt_usage
-FROM history h
-WHERE id = :exec_id AND attempt_outcome IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.exec_id = h.id AND a.token = h.token)
-ORDER BY token;
+SELECT * FROM attempt_row WHERE exec_id = :exec_id ORDER BY token;
 
 -- name: read_grant
 -- Always one row: who asks about what never was is told so by NULLs.
-SELECT l.token, l.worker_id, a.worker_id
+SELECT l.token, l.worker_id, coalesce(a.worker_id, h.attempt_worker)
 FROM (SELECT :exec_id AS exec_id, :token AS token) q
 LEFT JOIN live l ON l.id = q.exec_id
-LEFT JOIN attempt a ON a.exec_id = q.exec_id AND a.token = q.token;
+LEFT JOIN attempt a ON a.exec_id = q.exec_id AND a.token = q.token
+LEFT JOIN history h ON h.id = q.exec_id AND h.token = q.token;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;
