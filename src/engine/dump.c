@@ -63,8 +63,8 @@ static void dump_job(struct buf *out, const struct job *job)
                "job %" PRIu64 " name=%.*s version=%" PRIu32 " lane=%.*s/%.*s priority=%" PRId32
                " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
                " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s\n",
-               job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->lane->queue),
-               STR_ARG(job->lane->handler), job->priority, job->retry.max_retries, job->created_ms,
+               job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->track->lane->queue),
+               STR_ARG(job->track->lane->handler), job->priority, job->retry.max_retries, job->created_ms,
                job->spec_len, job->payload_len, STR_ARG(job_state_name(job->v.state)),
                job->v.last_exec, job->v.finished_ms, job->exec_count,
                job->touched == NULL ? "" : " touched");
@@ -86,7 +86,7 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                v->lease.confirmed, v->lease.inherited);
     dump_key(out, "due", &e->dues, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
-    dump_key(out, "ready", &x->job->lane->heap, &x->ready);
+    dump_key(out, "ready", &x->job->track->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
                x->touched == NULL ? "" : " touched");
 }
@@ -135,9 +135,32 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
 
 static void dump_lane(struct buf *out, const struct lane *lane)
 {
-    buf_printf(out, "lane %.*s/%.*s members=%zu ready=%" PRIu32 "%s\n", STR_ARG(lane->queue),
-               STR_ARG(lane->handler), lane->members, lane->heap.len,
+    buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "%s%s\n", STR_ARG(lane->queue),
+               STR_ARG(lane->handler), lane->heap.len, lane->closed ? " closed" : "",
                heap_holds(&lane->order) ? " ordered" : "");
+}
+
+static void dump_track(struct buf *out, const struct track *track)
+{
+    struct str key = track->key;
+    buf_add(out, STR("track "));
+    while (key.len > 0)
+        buf_printf(out, "%.*s/", STR_ARG(str_cut(&key, '\n')));
+    buf_printf(out, " members=%zu ready=%" PRIu32 "%s%s\n", track->members, track->heap.len,
+               track_is_open(track) ? "" : " closed", heap_holds(&track->order) ? " ordered" : "");
+}
+
+static void dump_limit(const struct engine *e, struct buf *out, const struct limit *limit)
+{
+    const struct limit_values *v = &limit->v;
+    buf_printf(out,
+               "limit %d %.*s members=%zu held=%" PRIu32 " next=%" PRId64 "+%" PRId64
+               " wake=%" PRId64 "%s%s%s%s at:",
+               (int)limit->kind, STR_ARG(limit->key), limit->members, limit->held, v->next_us,
+               v->interval_us, v->wake_ms, v->shut ? " shut" : "", v->stored ? " stored" : "",
+               v->gone ? " gone" : "", limit->touched == NULL ? "" : " touched");
+    dump_key(out, "wake", &e->ready.limits.wakes, &limit->wake);
+    buf_add_char(out, '\n');
 }
 
 /* A queue that only an undone turn has seen has no numbers, and no line. */
@@ -152,6 +175,10 @@ static void dump_numbers(struct buf *out, struct str queue, const char *what,
 
 static void dump_queue(struct buf *out, const struct queue *q)
 {
+    if (q->v.paused || q->v.concurrency > 0 || q->held > 0)
+        buf_printf(out, "queue %.*s held=%" PRIu32 " of %" PRIu32 "%s %" PRId64 " %.*s\n",
+                   STR_ARG(q->name), q->held, q->v.concurrency, q->v.paused ? " paused" : "",
+                   q->v.paused_ms, STR_ARG(q->v.paused_by));
     dump_numbers(out, q->name, "jobs", q->jobs, JOB_STATES);
     dump_numbers(out, q->name, "execs", q->execs, EXEC_STATES);
     dump_numbers(out, q->name, "jobs change", q->jobs_change, JOB_STATES);
@@ -177,6 +204,8 @@ static void dump_maps(const struct engine *e, struct buf *out)
 void engine_dump(const struct engine *e, struct buf *out)
 {
     struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
+    struct strmap_slot *tracks = sorted_names(&e->ready.tracks);
+    struct strmap_slot *limits = sorted_names(&e->ready.limits.by_key);
     struct strmap_slot *trades = sorted_names(&e->trades.by_key);
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
@@ -186,11 +215,17 @@ void engine_dump(const struct engine *e, struct buf *out)
     dump_maps(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)
         dump_lane(out, lanes[i].value);
+    for (size_t i = 0; i < e->ready.tracks.len; i++)
+        dump_track(out, tracks[i].value);
+    for (size_t i = 0; i < e->ready.limits.by_key.len; i++)
+        dump_limit(e, out, limits[i].value);
     for (size_t i = 0; i < e->trades.by_key.len; i++)
         dump_trade(out, trades[i].value);
     for (size_t i = 0; i < e->queues.len; i++)
         dump_queue(out, queues[i].value);
     free(lanes);
+    free(tracks);
+    free(limits);
     free(trades);
     free(queues);
 }

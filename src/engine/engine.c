@@ -18,6 +18,7 @@ const struct engine_options engine_defaults = {
     .lanes_max = 10000,
     .queues_max = 10000,
     .workers_max = 10000,
+    .point_ms = 60000,
     .keep_bytes_max = 4096,
     .due_max = 10000,
     .load_max = 10000,
@@ -26,11 +27,11 @@ const struct engine_options engine_defaults = {
 struct engine *engine_new(const struct engine_options *options)
 {
     assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
-           options->park_ms >= 0 && options->forget_ms > 0);
+           options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms >= 0);
     assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;
-    ready_init(&e->ready);
+    ready_init(&e->ready, options->point_ms);
     trades_init(&e->trades);
     list_init(&e->open);
     list_init(&e->done);
@@ -47,10 +48,13 @@ void engine_free(struct engine *e)
     MAP_EACH(&e->workers, slot) free(slot->value);
     for (size_t i = 0; i < e->queues.cap; i++)
         free(e->queues.slots[i].value);
+    for (size_t i = 0; i < e->names.cap; i++)
+        free(e->names.slots[i].value);
     map_free(&e->execs);
     map_free(&e->jobs);
     map_free(&e->workers);
     strmap_free(&e->queues);
+    strmap_free(&e->names);
     ready_free(&e->ready);
     trades_free(&e->trades);
     heap_free(&e->dues);
@@ -196,6 +200,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_REGISTER] = decide_register,       [CMD_POLL] = decide_poll,
         [CMD_HANGUP] = decide_hangup,           [CMD_DRAIN] = decide_drain,
         [CMD_WORKERS] = decide_workers,         [CMD_STATS] = decide_stats,
+        [CMD_QUEUE] = decide_queue,             [CMD_QUEUES] = decide_queues,
     };
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
@@ -234,6 +239,8 @@ void engine_tick(struct engine *e)
     adopt_due(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
+    for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)
+        rate_wake(e, CONTAINER_OF(node, struct limit, wake));
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));

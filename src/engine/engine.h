@@ -29,6 +29,7 @@ struct engine_options {
     size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
                          * that needs one more is refused as busy */
     size_t workers_max; /* registered ones; one more is refused as busy */
+    int64_t point_ms;   /* waiting this long is worth a point of priority */
     size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
@@ -56,6 +57,9 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 /* Before the executions: a lease finds its worker when it is loaded. */
 void engine_load_worker(struct engine *e, const struct worker_rec *worker);
 void engine_load_counter(struct engine *e, const struct counter *counter);
+/* Before the executions, too. */
+void engine_load_queue(struct engine *e, const struct queue_rec *queue);
+void engine_load_rate(struct engine *e, const struct rate_rec *rate);
 
 /* ---- a turn */
 

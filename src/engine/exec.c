@@ -9,20 +9,6 @@
 
 enum { STEP_MAX = 2 * TRAIL_REASON_MAX + 128 };
 
-struct queue *queue_of(struct engine *e, struct str name)
-{
-    struct queue *q = strmap_get(&e->queues, name);
-    if (q != NULL)
-        return q;
-    q = mem_new(sizeof *q + name.len + 1);
-    char *text = (char *)(q + 1);
-    if (name.len > 0)
-        memcpy(text, name.ptr, name.len);
-    q->name = str_of(text, name.len);
-    strmap_put(&e->queues, q->name, q);
-    return q;
-}
-
 /* ---- times
  *
  * The wall clock may be set back while a thing lives. Its record then says that no time passed,
@@ -44,8 +30,8 @@ int64_t ready_since_ms(struct engine *e)
 struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
                     size_t lanes_max)
 {
-    struct lane *lane = ready_join(&e->ready, rules->queue, rules->handler, lanes_max);
-    if (lane == NULL)
+    struct track *track = ready_join(&e->ready, rules, lanes_max);
+    if (track == NULL)
         return NULL;
     bool keep = rec->spec.len + rec->payload.len <= e->options.keep_bytes_max;
     size_t len = rec->name.len + (keep ? rec->spec.len + rec->payload.len : 0);
@@ -61,7 +47,8 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
     }
     job->id = rec->id;
     job->queue = queue_of(e, rules->queue);
-    job->lane = lane;
+    job->track = track;
+    queue_join(e, job->queue, track->lane);
     job->retry = rules->retry;
     job->priority = rules->priority;
     job->version = rec->version;
@@ -75,7 +62,7 @@ void job_free(struct engine *e, struct job *job)
 {
     assert(job->exec_count == 0);
     map_remove(&e->jobs, job->id);
-    ready_leave(&e->ready, job->lane);
+    ready_leave(&e->ready, job->track);
     free(job);
 }
 
@@ -174,10 +161,11 @@ void exec_place(struct engine *e, struct exec *x)
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
     } else if (x->v.state == EXEC_QUEUED) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
-        ready_put(&e->ready, x->job->lane, &x->ready, lost_rank ? 0 : x->job->priority,
+        ready_put(&e->ready, x->job->track, &x->ready, lost_rank ? 0 : x->job->priority,
                   x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        permits_take(e, x->job);
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         if (w != NULL) /* a worker may be forgotten while the store still names it */
             lease_place(w, x);
@@ -187,9 +175,12 @@ void exec_place(struct engine *e, struct exec *x)
 void exec_unplace(struct engine *e, struct exec *x)
 {
     heap_remove(&e->dues, &x->due);
-    heap_remove(&e->terms, &x->term.node);
+    if (heap_holds(&x->term.node)) {
+        heap_remove(&e->terms, &x->term.node);
+        permits_return(e, x->job);
+    }
     if (heap_holds(&x->ready))
-        ready_remove(&e->ready, x->job->lane, &x->ready);
+        ready_remove(&e->ready, x->job->track, &x->ready);
     if (list_linked(&x->on_worker)) {
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         assert(w != NULL && w->busy > 0);

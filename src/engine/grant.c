@@ -45,6 +45,7 @@ static void fill(struct engine *e, struct worker *w)
         exec_move(
             e, x,
             &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
+        rate_start(e, x->job);
         add_lease(e, w, x);
     }
 }
@@ -65,7 +66,7 @@ static struct worker *longest_waiting(const struct engine *e, const struct lane 
 
 static void offer_lane(struct engine *e, const struct lane *lane)
 {
-    for (struct worker *w; lane->heap.len > 0 && (w = longest_waiting(e, lane)) != NULL;) {
+    for (struct worker *w; heap_holds(&lane->order) && (w = longest_waiting(e, lane)) != NULL;) {
         worker_open(e, w);
         fill(e, w);
     }

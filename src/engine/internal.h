@@ -17,9 +17,20 @@
 #include "engine/ready.h"
 #include "job/lease.h"
 
+struct queue_values {
+    bool paused;
+    int64_t paused_ms;
+    struct str paused_by; /* among engine.names */
+    uint32_t concurrency; /* 0: no limit */
+};
+
 /* Names and numbers of one queue. Never freed: its numbers outlive its jobs. */
 struct queue {
     struct str name;
+    struct queue_values v;
+    uint32_t held;     /* leases */
+    struct list lanes; /* lane.sibling */
+    struct touched *touched;
     int64_t jobs[JOB_STATES]; /* as of the last commit */
     int64_t execs[EXEC_STATES];
     int64_t jobs_change[JOB_STATES]; /* of this turn; zero between turns */
@@ -36,7 +47,7 @@ struct job_values {
 struct job {
     uint64_t id;
     struct queue *queue;
-    struct lane *lane;
+    struct track *track;
     struct retry retry;
     int32_t priority;
     uint32_t version;
@@ -64,7 +75,7 @@ struct exec_values {
     uint32_t lost;
     bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
     int64_t due_ms;
-    int64_t ready_ms; /* its place in the lane; never earlier than that of one before it */
+    int64_t ready_ms; /* its place in the track; never earlier than that of one before it */
     int64_t started_ms;
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
@@ -80,7 +91,7 @@ struct exec {
     int64_t created_ms;
     struct heap_node due;       /* on engine.dues while it waits for its time */
     struct term term;           /* the end of its lease */
-    struct heap_node ready;     /* in its job's lane */
+    struct heap_node ready;     /* in its job's track */
     struct list_node on_worker; /* on worker.leases */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
     struct exec_values v;
@@ -122,7 +133,7 @@ struct worker {
     char name[];
 };
 
-enum thing { THING_JOB, THING_EXEC, THING_WORKER };
+enum thing { THING_JOB, THING_EXEC, THING_WORKER, THING_QUEUE, THING_LIMIT, THINGS };
 
 /* What a turn has changed, and how it was before. Lives in the turn's arena. */
 struct touched {
@@ -135,11 +146,15 @@ struct touched {
         struct job *job;
         struct exec *exec;
         struct worker *worker;
+        struct queue *queue;
+        struct limit *limit;
     };
     union {
         struct job_values job;
         struct exec_values exec;
         struct worker_values worker;
+        struct queue_values queue;
+        struct limit_values limit;
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a new job: the texts to keep */
@@ -166,6 +181,7 @@ struct engine {
     struct map execs;
     struct map workers;
     struct strmap queues;
+    struct strmap names; /* owned: texts that stay */
     struct ready ready;
     struct heap dues;  /* executions that wait, by the wall clock */
     struct heap terms; /* leases and workers, by the boot clock */
@@ -197,12 +213,31 @@ struct engine {
 struct touched *touch_job(struct engine *e, struct job *job);
 struct touched *touch_exec(struct engine *e, struct exec *x);
 struct touched *touch_worker(struct engine *e, struct worker *w);
+struct touched *touch_queue(struct engine *e, struct queue *q);
+struct touched *touch_limit(struct engine *e, struct limit *limit);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
 
-/* ---- exec.c: jobs and executions */
+/* ---- queues.c: what holds work back */
 
 struct queue *queue_of(struct engine *e, struct str name);
+/* Its lane is one of this queue, and open or closed as the queue is. */
+void queue_join(struct engine *e, struct queue *q, struct lane *lane);
+/* Gives it these values, and opens or closes its lanes. */
+void queue_set(struct engine *e, struct queue *q, const struct queue_values *to);
+/* A lease of the job begins, or ends. */
+void permits_take(struct engine *e, struct job *job);
+void permits_return(struct engine *e, struct job *job);
+/* One of the job's executions starts now: its rate has to know. */
+void rate_start(struct engine *e, struct job *job);
+/* The moment of a rate has come. */
+void rate_wake(struct engine *e, struct limit *limit);
+struct queue_rec queue_record(const struct queue *q);
+void decide_queue(struct engine *e, struct command *cmd);
+void decide_queues(struct engine *e, struct command *cmd);
+
+/* ---- exec.c: jobs and executions */
+
 /* A job in memory; NULL when its queue and handler would need a lane beyond lanes_max. */
 struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
                     size_t lanes_max);

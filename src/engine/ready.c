@@ -4,22 +4,30 @@
 #include "job/spec.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TIME_BITS = 48, /* milliseconds until the year 10889 */
-    KEY_MAX = 2 * SPEC_NAME_MAX + 1,
+    LANE_KEY_MAX = 2 * SPEC_NAME_MAX + 1,
+    TRACK_KEY_MAX = LANE_KEY_MAX + 2 * SPEC_NAME_MAX + 3 * 24,
 };
 
-void ready_init(struct ready *r)
+void ready_init(struct ready *r, int64_t point_ms)
 {
-    *r = (struct ready){0};
+    *r = (struct ready){.point_ms = point_ms};
     list_init(&r->fresh);
 }
 
 void ready_free(struct ready *r)
 {
+    for (size_t i = 0; i < r->tracks.cap; i++) {
+        struct track *track = r->tracks.slots[i].value;
+        if (track != NULL) {
+            heap_free(&track->heap);
+            free(track);
+        }
+    }
     for (size_t i = 0; i < r->lanes.cap; i++) {
         struct lane *lane = r->lanes.slots[i].value;
         if (lane != NULL) {
@@ -27,14 +35,18 @@ void ready_free(struct ready *r)
             free(lane);
         }
     }
+    strmap_free(&r->tracks);
     strmap_free(&r->lanes);
+    limits_free(&r->limits);
     heap_free(&r->order);
 }
 
+/* ---- lanes */
+
 /* queue and handler in one text; also what lane_key makes of a lane. */
-static struct str make_key(char *bytes, struct str queue, struct str handler)
+static struct str make_lane_key(char *bytes, struct str queue, struct str handler)
 {
-    struct buf key = {.ptr = bytes, .cap = KEY_MAX, .max = KEY_MAX};
+    struct buf key = {.ptr = bytes, .cap = LANE_KEY_MAX, .max = LANE_KEY_MAX};
     buf_add(&key, queue);
     buf_add_char(&key, '\n'); /* in no name */
     buf_add(&key, handler);
@@ -54,68 +66,230 @@ static struct lane *lane_new(struct str key, size_t queue_len)
     memcpy(text, key.ptr, key.len);
     lane->queue = str_of(text, queue_len);
     lane->handler = str_of(text + queue_len + 1, key.len - queue_len - 1);
+    list_init(&lane->tracks);
     return lane;
 }
 
-struct lane *ready_join(struct ready *r, struct str queue, struct str handler, size_t lanes_max)
+/* Made when new; NULL when that would be one too many. */
+static struct lane *lane_of(struct ready *r, const struct rules *rules, size_t lanes_max)
 {
-    char key_bytes[KEY_MAX];
-    struct str key = make_key(key_bytes, queue, handler);
+    char bytes[LANE_KEY_MAX];
+    struct str key = make_lane_key(bytes, rules->queue, rules->handler);
     struct lane *lane = strmap_get(&r->lanes, key);
     if (lane == NULL) {
         if (r->lanes.len >= lanes_max)
             return NULL;
-        lane = lane_new(key, queue.len);
+        lane = lane_new(key, rules->queue.len);
         strmap_put(&r->lanes, lane_key(lane), lane);
     }
-    lane->members++;
     return lane;
 }
 
-void ready_leave(struct ready *r, struct lane *lane)
+static void lane_leave(struct ready *r, struct track *track)
 {
-    assert(lane->members > 0);
-    if (--lane->members > 0)
+    struct lane *lane = track->lane;
+    list_remove(&track->sibling);
+    if (!list_empty(&lane->tracks))
         return;
     assert(lane->heap.len == 0);
+    list_remove(&lane->sibling);
     strmap_remove(&r->lanes, lane_key(lane));
     heap_free(&lane->heap);
     free(lane);
 }
 
-/* The best of the lane is another one now. */
-static void reorder(struct ready *r, struct lane *lane)
+/* The best of the lane is another one now, or may not be had any more. */
+static void reorder_lane(struct ready *r, struct lane *lane)
 {
-    const struct heap_item *best = heap_min(&lane->heap);
-    if (best == NULL)
+    const struct heap_item *best = lane->closed ? NULL : heap_min(&lane->heap);
+    if (best == NULL) {
         heap_remove(&r->order, &lane->order);
-    else
+        list_remove(&lane->fresh);
+    } else {
         heap_set(&r->order, &lane->order, best->key, best->tie);
+    }
 }
 
-void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
-               int64_t ready_ms, uint64_t id)
+static void freshen(struct ready *r, struct lane *lane)
 {
-    assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
-    uint64_t rank = (uint64_t)(SPEC_PRIORITY_MAX - priority) << TIME_BITS;
-    heap_push(&lane->heap, node, rank | (uint64_t)ready_ms, id);
-    r->len++;
-    if (heap_min(&lane->heap)->node == node)
-        reorder(r, lane);
-    if (!list_linked(&lane->fresh))
+    if (heap_holds(&lane->order) && !list_linked(&lane->fresh))
         list_push_back(&r->fresh, &lane->fresh);
 }
 
-void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node)
+void ready_close(struct ready *r, struct lane *lane, bool closed)
 {
-    bool was_best = heap_min(&lane->heap)->node == node;
-    heap_remove(&lane->heap, node);
+    lane->closed = closed;
+    reorder_lane(r, lane);
+    freshen(r, lane);
+}
+
+/* ---- tracks */
+
+/* Jobs share a track when they share everything that decides about their start. */
+static struct str make_track_key(char *bytes, const struct rules *rules)
+{
+    struct buf key = {.ptr = bytes, .cap = TRACK_KEY_MAX, .max = TRACK_KEY_MAX};
+    buf_add(&key, rules->queue);
+    buf_add_char(&key, '\n');
+    buf_add(&key, rules->handler);
+    if (rules->concurrency.key.len > 0)
+        buf_printf(&key, "\nc%.*s\n%" PRIu32, STR_ARG(rules->concurrency.key),
+                   rules->concurrency.limit);
+    if (rules->rate.key.len > 0)
+        buf_printf(&key, "\nr%.*s\n%" PRIu32 "\n%" PRId64, STR_ARG(rules->rate.key),
+                   rules->rate.limit, rules->rate.per_ms);
+    assert(!key.overflow);
+    return buf_str(&key);
+}
+
+static void set_bar(struct ready *r, struct track *track, struct bar *bar, enum limit_kind kind,
+                    const struct limit_rule *rule)
+{
+    if (rule->key.len == 0)
+        return;
+    bar->limit = limit_join(&r->limits, kind, rule->key);
+    bar->max = rule->limit;
+    bar->interval_us = kind == LIMIT_RATE ? rule->per_ms * 1000 / rule->limit : 0;
+    bar->track = track;
+    list_push_back(&bar->limit->bars, &bar->node);
+}
+
+static struct track *track_new(struct ready *r, struct str key, const struct rules *rules,
+                               struct lane *lane)
+{
+    struct track *track = mem_new(sizeof *track + key.len);
+    memcpy(track + 1, key.ptr, key.len);
+    track->key = str_of((char *)(track + 1), key.len);
+    track->lane = lane;
+    list_push_back(&lane->tracks, &track->sibling);
+    set_bar(r, track, &track->bars[BAR_CONCURRENCY], LIMIT_CONCURRENCY, &rules->concurrency);
+    set_bar(r, track, &track->bars[BAR_RATE], LIMIT_RATE, &rules->rate);
+    strmap_put(&r->tracks, track->key, track);
+    return track;
+}
+
+struct track *ready_join(struct ready *r, const struct rules *rules, size_t lanes_max)
+{
+    char bytes[TRACK_KEY_MAX];
+    struct str key = make_track_key(bytes, rules);
+    struct track *track = strmap_get(&r->tracks, key);
+    if (track == NULL) {
+        struct lane *lane = lane_of(r, rules, lanes_max);
+        if (lane == NULL)
+            return NULL;
+        track = track_new(r, key, rules, lane);
+    }
+    track->members++;
+    return track;
+}
+
+void ready_leave(struct ready *r, struct track *track)
+{
+    assert(track->members > 0);
+    if (--track->members > 0)
+        return;
+    assert(track->heap.len == 0);
+    for (size_t i = 0; i < BARS; i++) {
+        if (track->bars[i].limit == NULL)
+            continue;
+        list_remove(&track->bars[i].node);
+        limit_leave(&r->limits, track->bars[i].limit);
+    }
+    lane_leave(r, track);
+    strmap_remove(&r->tracks, track->key);
+    heap_free(&track->heap);
+    free(track);
+}
+
+static bool bar_is_open(const struct bar *bar)
+{
+    const struct limit *limit = bar->limit;
+    if (limit == NULL)
+        return true;
+    return limit->kind == LIMIT_RATE ? !limit->v.shut : limit->held < bar->max;
+}
+
+bool track_is_open(const struct track *track)
+{
+    return bar_is_open(&track->bars[BAR_CONCURRENCY]) && bar_is_open(&track->bars[BAR_RATE]);
+}
+
+/* The best of the track is another one now, or may not be had any more. */
+static void reorder_track(struct ready *r, struct track *track)
+{
+    struct lane *lane = track->lane;
+    const struct heap_item *best = track_is_open(track) ? heap_min(&track->heap) : NULL;
+    if (best == NULL)
+        heap_remove(&lane->heap, &track->order);
+    else
+        heap_set(&lane->heap, &track->order, best->key, best->tie);
+    reorder_lane(r, lane);
+}
+
+static void settle(struct ready *r, const struct limit *limit)
+{
+    LIST_EACH(&limit->bars, node)
+    {
+        struct track *track = CONTAINER_OF(node, struct bar, node)->track;
+        bool was_open = heap_holds(&track->order);
+        if (track->heap.len == 0 || was_open == track_is_open(track))
+            continue;
+        reorder_track(r, track);
+        if (!was_open)
+            freshen(r, track->lane);
+    }
+}
+
+void ready_hold(struct ready *r, struct track *track)
+{
+    struct limit *limit = track->bars[BAR_CONCURRENCY].limit;
+    if (limit == NULL)
+        return;
+    limit->held++;
+    settle(r, limit);
+}
+
+void ready_release(struct ready *r, struct track *track)
+{
+    struct limit *limit = track->bars[BAR_CONCURRENCY].limit;
+    if (limit == NULL)
+        return;
+    assert(limit->held > 0);
+    limit->held--;
+    settle(r, limit);
+}
+
+void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to)
+{
+    limit_set(&r->limits, limit, to);
+    settle(r, limit);
+}
+
+/* ---- work */
+
+void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
+               int64_t ready_ms, uint64_t id)
+{
+    assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
+    uint64_t rank = (uint64_t)(ready_ms + (SPEC_PRIORITY_MAX - priority) * r->point_ms);
+    heap_push(&track->heap, node, rank, id);
+    r->len++;
+    if (heap_min(&track->heap)->node == node)
+        reorder_track(r, track);
+    if (heap_holds(&track->order))
+        freshen(r, track->lane);
+}
+
+void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
+{
+    bool was_best = heap_min(&track->heap)->node == node;
+    heap_remove(&track->heap, node);
     r->len--;
     if (was_best)
-        reorder(r, lane);
-    if (lane->heap.len == 0)
-        list_remove(&lane->fresh);
+        reorder_track(r, track);
 }
+
+/* ---- looking */
 
 static bool is_served(const void *trade, struct heap_node *node)
 {
@@ -134,14 +308,14 @@ static const struct heap_item *better(const struct heap_item *a, const struct he
 
 static const struct heap_item *best_of(const struct ready *r, struct str queue, struct str handler)
 {
-    char key[KEY_MAX];
+    char key[LANE_KEY_MAX];
     if (queue.len > SPEC_NAME_MAX || handler.len > SPEC_NAME_MAX)
         return NULL; /* a worker may say so; no job has such a name */
-    const struct lane *lane = strmap_get(&r->lanes, make_key(key, queue, handler));
-    return lane == NULL ? NULL : heap_min(&lane->heap);
+    const struct lane *lane = strmap_get(&r->lanes, make_lane_key(key, queue, handler));
+    return lane == NULL || lane->closed ? NULL : heap_min(&lane->heap);
 }
 
-/* Looks into each of the lanes that the trade names. */
+/* Looks into each of the lanes that the trade names; finds a track. */
 static const struct heap_item *best_by_name(const struct ready *r, const struct trade *trade)
 {
     const struct heap_item *best = NULL;
@@ -157,18 +331,23 @@ static const struct heap_item *best_by_name(const struct ready *r, const struct 
     return best;
 }
 
+static struct heap_node *best_of_track(struct heap_node *order)
+{
+    return heap_min(&CONTAINER_OF(order, struct track, order)->heap)->node;
+}
+
 struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
 {
     /* A lane is found by name in the time of some four steps through the order of lanes. */
     if (trade->lane_count < r->order.len / 4) {
         const struct heap_item *best = best_by_name(r, trade);
-        return best == NULL ? NULL : best->node;
+        return best == NULL ? NULL : best_of_track(best->node);
     }
     const struct heap_item *found = heap_find(&r->order, is_served, trade);
     if (found == NULL)
         return NULL;
     const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);
-    return heap_min(&lane->heap)->node;
+    return best_of_track(heap_min(&lane->heap)->node);
 }
 
 struct lane *ready_next_fresh(struct ready *r)

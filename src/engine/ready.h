@@ -1,42 +1,89 @@
 /* ready.h - who is next.
  *
  * Work that is ready waits in lanes, one per queue and handler ("" is a command), so that a worker
- * never has to step over work it cannot do. Inside a lane the order is priority, then age. A lane
- * is fresh from when work is put into it until a matching round looked at it: a round needs to
- * offer only fresh lanes to parked workers, because no parked worker wanted what was there before.
- * Fair shares, limits and resource fit join here, behind these same calls. */
+ * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
+ * limits and one for each set of them (limit.h), so that nobody steps over work that may not start
+ * yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
+ * the order whole, and ten thousand that are held back cost nothing.
+ *
+ * The order is by rank: the moment since when it is ready, earlier by so much for each point of
+ * priority. Waiting is thereby worth priority, so nothing starves; and since everybody ages alike,
+ * the order of two that wait never changes.
+ *
+ * A lane is fresh from when there is something new to be had in it until a matching round looked at
+ * it: a round needs to offer only fresh lanes to parked workers, because no parked worker wanted
+ * what was there before. */
 #pragma once
-#include "base/heap.h"
-#include "base/list.h"
-#include "base/map.h"
+#include "engine/limit.h"
 #include "engine/trade.h"
+#include "job/spec.h"
+
+struct track;
+
+/* What a limit means to the jobs of a track. */
+struct bar {
+    struct limit *limit; /* NULL: none */
+    uint32_t max;        /* concurrency: this many at once */
+    int64_t interval_us; /* rate: starts are so far apart */
+    struct track *track;
+    struct list_node node; /* on limit.bars */
+};
+
+enum { BAR_CONCURRENCY, BAR_RATE, BARS };
+
+struct track {
+    struct lane *lane;
+    struct bar bars[BARS];
+    size_t members; /* how often it was joined; without any it is gone */
+    struct list_node sibling; /* on lane.tracks */
+    struct heap heap;
+    struct heap_node order; /* in lane.heap while not empty and open */
+    struct str key;         /* owned, behind the struct */
+};
 
 struct lane {
     struct str queue;   /* owned, with handler, in one allocation behind the struct */
     struct str handler; /* empty: commands */
-    size_t members;     /* how often it was joined; without any it is gone */
-    struct heap heap;
-    struct heap_node order; /* in ready.order while not empty */
+    struct list tracks; /* track.sibling; without any it is gone */
+    bool closed;        /* by its queue */
+    struct list_node sibling; /* on the list of its queue's lanes */
+    struct heap heap;   /* tracks, by the best in each */
+    struct heap_node order; /* in ready.order while not empty and not closed */
     struct list_node fresh; /* on ready.fresh while something new is in it */
 };
 
 struct ready {
-    struct strmap lanes; /* owned, by "queue\nhandler" */
-    struct heap order;   /* lanes, by the best in each */
+    int64_t point_ms;     /* what a point of priority is worth */
+    struct strmap lanes;  /* owned, by "queue\nhandler" */
+    struct strmap tracks; /* owned, by that and the limits */
+    struct limits limits;
+    struct heap order; /* lanes, by the best in each */
     struct list fresh;
-    size_t len;
+    size_t len; /* all that is ready, held back or not */
 };
 
-void ready_init(struct ready *r);
+void ready_init(struct ready *r, int64_t point_ms);
 void ready_free(struct ready *r);
 
-/* The lane, made when new; NULL when there are lanes_max already. Whoever joins leaves once. */
-struct lane *ready_join(struct ready *r, struct str queue, struct str handler, size_t lanes_max);
-void ready_leave(struct ready *r, struct lane *lane);
+/* The track for such jobs, made when new with its lane and limits; NULL when that would be one lane
+ * more than lanes_max. Whoever joins leaves once. */
+struct track *ready_join(struct ready *r, const struct rules *rules, size_t lanes_max);
+void ready_leave(struct ready *r, struct track *track);
 
-void ready_put(struct ready *r, struct lane *lane, struct heap_node *node, int32_t priority,
+void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id);
-void ready_remove(struct ready *r, struct lane *lane, struct heap_node *node);
+void ready_remove(struct ready *r, struct track *track, struct heap_node *node);
+
+/* A lease of the track's work begins, or ends: concurrency limits count it. */
+void ready_hold(struct ready *r, struct track *track);
+void ready_release(struct ready *r, struct track *track);
+/* The limit's values have changed. */
+void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to);
+/* The queue of this lane closes, or opens. */
+void ready_close(struct ready *r, struct lane *lane, bool closed);
+
+/* True when something of the track may start now as far as its limits go. */
+bool track_is_open(const struct track *track);
 
 /* The best of all that workers of this trade may be given, or NULL. It stays where it is. */
 struct heap_node *ready_best(const struct ready *r, const struct trade *trade);

@@ -15,7 +15,7 @@ struct hall {
 
 static void hall_init(struct hall *h)
 {
-    ready_init(&h->ready);
+    ready_init(&h->ready, 60000);
     trades_init(&h->trades);
     h->all = trade_join(&h->trades, STR(""), STR("mail\nsms\n"), true);
 }
@@ -26,14 +26,19 @@ static void hall_free(struct hall *h)
     trades_free(&h->trades);
 }
 
+static struct track *join(struct hall *h, struct str queue, struct str handler, size_t lanes_max)
+{
+    return ready_join(&h->ready, &(struct rules){.queue = queue, .handler = handler}, lanes_max);
+}
+
 static void the_best_of_all_lanes_is_first(void **state)
 {
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[4] = {{0}};
-    struct lane *a = ready_join(&h.ready, STR("a"), STR(""), 9);
-    struct lane *b = ready_join(&h.ready, STR("b"), STR("mail"), 9);
+    struct track *a = join(&h, STR("a"), STR(""), 9);
+    struct track *b = join(&h, STR("b"), STR("mail"), 9);
     ready_put(&h.ready, a, &nodes[0], 500, 1000, 1);
     ready_put(&h.ready, b, &nodes[1], 500, 999, 4);
     ready_put(&h.ready, a, &nodes[2], 501, 2000, 2);
@@ -58,12 +63,12 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
     struct trade *few = trade_join(&h.trades, STR("q07\nq31\nq99\n"), STR("mail\nsms\n"), true);
     struct trade *one = trade_join(&h.trades, STR("q20\n"), STR("fax\n"), false);
     struct heap_node nodes[160] = {{0}};
-    struct lane *lanes[160];
+    struct track *tracks[160];
     char names[40][4];
     for (size_t i = 0; i < 160; i++) {
         snprintf(names[i / 4], sizeof names[i / 4], "q%02u", (unsigned)(i / 4) % 100);
-        lanes[i] = ready_join(&h.ready, str_c(names[i / 4]), str_c(handlers[i % 4]), 999);
-        ready_put(&h.ready, lanes[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
+        tracks[i] = join(&h, str_c(names[i / 4]), str_c(handlers[i % 4]), 999);
+        ready_put(&h.ready, tracks[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
     }
     struct trade *trades[] = {h.all, few, one};
     size_t found[3] = {0};
@@ -72,13 +77,13 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
             size_t at = (size_t)(best - nodes);
             for (size_t i = 0; i < 160; i++)
                 assert_false(heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
-                             trade_serves(trades[t], lanes[i]->queue, lanes[i]->handler));
-            ready_remove(&h.ready, lanes[at], best);
+                             trade_serves(trades[t], tracks[i]->lane->queue, tracks[i]->lane->handler));
+            ready_remove(&h.ready, tracks[at], best);
             found[t]++;
         }
         for (size_t i = 0; i < 160; i++) { /* all that were taken come back */
             if (!heap_holds(&nodes[i]))
-                ready_put(&h.ready, lanes[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
+                ready_put(&h.ready, tracks[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
         }
     }
     assert_int_equal(found[0], 120);
@@ -91,12 +96,12 @@ static void a_lane_is_shared_by_queue_and_handler(void **state)
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
-    struct lane *lane = ready_join(&h.ready, STR("a"), STR("mail"), 2);
-    assert_ptr_equal(ready_join(&h.ready, STR("a"), STR("mail"), 2), lane);
-    assert_ptr_not_equal(ready_join(&h.ready, STR("a"), STR(""), 2), lane);
-    assert_null(ready_join(&h.ready, STR("am"), STR("ail"), 2));
-    assert_true(str_eq(lane->queue, STR("a")));
-    assert_true(str_eq(lane->handler, STR("mail")));
+    struct track *track = join(&h, STR("a"), STR("mail"), 2);
+    assert_ptr_equal(join(&h, STR("a"), STR("mail"), 2), track);
+    assert_ptr_not_equal(join(&h, STR("a"), STR(""), 2), track);
+    assert_null(join(&h, STR("am"), STR("ail"), 2));
+    assert_true(str_eq(track->lane->queue, STR("a")));
+    assert_true(str_eq(track->lane->handler, STR("mail")));
 }
 
 static void a_lane_that_all_have_left_makes_room_for_another(void **state)
@@ -104,12 +109,12 @@ static void a_lane_that_all_have_left_makes_room_for_another(void **state)
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
-    struct lane *lane = ready_join(&h.ready, STR("a"), STR(""), 1);
-    ready_join(&h.ready, STR("a"), STR(""), 1);
-    ready_leave(&h.ready, lane);
-    assert_null(ready_join(&h.ready, STR("b"), STR(""), 1));
-    ready_leave(&h.ready, lane);
-    assert_non_null(ready_join(&h.ready, STR("b"), STR(""), 1));
+    struct track *track = join(&h, STR("a"), STR(""), 1);
+    join(&h, STR("a"), STR(""), 1);
+    ready_leave(&h.ready, track);
+    assert_null(join(&h, STR("b"), STR(""), 1));
+    ready_leave(&h.ready, track);
+    assert_non_null(join(&h, STR("b"), STR(""), 1));
 }
 
 static void a_lane_is_fresh_until_somebody_looks(void **state)
@@ -118,15 +123,133 @@ static void a_lane_is_fresh_until_somebody_looks(void **state)
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     struct heap_node nodes[3] = {{0}};
-    struct lane *a = ready_join(&h.ready, STR("a"), STR(""), 9);
-    struct lane *b = ready_join(&h.ready, STR("b"), STR(""), 9);
+    struct track *a = join(&h, STR("a"), STR(""), 9);
+    struct track *b = join(&h, STR("b"), STR(""), 9);
     ready_put(&h.ready, a, &nodes[0], 500, 1, 1);
     ready_put(&h.ready, b, &nodes[1], 500, 1, 2);
     ready_remove(&h.ready, b, &nodes[1]); /* empty again: nothing to look at */
-    assert_ptr_equal(ready_next_fresh(&h.ready), a);
+    assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
     assert_null(ready_next_fresh(&h.ready));
     ready_put(&h.ready, a, &nodes[2], 500, 1, 3);
-    assert_ptr_equal(ready_next_fresh(&h.ready), a);
+    assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
+}
+
+static void waiting_long_enough_is_worth_a_point_of_priority(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[3] = {{0}};
+    struct track *a = join(&h, STR("a"), STR(""), 9);
+    ready_put(&h.ready, a, &nodes[0], 501, 60000, 1);
+    ready_put(&h.ready, a, &nodes[1], 500, 1, 2);
+    ready_put(&h.ready, a, &nodes[2], 500, 0, 3);
+    size_t order[] = {0, 2, 1}; /* a tie goes to the smaller id */
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[order[i]]);
+        ready_remove(&h.ready, a, &nodes[order[i]]);
+    }
+}
+
+static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[2] = {{0}};
+    struct track *a = join(&h, STR("a"), STR(""), 9);
+    ready_put(&h.ready, a, &nodes[0], 500, 1, 1);
+    ready_close(&h.ready, a->lane, true);
+    assert_null(ready_best(&h.ready, h.all));
+    assert_null(ready_next_fresh(&h.ready));
+    ready_put(&h.ready, a, &nodes[1], 500, 0, 2);
+    assert_null(ready_next_fresh(&h.ready));
+    ready_close(&h.ready, a->lane, false);
+    assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+}
+
+/* ---- limits */
+
+static struct track *join_limited(struct hall *h, struct str handler, struct limit_rule concurrency,
+                                  struct limit_rule rate)
+{
+    return ready_join(&h->ready,
+                      &(struct rules){.queue = STR("a"),
+                                      .handler = handler,
+                                      .concurrency = concurrency,
+                                      .rate = rate},
+                      9);
+}
+
+static void a_full_limit_takes_its_tracks_away_and_room_brings_them_back(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[3] = {{0}};
+    struct limit_rule two = {.key = STR("k"), .limit = 2};
+    struct limit_rule three = {.key = STR("k"), .limit = 3};
+    struct limit_rule none = {0};
+    struct track *narrow = join_limited(&h, STR(""), two, none);
+    struct track *wide = join_limited(&h, STR("mail"), three, none);
+    struct track *plain = join(&h, STR("a"), STR(""), 9);
+    ready_put(&h.ready, narrow, &nodes[0], 500, 0, 1);
+    ready_put(&h.ready, wide, &nodes[1], 500, 1, 2);
+    ready_put(&h.ready, plain, &nodes[2], 500, 2, 3);
+    ready_hold(&h.ready, wide);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]);
+    ready_hold(&h.ready, narrow);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]); /* it tolerates three */
+    ready_hold(&h.ready, wide);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[2]);
+    while (ready_next_fresh(&h.ready) != NULL)
+        continue;
+    ready_release(&h.ready, wide);
+    assert_ptr_equal(ready_next_fresh(&h.ready), wide->lane);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+    ready_release(&h.ready, wide);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]);
+    ready_release(&h.ready, narrow);
+}
+
+static void starts_of_a_rate_are_evenly_spaced(void **state)
+{
+    (void)state;
+    struct limit limit = {.kind = LIMIT_RATE};
+    struct moment now = {.wall_ms = 1000000, .boot_ms = 50};
+    limit.v = limit_started(&limit, now, 250000);
+    assert_int_equal(limit.v.next_us, 1000250000);
+    assert_int_equal(limit.v.wake_ms, 300);
+    assert_true(limit.v.shut);
+    now.wall_ms += 300, now.boot_ms += 300;
+    limit.v = limit_started(&limit, now, 250000);
+    assert_int_equal(limit.v.next_us, 1000550000); /* nothing is saved up */
+}
+
+static void short_intervals_share_a_millisecond(void **state)
+{
+    (void)state;
+    struct limit limit = {.kind = LIMIT_RATE};
+    struct moment now = {.wall_ms = 1000, .boot_ms = 50};
+    size_t starts = 0;
+    do {
+        limit.v = limit_started(&limit, now, 100);
+        starts++;
+    } while (!limit.v.shut);
+    assert_int_equal(starts, 10);
+    assert_int_equal(limit.v.wake_ms, 51);
+}
+
+static void a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went(void **state)
+{
+    (void)state;
+    struct moment now = {.wall_ms = 1000, .boot_ms = 50};
+    struct limit_values v = limit_restored(INT64_C(90000000), 250000, now);
+    assert_false(v.shut);
+    v = limit_restored(1200000, 250000, now);
+    assert_true(v.shut);
+    assert_int_equal(v.wake_ms, 250);
 }
 
 /* ---- trades */
@@ -168,6 +291,12 @@ int main(void)
         cmocka_unit_test(a_lane_is_shared_by_queue_and_handler),
         cmocka_unit_test(a_lane_that_all_have_left_makes_room_for_another),
         cmocka_unit_test(a_lane_is_fresh_until_somebody_looks),
+        cmocka_unit_test(waiting_long_enough_is_worth_a_point_of_priority),
+        cmocka_unit_test(a_closed_lane_is_not_to_be_had_and_comes_back_fresh),
+        cmocka_unit_test(a_full_limit_takes_its_tracks_away_and_room_brings_them_back),
+        cmocka_unit_test(starts_of_a_rate_are_evenly_spaced),
+        cmocka_unit_test(short_intervals_share_a_millisecond),
+        cmocka_unit_test(a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went),
         cmocka_unit_test(a_trade_is_shared_by_all_that_can_do_the_same),
         cmocka_unit_test(a_trade_serves_its_queues_and_handlers_and_no_others),
     };

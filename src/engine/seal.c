@@ -134,53 +134,80 @@ static size_t changed_queue_count(const struct engine *e)
     return n;
 }
 
+struct room {
+    struct job_change *jobs;
+    struct exec_change *execs;
+    struct worker_change *workers;
+    struct queue_rec *queues;
+    struct rate_change *rates;
+};
+
 /* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
  * keeps nothing. */
-static void make_room(struct engine *e, struct job_change **ret_jobs,
-                      struct exec_change **ret_execs, struct worker_change **ret_workers)
+static struct room make_room(struct engine *e)
 {
-    size_t counts[] = {[THING_JOB] = 0, [THING_EXEC] = 0, [THING_WORKER] = 0};
+    size_t counts[THINGS] = {0};
     for (size_t i = 0; i < e->touched.len; i++)
         counts[e->touched.items[i]->thing] += e->touched.items[i]->durable;
-    *ret_jobs = ARENA_ARRAY(e->arena, struct job_change, counts[THING_JOB]);
-    *ret_execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]);
-    *ret_workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]);
+    return (struct room){
+        .jobs = ARENA_ARRAY(e->arena, struct job_change, counts[THING_JOB]),
+        .execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]),
+        .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
+        .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
+        .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
+    };
+}
+
+static struct rate_change rate_changed(const struct limit *limit)
+{
+    return (struct rate_change){
+        .forget = limit->v.gone,
+        .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
+    };
+}
+
+static void add_change(struct engine *e, struct delta *d, const struct room *room,
+                       struct touched *t)
+{
+    switch (t->thing) {
+    case THING_JOB:
+        t->change = &room->jobs[d->job_count++];
+        *t->change = job_changed(e, t);
+        break;
+    case THING_EXEC: room->execs[d->exec_count++] = exec_changed(e, t); break;
+    case THING_WORKER:
+        room->workers[d->worker_count++] =
+            (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+        break;
+    case THING_QUEUE: room->queues[d->queue_count++] = queue_record(t->queue); break;
+    default: room->rates[d->rate_count++] = rate_changed(t->limit); break;
+    }
 }
 
 void seal_delta(struct engine *e)
 {
-    struct job_change *jobs;
-    struct exec_change *execs;
-    struct worker_change *workers;
     struct delta *d = &e->delta;
-    make_room(e, &jobs, &execs, &workers);
+    const struct room room = make_room(e);
     *d = (struct delta){
         .turn = e->turn + 1,
-        .jobs = jobs,
-        .execs = execs,
-        .workers = workers,
+        .jobs = room.jobs,
+        .execs = room.execs,
+        .workers = room.workers,
+        .queues = room.queues,
+        .rates = room.rates,
         .attempts = e->attempts.items,
         .attempt_count = e->attempts.len,
         .released = e->released.items,
         .released_count = e->released.len,
     };
     for (size_t i = 0; i < e->touched.len; i++) {
-        struct touched *t = e->touched.items[i];
-        if (!t->durable)
-            continue;
-        if (t->thing == THING_JOB) {
-            t->change = &jobs[d->job_count++];
-            *t->change = job_changed(e, t);
-        } else if (t->thing == THING_EXEC)
-            execs[d->exec_count++] = exec_changed(e, t);
-        else
-            workers[d->worker_count++] =
-                (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+        if (e->touched.items[i]->durable)
+            add_change(e, d, &room, e->touched.items[i]);
     }
     for (size_t i = 0, at = 0; i < e->touched.len; i++) {
         const struct touched *t = e->touched.items[i];
         if (t->durable && t->thing == THING_EXEC)
-            join_ends(e, t, &execs[at++]);
+            join_ends(e, t, &room.execs[at++]);
     }
     size_t states = JOB_STATES + EXEC_STATES;
     struct counter *counters =

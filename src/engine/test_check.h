@@ -69,12 +69,72 @@ static inline void check_lanes(const struct engine *e)
         const struct lane *lane = e->ready.lanes.slots[i].value;
         if (lane == NULL)
             continue;
-        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0));
-        if (lane->heap.len > 0) {
+        const struct queue *q = strmap_get(&e->queues, lane->queue);
+        assert_true(lane->closed == (q->v.paused || (q->v.concurrency > 0 &&
+                                                     q->held >= q->v.concurrency)));
+        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0 && !lane->closed));
+        if (heap_holds(&lane->order)) {
             const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
             assert_int_equal(item->key, heap_min(&lane->heap)->key);
             assert_int_equal(item->tie, heap_min(&lane->heap)->tie);
         }
+    }
+}
+
+/* Tracks stand in their lane by the best in each, unless a limit holds them back. */
+static inline void check_tracks(const struct engine *e)
+{
+    for (size_t i = 0; i < e->ready.tracks.cap; i++) {
+        const struct track *track = e->ready.tracks.slots[i].value;
+        if (track == NULL)
+            continue;
+        const struct limit *many = track->bars[BAR_CONCURRENCY].limit;
+        const struct limit *often = track->bars[BAR_RATE].limit;
+        bool held_back = (many != NULL && many->held >= track->bars[BAR_CONCURRENCY].max) ||
+                         (often != NULL && often->v.shut);
+        assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
+        if (heap_holds(&track->order)) {
+            const struct heap_item *item = &track->lane->heap.items[track->order.place - 1];
+            assert_int_equal(item->key, heap_min(&track->heap)->key);
+            assert_int_equal(item->tie, heap_min(&track->heap)->tie);
+        }
+    }
+}
+
+/* Permits are what is leased, and no more. */
+static inline void check_permits(const struct engine *e)
+{
+    for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
+        const struct limit *limit = e->ready.limits.by_key.slots[i].value;
+        size_t held = 0;
+        size_t members = 0;
+        if (limit == NULL)
+            continue;
+        MAP_EACH(&e->execs, slot)
+        {
+            const struct exec *x = slot->value;
+            held += exec_is_leased(x->v.state) &&
+                    x->job->track->bars[BAR_CONCURRENCY].limit == limit;
+        }
+        LIST_EACH(&limit->bars, node) members++;
+        assert_int_equal(limit->held, held);
+        assert_int_equal(limit->members, members);
+        assert_true(limit->touched == NULL && !limit->v.gone);
+        assert_true(heap_holds(&limit->wake) ==
+                    (limit->v.shut || (limit->v.stored && members == 0)));
+    }
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        const struct queue *q = e->queues.slots[i].value;
+        size_t held = 0;
+        if (q == NULL)
+            continue;
+        MAP_EACH(&e->execs, slot)
+        {
+            const struct exec *x = slot->value;
+            held += exec_is_leased(x->v.state) && x->job->queue == q;
+        }
+        assert_int_equal(q->held, held);
+        assert_null(q->touched);
     }
 }
 
@@ -132,6 +192,29 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.lease.worker_id, rec->worker_id);
 }
 
+static inline void check_same_limits(const struct engine *e, const struct table *t)
+{
+    size_t stored = 0;
+    for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
+        const struct limit *limit = e->ready.limits.by_key.slots[i].value;
+        if (limit == NULL || !limit->v.stored)
+            continue;
+        const struct rate_rec *rate = strmap_get(&t->rates, limit->key);
+        assert_non_null(rate);
+        assert_int_equal(limit->v.next_us, rate->next_us);
+        stored++;
+    }
+    assert_int_equal(t->rates.len, stored);
+    for (size_t i = 0; i < t->queues.cap; i++) {
+        const struct queue_rec *rec = t->queues.slots[i].value;
+        if (rec == NULL)
+            continue;
+        const struct queue *q = strmap_get(&e->queues, rec->name);
+        assert_true(q->v.paused == rec->paused && q->v.concurrency == rec->concurrency);
+        assert_true(str_eq(q->v.paused_by, rec->paused_by));
+    }
+}
+
 /* The engine holds exactly what the table says is unfinished and within the horizon. */
 static inline void check_same(const struct engine *e, const struct table *t)
 {
@@ -156,6 +239,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
     }
     assert_int_equal(e->execs.len, near);
     assert_int_equal(e->workers.len, t->workers.len);
+    check_same_limits(e, t);
     MAP_EACH(&t->workers, slot)
     {
         const struct worker_rec *rec = slot->value;

@@ -37,7 +37,8 @@ struct world {
     bool relaxed; /* leaves out the checks that look at everything */
 };
 
-/* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|…" */
+/* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
+ * concurrency key|limit|rate key|limit|per|…" */
 
 static inline int64_t cut_number(struct str *rest)
 {
@@ -61,6 +62,11 @@ static inline enum rc read_rules(const struct job_rec *job, struct arena *arena,
         .delay_ms = cut_number(&rest),
         .max_delay_ms = HOUR_MS,
     };
+    ret_rules->concurrency.key = str_cut(&rest, '|');
+    ret_rules->concurrency.limit = (uint32_t)cut_number(&rest);
+    ret_rules->rate.key = str_cut(&rest, '|');
+    ret_rules->rate.limit = (uint32_t)cut_number(&rest);
+    ret_rules->rate.per_ms = cut_number(&rest);
     return RC_OK;
 }
 
@@ -138,6 +144,8 @@ static inline void world_check(struct world *w)
 {
     check_places(w->engine);
     check_lanes(w->engine);
+    check_tracks(w->engine);
+    check_permits(w->engine);
     check_nobody_waits_in_vain(w->engine);
     check_same(w->engine, &w->table);
     check_names(&w->table);
@@ -251,6 +259,14 @@ static inline void world_restart(struct world *w)
         engine_load_begin(w->engine, world_now(w), w->table.newest_id, w->table.turn);
     for (size_t i = 0; i < w->table.counters.len; i++)
         engine_load_counter(w->engine, &w->table.counters.items[i]);
+    for (size_t i = 0; i < w->table.queues.cap; i++) {
+        if (w->table.queues.slots[i].value != NULL)
+            engine_load_queue(w->engine, w->table.queues.slots[i].value);
+    }
+    for (size_t i = 0; i < w->table.rates.cap; i++) {
+        if (w->table.rates.slots[i].value != NULL)
+            engine_load_rate(w->engine, w->table.rates.slots[i].value);
+    }
     MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
     MAP_EACH(&w->table.live, slot)
     {
@@ -275,6 +291,11 @@ struct wish {
     int64_t retry_ms;
     enum when_kind when;
     int64_t when_ms;
+    const char *key; /* of a concurrency limit */
+    uint32_t limit;
+    const char *rate; /* the key of one */
+    uint32_t starts;
+    int64_t per_ms;
     size_t spec_bytes; /* at least so long */
 };
 
@@ -291,6 +312,8 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
                   .policy = wish->policy,
                   .delay_ms = wish->retry_ms,
                   .max_delay_ms = HOUR_MS},
+        .concurrency = {.key = str_c(wish->key), .limit = wish->limit},
+        .rate = {.key = str_c(wish->rate), .limit = wish->starts, .per_ms = wish->per_ms},
     };
     item->name = str_c(wish->name);
     item->owner = STR("admin");
@@ -299,9 +322,14 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     item->when = wish->when;
     item->when_ms = wish->when_ms;
     item->spec =
-        arena_printf(&asked->arena, "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%*s",
+        arena_printf(&asked->arena,
+                     "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32
+                     "|%.*s|%" PRIu32 "|%" PRId64 "|%*s",
                      STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
-                     wish->retries, (int)wish->policy, wish->retry_ms, (int)wish->spec_bytes, "");
+                     wish->retries, (int)wish->policy, wish->retry_ms,
+                     STR_ARG(item->rules.concurrency.key), wish->limit,
+                     STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms,
+                     (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)

@@ -26,6 +26,8 @@ struct table {
     struct map attempts;       /* struct attempt_rec, by attempt_key */
     struct map workers;        /* struct worker_rec */
     struct strmap claims;      /* struct claim, by name */
+    struct strmap queues;      /* struct queue_rec */
+    struct strmap rates;       /* struct rate_rec */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;
     uint64_t newest_id;
@@ -40,6 +42,8 @@ static inline void table_free(struct table *t)
     map_free(&t->attempts);
     map_free(&t->workers);
     strmap_free(&t->claims);
+    strmap_free(&t->queues);
+    strmap_free(&t->rates);
     arena_free(&t->arena);
 }
 
@@ -161,6 +165,26 @@ static inline void keep_worker(struct table *t, const struct worker_change *chan
     table_saw(t, worker->id);
 }
 
+static inline void keep_queue(struct table *t, const struct queue_rec *rec)
+{
+    struct queue_rec *copy = table_copy(t, rec, sizeof *copy);
+    copy->name = arena_str(&t->arena, rec->name);
+    copy->paused_by = arena_str(&t->arena, rec->paused_by);
+    strmap_remove(&t->queues, rec->name);
+    strmap_put(&t->queues, copy->name, copy);
+}
+
+static inline void keep_rate(struct table *t, const struct rate_change *change)
+{
+    assert_true(!change->forget || strmap_get(&t->rates, change->rate.key) != NULL);
+    strmap_remove(&t->rates, change->rate.key);
+    if (change->forget)
+        return;
+    struct rate_rec *copy = table_copy(t, &change->rate, sizeof *copy);
+    copy->key = arena_str(&t->arena, copy->key);
+    strmap_put(&t->rates, copy->key, copy);
+}
+
 static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
                                      uint32_t state)
 {
@@ -183,6 +207,10 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_job(t, &d->jobs[i]);
     for (size_t i = 0; i < d->exec_count; i++)
         keep_exec(t, &d->execs[i]);
+    for (size_t i = 0; i < d->queue_count; i++)
+        keep_queue(t, &d->queues[i]);
+    for (size_t i = 0; i < d->rate_count; i++)
+        keep_rate(t, &d->rates[i]);
     for (size_t i = 0; i < d->attempt_count; i++) {
         for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
             assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||

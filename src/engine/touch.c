@@ -47,6 +47,26 @@ struct touched *touch_worker(struct engine *e, struct worker *w)
     return w->touched;
 }
 
+struct touched *touch_queue(struct engine *e, struct queue *q)
+{
+    if (q->touched == NULL) {
+        q->touched = touch(e, THING_QUEUE);
+        q->touched->queue = q;
+        q->touched->before.queue = q->v;
+    }
+    return q->touched;
+}
+
+struct touched *touch_limit(struct engine *e, struct limit *limit)
+{
+    if (limit->touched == NULL) {
+        limit->touched = touch(e, THING_LIMIT);
+        limit->touched->limit = limit;
+        limit->touched->before.limit = limit->v;
+    }
+    return limit->touched;
+}
+
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
 {
     struct touched *t = thing == THING_JOB    ? touch_job(e, ptr)
@@ -96,6 +116,18 @@ static void undo_job(struct engine *e, struct touched *t)
         job_free(e, t->job);
 }
 
+static void undo_queue(struct engine *e, struct touched *t)
+{
+    t->queue->touched = NULL;
+    queue_set(e, t->queue, &t->before.queue);
+}
+
+static void undo_limit(struct engine *e, struct touched *t)
+{
+    t->limit->touched = NULL;
+    ready_limit(&e->ready, t->limit, &t->before.limit);
+}
+
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
@@ -125,6 +157,8 @@ void engine_undo(struct engine *e)
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
     }
+    undo_things(e, THING_QUEUE, undo_queue);
+    undo_things(e, THING_LIMIT, undo_limit);
     undo_things(e, THING_EXEC, undo_exec);
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
@@ -170,6 +204,13 @@ static void commit_job(struct engine *e, struct job *job)
         job_free(e, job);
 }
 
+static void commit_limit(struct engine *e, struct limit *limit)
+{
+    limit->touched = NULL;
+    if (limit->v.gone)
+        limit_free(&e->ready.limits, limit);
+}
+
 void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
                    size_t *ret_event_count)
 {
@@ -187,6 +228,10 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             commit_job(e, t->job);
         else if (t->thing == THING_WORKER)
             commit_worker(e, t->worker);
+        else if (t->thing == THING_QUEUE)
+            t->queue->touched = NULL;
+        else if (t->thing == THING_LIMIT)
+            commit_limit(e, t->limit);
     }
     list_splice_back(ret_done, &e->done);
     *ret_events = e->events.items;

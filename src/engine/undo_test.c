@@ -48,6 +48,15 @@ static struct wish random_wish(struct chaos *c)
         .retry_ms = chance(c, 50) ? 1000 : 40000,
         .spec_bytes = chance(c, 10) ? 5000 : 0,
     };
+    if (chance(c, 25)) {
+        wish.key = names[below(c, 2)];
+        wish.limit = 1 + (uint32_t)below(c, 3);
+    }
+    if (chance(c, 15)) {
+        wish.rate = names[below(c, COUNT_OF(names))];
+        wish.starts = chance(c, 30) ? 10000 : 1 + (uint32_t)below(c, 4);
+        wish.per_ms = chance(c, 50) ? 1000 : 20000;
+    }
     if (chance(c, 20))
         wish.name = names[below(c, COUNT_OF(names))];
     if (chance(c, 40))
@@ -77,6 +86,22 @@ static void random_target(struct chaos *c)
     case 1: ask_about(&c->w, CMD_CANCEL_EXEC, c->execs[below(c, REMEMBERED)]); break;
     default: ask_about(&c->w, CMD_RETRY_EXEC, c->execs[below(c, REMEMBERED)]); break;
     }
+}
+
+static void random_queue(struct chaos *c)
+{
+    static const char *const queues[] = {"default", "mail", "slow"};
+    struct asked *asked = ask(&c->w, chance(c, 10) ? CMD_QUEUES : CMD_QUEUE);
+    if (asked->cmd.kind == CMD_QUEUES)
+        return;
+    asked->cmd.queue = (struct queue_wish){
+        .name = str_c(queues[below(c, COUNT_OF(queues))]),
+        .run = chance(c, 20)   ? QUEUE_PAUSE
+               : chance(c, 70) ? QUEUE_RESUME
+                               : QUEUE_LEAVE,
+        .set_concurrency = chance(c, 30),
+        .concurrency = (uint32_t)below(c, 4),
+    };
 }
 
 /* ---- workers */
@@ -151,8 +176,10 @@ static void random_command(struct chaos *c)
         random_target(c);
     else if (kind < 91)
         random_register(c);
-    else if (kind < 96)
+    else if (kind < 95)
         random_about_worker(c);
+    else if (kind < 98)
+        random_queue(c);
     else
         ask(&c->w, chance(c, 50) ? CMD_STATS : CMD_WORKERS);
 }

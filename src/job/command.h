@@ -18,6 +18,8 @@ enum command_kind {
     CMD_HANGUP,  /* the connection of a parked poll is gone: stop offering it work */
     CMD_DRAIN,   /* ask a worker to finish and leave */
     CMD_WORKERS, /* list them */
+    CMD_QUEUE,   /* pause, resume, limit one */
+    CMD_QUEUES,  /* list them */
     CMD_STATS,
 };
 
@@ -47,6 +49,21 @@ struct worker_view {
     bool parked;       /* is waiting for work right now */
 };
 
+/* What to change about a queue. */
+struct queue_wish {
+    struct str name;
+    enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
+    bool set_concurrency;
+    uint32_t concurrency; /* 0: no limit */
+};
+
+struct queue_view {
+    struct queue_rec queue;
+    uint32_t running; /* leases, also of those that are stopping */
+    int64_t waited_ms;              /* by the one that is next, of equal priority the oldest */
+    int64_t execs[EXEC_STATES];     /* as of the last commit */
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
@@ -74,6 +91,7 @@ struct command {
             uint64_t seq;      /* CMD_HANGUP: the number of the poll */
             struct str reason; /* may be empty */
         } target;              /* cancel, retry, drain, hangup */
+        struct queue_wish queue;
         struct hello hello;
         struct poll poll;
     };
@@ -94,6 +112,8 @@ struct command {
         struct poll_reply poll;
         const struct worker_view *workers;
         size_t worker_count;
+        const struct queue_view *queues;
+        size_t queue_count;
         struct stats_view stats;
     } reply;
 };

@@ -112,6 +112,22 @@ struct worker_rec {
     int64_t registered_ms;
 };
 
+/* What somebody decided about a queue. A queue without such a record is open and unlimited. */
+struct queue_rec {
+    struct str name;
+    uint32_t concurrency; /* leases at once; 0: no limit */
+    bool paused;
+    int64_t paused_ms;
+    struct str paused_by;
+};
+
+/* Where a rate stands: no start of this key before next_us (microseconds since 1970). */
+struct rate_rec {
+    struct str key;
+    int64_t next_us;
+    int64_t interval_us; /* between two starts, when it was set */
+};
+
 enum counter_kind {
     COUNTER_JOBS = 1,  /* by job_state */
     COUNTER_EXECS = 2, /* by exec_state */
@@ -159,6 +175,11 @@ struct worker_change {
     struct worker_rec worker;
 };
 
+struct rate_change {
+    bool forget; /* only the key counts */
+    struct rate_rec rate;
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -171,13 +192,18 @@ struct delta {
     size_t released_count;
     const struct worker_change *workers;
     size_t worker_count;
+    const struct queue_rec *queues; /* added or replaced */
+    size_t queue_count;
+    const struct rate_change *rates;
+    size_t rate_count;
     const struct counter *counters;
     size_t counter_count;
 };
 
 static inline bool delta_is_empty(const struct delta *d)
 {
-    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count ==
+    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
+               d->queue_count + d->rate_count ==
            0;
 }
 

@@ -25,6 +25,8 @@ struct rules spec_rules(const struct spec *spec)
         .priority = spec->priority,
         .timeout_ms = spec->timeout_ms,
         .retry = spec->retry,
+        .concurrency = spec->concurrency,
+        .rate = spec->rate,
     };
 }
 

@@ -18,6 +18,7 @@ enum {
     SPEC_ARGV_BYTES_MAX = 1 << 17, /* Linux takes 128 KiB in one argument, and 2 MiB in all */
     SPEC_RETRIES_DEFAULT = 3,
     SPEC_RETRIES_MAX = 1000,
+    SPEC_LIMIT_MAX = 1000000,
 };
 
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
@@ -49,6 +50,13 @@ struct retry {
     uint32_t jitter_permille; /* of the delay, uniform on top */
 };
 
+/* All jobs that name the same key share it: so many at once, or so many starts per window. */
+struct limit_rule {
+    struct str key; /* empty: no limit */
+    uint32_t limit;
+    int64_t per_ms; /* rate: the window; concurrency: 0 */
+};
+
 struct pair {
     struct str key;
     struct str value;
@@ -71,6 +79,8 @@ struct spec {
     int32_t priority;
     int64_t timeout_ms; /* 0: none */
     struct retry retry;
+    struct limit_rule concurrency;
+    struct limit_rule rate;
     const struct pair *tags;
     size_t tag_count;
 };
@@ -82,6 +92,8 @@ struct rules {
     int32_t priority;
     int64_t timeout_ms;
     struct retry retry;
+    struct limit_rule concurrency;
+    struct limit_rule rate;
 };
 
 extern const struct retry retry_default;

@@ -1,0 +1,64 @@
+/* limit.h - how many at once, and how often.
+ *
+ * A limit is a key that jobs name: those that name the same one share it. A concurrency limit
+ * counts the leases of its jobs; the count follows from the leases themselves, so no crash can
+ * leave a permit behind. A rate keeps one number, the moment from which the next start is allowed,
+ * and spaces starts evenly: never more than so many in any window. Each job says how much it
+ * tolerates (`struct bar`), so two jobs may see the same key differently.
+ *
+ * Whoever is held back waits in a track (ready.h); a limit knows the tracks that hang on it. */
+#pragma once
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/when.h"
+
+enum limit_kind {
+    LIMIT_CONCURRENCY = 1,
+    LIMIT_RATE,
+};
+
+struct limit_values {
+    int64_t next_us;     /* rate, wall clock: no start before this; 0: there was none */
+    int64_t interval_us; /* of the start that set it */
+    int64_t wake_ms;     /* the same moment by the boot clock, since the wall clock may be set */
+    bool shut;           /* rate: waits for that moment */
+    bool stored;         /* rate: the store knows it */
+    bool gone;           /* nobody names it and its moment is over; freed with the commit */
+};
+
+struct limit {
+    enum limit_kind kind;
+    struct str key;        /* owned, behind the struct */
+    uint64_t serial;       /* so that wakes at one moment have an order */
+    size_t members;        /* how often it was joined */
+    uint32_t held;         /* leases that count */
+    struct list bars;      /* of tracks (bar.node) */
+    struct heap_node wake; /* in limits.wakes while shut, or while nobody names it any more */
+    struct limit_values v;
+    struct touched *touched;
+};
+
+struct limits {
+    struct strmap by_key; /* owned, by kind and key */
+    struct heap wakes;    /* boot clock */
+    uint64_t serials;
+};
+
+void limits_free(struct limits *l);
+
+/* The limit, made when new. Whoever joins leaves once. */
+struct limit *limit_join(struct limits *l, enum limit_kind kind, struct str key);
+/* A concurrency limit is gone with its last member. A rate stays until its moment is over, and
+ * wakes then, to be forgotten. */
+void limit_leave(struct limits *l, struct limit *limit);
+void limit_free(struct limits *l, struct limit *limit);
+
+/* Gives it these values and the place among the wakes that follows from them. */
+void limit_set(struct limits *l, struct limit *limit, const struct limit_values *to);
+
+/* The values after a start now, where starts are interval_us apart. */
+struct limit_values limit_started(const struct limit *limit, struct moment now,
+                                  int64_t interval_us);
+/* The values of one that was stored, as of now. */
+struct limit_values limit_restored(int64_t next_us, int64_t interval_us, struct moment now);
