@@ -64,10 +64,10 @@ static void dump_job(struct buf *out, const struct job *job)
                " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
                " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s\n",
                job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->track->lane->queue),
-               STR_ARG(job->track->lane->handler), job->priority, job->retry.max_retries, job->created_ms,
-               job->spec_len, job->payload_len, STR_ARG(job_state_name(job->v.state)),
-               job->v.last_exec, job->v.finished_ms, job->exec_count,
-               job->touched == NULL ? "" : " touched");
+               STR_ARG(job->track->lane->handler), job->priority, job->retry.max_retries,
+               job->created_ms, job->spec_len, job->payload_len,
+               STR_ARG(job_state_name(job->v.state)), job->v.last_exec, job->v.finished_ms,
+               job->exec_count, job->touched == NULL ? "" : " touched");
 }
 
 static void dump_exec(const struct engine *e, struct buf *out, const struct exec *x)

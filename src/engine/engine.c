@@ -195,12 +195,18 @@ static void decide_stats(struct engine *e, struct command *cmd)
 void engine_decide(struct engine *e, struct command *cmd)
 {
     static void (*const deciders[])(struct engine *, struct command *) = {
-        [CMD_SUBMIT] = decide_submit,           [CMD_CANCEL_JOB] = decide_cancel_job,
-        [CMD_CANCEL_EXEC] = decide_cancel_exec, [CMD_RETRY_EXEC] = decide_retry,
-        [CMD_REGISTER] = decide_register,       [CMD_POLL] = decide_poll,
-        [CMD_HANGUP] = decide_hangup,           [CMD_DRAIN] = decide_drain,
-        [CMD_WORKERS] = decide_workers,         [CMD_STATS] = decide_stats,
-        [CMD_QUEUE] = decide_queue,             [CMD_QUEUES] = decide_queues,
+        [CMD_SUBMIT] = decide_submit,
+        [CMD_CANCEL_JOB] = decide_cancel_job,
+        [CMD_CANCEL_EXEC] = decide_cancel_exec,
+        [CMD_RETRY_EXEC] = decide_retry,
+        [CMD_REGISTER] = decide_register,
+        [CMD_POLL] = decide_poll,
+        [CMD_HANGUP] = decide_hangup,
+        [CMD_DRAIN] = decide_drain,
+        [CMD_WORKERS] = decide_workers,
+        [CMD_STATS] = decide_stats,
+        [CMD_QUEUE] = decide_queue,
+        [CMD_QUEUES] = decide_queues,
     };
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);

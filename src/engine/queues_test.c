@@ -283,8 +283,7 @@ static void a_job_with_two_limits_waits_for_both(void **state)
     (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8);
-    struct wish both = {
-        .key = "k", .limit = 1, .rate = "smtp", .starts = 1, .per_ms = 5000};
+    struct wish both = {.key = "k", .limit = 1, .rate = "smtp", .starts = 1, .per_ms = 5000};
     ask_submit_all(&w, &both, 1);
     ask_submit_all(&w, &both, 1);
     assert_int_equal(take(&w, &f, 8), 1);

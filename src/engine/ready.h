@@ -34,7 +34,7 @@ enum { BAR_CONCURRENCY, BAR_RATE, BARS };
 struct track {
     struct lane *lane;
     struct bar bars[BARS];
-    size_t members; /* how often it was joined; without any it is gone */
+    size_t members;           /* how often it was joined; without any it is gone */
     struct list_node sibling; /* on lane.tracks */
     struct heap heap;
     struct heap_node order; /* in lane.heap while not empty and open */
@@ -42,14 +42,14 @@ struct track {
 };
 
 struct lane {
-    struct str queue;   /* owned, with handler, in one allocation behind the struct */
-    struct str handler; /* empty: commands */
-    struct list tracks; /* track.sibling; without any it is gone */
-    bool closed;        /* by its queue */
+    struct str queue;         /* owned, with handler, in one allocation behind the struct */
+    struct str handler;       /* empty: commands */
+    struct list tracks;       /* track.sibling; without any it is gone */
+    bool closed;              /* by its queue */
     struct list_node sibling; /* on the list of its queue's lanes */
-    struct heap heap;   /* tracks, by the best in each */
-    struct heap_node order; /* in ready.order while not empty and not closed */
-    struct list_node fresh; /* on ready.fresh while something new is in it */
+    struct heap heap;         /* tracks, by the best in each */
+    struct heap_node order;   /* in ready.order while not empty and not closed */
+    struct list_node fresh;   /* on ready.fresh while something new is in it */
 };
 
 struct ready {

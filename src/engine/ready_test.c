@@ -76,8 +76,9 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
         for (struct heap_node *best; (best = ready_best(&h.ready, trades[t])) != NULL;) {
             size_t at = (size_t)(best - nodes);
             for (size_t i = 0; i < 160; i++)
-                assert_false(heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
-                             trade_serves(trades[t], tracks[i]->lane->queue, tracks[i]->lane->handler));
+                assert_false(
+                    heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
+                    trade_serves(trades[t], tracks[i]->lane->queue, tracks[i]->lane->handler));
             ready_remove(&h.ready, tracks[at], best);
             found[t]++;
         }
@@ -174,12 +175,11 @@ static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
 static struct track *join_limited(struct hall *h, struct str handler, struct limit_rule concurrency,
                                   struct limit_rule rate)
 {
-    return ready_join(&h->ready,
-                      &(struct rules){.queue = STR("a"),
-                                      .handler = handler,
-                                      .concurrency = concurrency,
-                                      .rate = rate},
-                      9);
+    return ready_join(
+        &h->ready,
+        &(struct rules){
+            .queue = STR("a"), .handler = handler, .concurrency = concurrency, .rate = rate},
+        9);
 }
 
 static void a_full_limit_takes_its_tracks_away_and_room_brings_them_back(void **state)

@@ -70,8 +70,8 @@ static inline void check_lanes(const struct engine *e)
         if (lane == NULL)
             continue;
         const struct queue *q = strmap_get(&e->queues, lane->queue);
-        assert_true(lane->closed == (q->v.paused || (q->v.concurrency > 0 &&
-                                                     q->held >= q->v.concurrency)));
+        assert_true(lane->closed ==
+                    (q->v.paused || (q->v.concurrency > 0 && q->held >= q->v.concurrency)));
         assert_true(heap_holds(&lane->order) == (lane->heap.len > 0 && !lane->closed));
         if (heap_holds(&lane->order)) {
             const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
@@ -113,8 +113,8 @@ static inline void check_permits(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
-            held += exec_is_leased(x->v.state) &&
-                    x->job->track->bars[BAR_CONCURRENCY].limit == limit;
+            held +=
+                exec_is_leased(x->v.state) && x->job->track->bars[BAR_CONCURRENCY].limit == limit;
         }
         LIST_EACH(&limit->bars, node) members++;
         assert_int_equal(limit->held, held);

@@ -321,15 +321,14 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     item->payload = STR("{\"n\":1}");
     item->when = wish->when;
     item->when_ms = wish->when_ms;
-    item->spec =
-        arena_printf(&asked->arena,
-                     "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32
-                     "|%.*s|%" PRIu32 "|%" PRId64 "|%*s",
-                     STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
-                     wish->retries, (int)wish->policy, wish->retry_ms,
-                     STR_ARG(item->rules.concurrency.key), wish->limit,
-                     STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms,
-                     (int)wish->spec_bytes, "");
+    item->spec = arena_printf(&asked->arena,
+                              "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32
+                              "|%.*s|%" PRIu32 "|%" PRId64 "|%*s",
+                              STR_ARG(item->rules.queue), STR_ARG(item->rules.handler),
+                              item->rules.priority, wish->retries, (int)wish->policy,
+                              wish->retry_ms, STR_ARG(item->rules.concurrency.key), wish->limit,
+                              STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms,
+                              (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)

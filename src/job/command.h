@@ -59,9 +59,9 @@ struct queue_wish {
 
 struct queue_view {
     struct queue_rec queue;
-    uint32_t running; /* leases, also of those that are stopping */
-    int64_t waited_ms;              /* by the one that is next, of equal priority the oldest */
-    int64_t execs[EXEC_STATES];     /* as of the last commit */
+    uint32_t running;           /* leases, also of those that are stopping */
+    int64_t waited_ms;          /* by the one that is next, of equal priority the oldest */
+    int64_t execs[EXEC_STATES]; /* as of the last commit */
 };
 
 struct stats_view {

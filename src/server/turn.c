@@ -77,6 +77,20 @@ static enum rc load_counter(void *arg, const struct counter *counter, struct err
     return RC_OK;
 }
 
+static enum rc load_queue(void *arg, const struct queue_rec *queue, struct err *err)
+{
+    (void)err;
+    engine_load_queue(((struct turn *)arg)->engine, queue);
+    return RC_OK;
+}
+
+static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err)
+{
+    (void)err;
+    engine_load_rate(((struct turn *)arg)->engine, rate);
+    return RC_OK;
+}
+
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err)
 {
@@ -92,6 +106,8 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .worker = load_worker,
         .counter = load_counter,
         .damaged = load_damaged,
+        .queue = load_queue,
+        .rate = load_rate,
         .arg = t,
     };
     return store->ops->load(store, until_ms, &sink, err);

@@ -39,6 +39,8 @@ struct load_sink {
     enum rc (*worker)(void *arg, const struct worker_rec *worker, struct err *err);
     enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
     void (*damaged)(void *arg, uint64_t exec_id);
+    enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
+    enum rc (*rate)(void *arg, const struct rate_rec *rate, struct err *err);
     void *arg;
 };
 
@@ -85,7 +87,7 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Hands over counters, workers, and every unfinished execution whose due_ms is at most
+    /* Hands over counters, queues, rates, workers, and every unfinished execution whose due_ms is at most
      * until_ms (or that waits for no moment), each job before its executions, as brief as admit
      * gives them. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */

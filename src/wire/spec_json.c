@@ -207,6 +207,48 @@ static void read_retry(const struct fields *f, const struct field_place *at,
     }
 }
 
+/* Both kinds of limit; a rate has a window, too. */
+static void read_limit(const struct fields *f, const struct field_place *at,
+                       const struct json *value, const struct field *limit_fields, size_t count,
+                       struct limit_rule *rule)
+{
+    uint64_t seen = fields_read(f, at, value, limit_fields, count, rule);
+    for (size_t i = 0; value->kind == JSON_OBJECT && i < count; i++) {
+        struct field_place place = {.parent = at, .key = limit_fields[i].name};
+        if (!(seen & (UINT64_C(1) << i)))
+            fields_fail(f, &place, "is required");
+    }
+}
+
+#define LIMIT_KEY                                                                                  \
+    {                                                                                              \
+        FIELD("key", struct limit_rule, key), .kind = FIELD_LINE, .min = 1, .max = SPEC_NAME_MAX   \
+    }
+#define LIMIT_COUNT                                                                                \
+    {                                                                                              \
+        FIELD("limit", struct limit_rule, limit), .kind = FIELD_INT, .min = 1,                     \
+                                                  .max = SPEC_LIMIT_MAX                            \
+    }
+
+static void read_concurrency(const struct fields *f, const struct field_place *at,
+                             const struct json *value, void *into)
+{
+    static const struct field limit_fields[] = {LIMIT_KEY, LIMIT_COUNT};
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+}
+
+static void read_rate(const struct fields *f, const struct field_place *at,
+                      const struct json *value, void *into)
+{
+    static const struct field limit_fields[] = {
+        LIMIT_KEY,
+        LIMIT_COUNT,
+        {FIELD("per", struct limit_rule, per_ms), .kind = FIELD_DURATION, .min = 1,
+         .max = SPEC_DURATION_MAX_MS},
+    };
+    read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
+}
+
 /* ---- the whole document */
 
 #define LATER(text)                                                                                \
@@ -245,8 +287,8 @@ static const struct field spec_fields[] = {
     LATER("dst"),
     LATER("stagger"),
     LATER("depends_on"),
-    LATER("concurrency"),
-    LATER("rate"),
+    {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
+    {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
     LATER("unique"),
     LATER("start_within"),
     LATER("expires_in"),

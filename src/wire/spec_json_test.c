@@ -94,6 +94,25 @@ static void what_is_not_said_has_its_default(void **state)
     assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
 }
 
+static void limits_are_keys_with_numbers(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"a\","
+                               " \"concurrency\": {\"key\": \"customer-42\", \"limit\": 2},"
+                               " \"rate\": {\"key\": \"smtp\", \"limit\": 100, \"per\": \"1m\"}}");
+    assert_true(str_eq(spec.concurrency.key, STR("customer-42")));
+    assert_int_equal(spec.concurrency.limit, 2);
+    assert_true(str_eq(spec.rate.key, STR("smtp")));
+    assert_int_equal(spec.rate.limit, 100);
+    assert_int_equal(spec.rate.per_ms, 60000);
+    assert_problem("{\"command\": \"a\", \"concurrency\": {\"key\": \"k\", \"limit\": 0}}",
+                   "concurrency.limit", "must be between 1 and 1000000");
+    assert_problem("{\"command\": \"a\", \"concurrency\": {\"limit\": 1}}", "concurrency.key",
+                   "is required");
+    assert_problem("{\"command\": \"a\", \"rate\": {\"key\": \"k\", \"limit\": 1}}", "rate.per",
+                   "is required");
+}
+
 static void null_means_absent(void **state)
 {
     (void)state;
@@ -308,10 +327,10 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",        "container", "task",    "team",         "resources",  "labels",
-        "sla",         "overlap",   "misfire", "dst",          "stagger",    "depends_on",
-        "concurrency", "rate",      "unique",  "start_within", "expires_in", "at_most_once",
-        "calendars",   "secrets",   "user",    "sandbox",
+        "http",         "container",  "task",    "team",         "resources",
+        "labels",       "sla",        "overlap", "misfire",      "dst",
+        "stagger",      "depends_on", "unique",  "start_within", "expires_in",
+        "at_most_once", "calendars",  "secrets", "user",         "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
@@ -421,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_document_is_understood),
         cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(limits_are_keys_with_numbers),
         cmocka_unit_test(null_means_absent),
         cmocka_unit_test(a_command_is_an_array_or_a_text_for_the_shell),
         cmocka_unit_test(there_is_exactly_one_kind_of_work),

@@ -92,6 +92,19 @@ static void put_retry(struct json_writer *w, const struct retry *retry)
     json_close(w);
 }
 
+static void put_limit(struct json_writer *w, const char *key, const struct limit_rule *rule)
+{
+    if (rule->key.len == 0)
+        return;
+    json_key(w, key);
+    json_open(w);
+    json_put_str(w, "key", rule->key);
+    json_put_int(w, "limit", rule->limit);
+    if (rule->per_ms > 0)
+        put_duration(w, "per", rule->per_ms);
+    json_close(w);
+}
+
 void spec_print(struct json_writer *w, const struct spec *spec)
 {
     put_text(w, "name", spec->name);
@@ -105,6 +118,8 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     if (spec->timeout_ms > 0)
         put_duration(w, "timeout", spec->timeout_ms);
     put_retry(w, &spec->retry);
+    put_limit(w, "concurrency", &spec->concurrency);
+    put_limit(w, "rate", &spec->rate);
     put_pairs(w, "tags", spec->tags, spec->tag_count);
 }
 

@@ -8,6 +8,8 @@ struct loaded {
     VEC(struct job_rec) jobs;
     VEC(struct exec_rec) execs;
     VEC(struct worker_rec) workers;
+    VEC(struct queue_rec) queues;
+    VEC(struct rate_rec) rates;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */
 };
@@ -59,6 +61,27 @@ static enum rc take_worker(void *arg, const struct worker_rec *worker, struct er
     return RC_OK;
 }
 
+static enum rc take_queue(void *arg, const struct queue_rec *queue, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct queue_rec copy = *queue;
+    copy.name = arena_str(&l->arena, queue->name);
+    copy.paused_by = arena_str(&l->arena, queue->paused_by);
+    *VEC_PUSH(&l->arena, &l->queues) = copy;
+    return RC_OK;
+}
+
+static enum rc take_rate(void *arg, const struct rate_rec *rate, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct rate_rec copy = *rate;
+    copy.key = arena_str(&l->arena, rate->key);
+    *VEC_PUSH(&l->arena, &l->rates) = copy;
+    return RC_OK;
+}
+
 static enum rc take_counter(void *arg, const struct counter *counter, struct err *err)
 {
     struct loaded *l = arg;
@@ -76,6 +99,8 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .exec = take_exec,
         .worker = take_worker,
         .counter = take_counter,
+        .queue = take_queue,
+        .rate = take_rate,
         .arg = l,
     };
     return w->store->ops->load(w->store, until_ms, &sink, &w->err);
@@ -151,6 +176,48 @@ static void a_sink_can_stop_the_load(void **state)
     world_submit(w, EXEC_QUEUED); /* and the store goes on */
     struct load_sink nothing = {0};
     assert_rc(w->store->ops->load(w->store, T0, &nothing, &w->err), RC_OK);
+}
+
+static void what_was_decided_about_a_queue_is_kept(void **state)
+{
+    struct world *w = *state;
+    struct queue_rec queues[] = {
+        {.name = STR("mail"), .paused = true, .paused_ms = T0, .paused_by = STR("key:ops")},
+        {.name = STR("slow"), .concurrency = 3},
+    };
+    world_commit(w, (struct delta){.queues = queues, .queue_count = 2});
+    queues[1].concurrency = 4;
+    world_commit(w, (struct delta){.queues = &queues[1], .queue_count = 1});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.queues.len, 2);
+    const struct queue_rec *mail = &l.queues.items[str_eq(l.queues.items[1].name, STR("mail"))];
+    const struct queue_rec *slow = &l.queues.items[mail == &l.queues.items[0]];
+    assert_str(mail->name, STR("mail"));
+    assert_true(mail->paused);
+    assert_int_equal(mail->paused_ms, T0);
+    assert_str(mail->paused_by, STR("key:ops"));
+    assert_int_equal(slow->concurrency, 4);
+    assert_false(slow->paused);
+}
+
+static void a_rate_is_kept_until_it_is_forgotten(void **state)
+{
+    struct world *w = *state;
+    struct rate_change rates[] = {
+        {.rate = {STR("smtp"), T0 * 1000 + 17, 250000}},
+        {.rate = {STR("sms"), T0 * 1000, 1}},
+    };
+    world_commit(w, (struct delta){.rates = rates, .rate_count = 2});
+    rates[0].rate.next_us++;
+    rates[1].forget = true;
+    world_commit(w, (struct delta){.rates = rates, .rate_count = 2});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.rates.len, 1);
+    assert_str(l.rates.items[0].key, STR("smtp"));
+    assert_int_equal(l.rates.items[0].next_us, T0 * 1000 + 18);
+    assert_int_equal(l.rates.items[0].interval_us, 250000);
 }
 
 static void workers_are_kept_until_they_are_forgotten(void **state)
@@ -283,6 +350,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(load_gives_what_random_lives_left_unfinished),
     PROMISE(a_job_is_loaded_once_for_all_its_executions),
     PROMISE(a_sink_can_stop_the_load),
+    PROMISE(what_was_decided_about_a_queue_is_kept),
+    PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),
     PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),

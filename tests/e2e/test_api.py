@@ -323,7 +323,6 @@ def test_features_that_are_not_there_are_refused_by_name():
         "sla": {"max": "1h"}, "overlap": "skip", "misfire": {"policy": "latest"},
         "dst": {"gap": "after"}, "stagger": "30m",
         "depends_on": [{"job": UNKNOWN_JOB, "type": "success"}],
-        "concurrency": {"key": "k", "limit": 1}, "rate": {"key": "k", "limit": 1, "per": "1m"},
         "unique": {"key": "k"}, "start_within": "5m", "expires_in": "6h", "at_most_once": False,
         "calendars": ["holidays"], "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
     for field, value in later.items():

@@ -183,6 +183,22 @@ static void apply_worker(struct mem_store *m, const struct worker_change *change
     raise_newest(m, id);
 }
 
+static void apply_queue(struct mem_store *m, const struct queue_rec *queue)
+{
+    kept_queue_free(strmap_remove(&m->queues, queue->name));
+    struct queue_rec *kept = kept_queue(queue);
+    strmap_put(&m->queues, kept->name, kept);
+}
+
+static void apply_rate(struct mem_store *m, const struct rate_change *change)
+{
+    kept_rate_free(strmap_remove(&m->rates, change->rate.key));
+    if (change->forget)
+        return;
+    struct rate_rec *kept = kept_rate(&change->rate);
+    strmap_put(&m->rates, kept->key, kept);
+}
+
 static void apply_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -214,6 +230,10 @@ static void apply(struct mem_store *m, const struct delta *delta)
         release_claim(m, &delta->released[i]);
     for (size_t i = 0; i < delta->worker_count; i++)
         apply_worker(m, &delta->workers[i]);
+    for (size_t i = 0; i < delta->queue_count; i++)
+        apply_queue(m, &delta->queues[i]);
+    for (size_t i = 0; i < delta->rate_count; i++)
+        apply_rate(m, &delta->rates[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
 }

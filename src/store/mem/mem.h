@@ -38,6 +38,8 @@ struct mem_store {
     struct map history;                /* id -> struct exec_rec, final */
     struct map attempts;               /* execution -> struct attempt_list */
     struct map workers;                /* id -> struct worker_rec */
+    struct strmap queues;              /* name -> struct queue_rec, owned */
+    struct strmap rates;               /* key -> struct rate_rec, owned */
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct counter *counters;          /* owned */
     size_t counter_count;

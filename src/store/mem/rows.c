@@ -77,6 +77,21 @@ struct worker_rec *kept_worker(const struct worker_rec *worker)
     return kept;
 }
 
+struct queue_rec *kept_queue(const struct queue_rec *queue)
+{
+    struct queue_rec *kept = mem_dup(queue, sizeof *queue);
+    kept->name = kept_text(queue->name);
+    kept->paused_by = kept_text(queue->paused_by);
+    return kept;
+}
+
+struct rate_rec *kept_rate(const struct rate_rec *rate)
+{
+    struct rate_rec *kept = mem_dup(rate, sizeof *rate);
+    kept->key = kept_text(rate->key);
+    return kept;
+}
+
 void kept_job_free(struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -105,6 +120,23 @@ void kept_worker_free(struct worker_rec *worker)
     worker_texts(worker, texts);
     free_texts(texts, WORKER_TEXTS);
     free(worker);
+}
+
+void kept_queue_free(struct queue_rec *queue)
+{
+    if (queue == NULL)
+        return;
+    kept_text_free(&queue->name);
+    kept_text_free(&queue->paused_by);
+    free(queue);
+}
+
+void kept_rate_free(struct rate_rec *rate)
+{
+    if (rate == NULL)
+        return;
+    kept_text_free(&rate->key);
+    free(rate);
 }
 
 struct job_rec copy_job(struct arena *arena, struct job_rec job)

@@ -249,6 +249,14 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
     struct mem_store *m = mem_of(store);
     for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
         TRY(sink->counter(sink->arg, &m->counters[i], err));
+    for (size_t i = 0; sink->queue != NULL && i < m->queues.cap; i++) {
+        if (m->queues.slots[i].value != NULL)
+            TRY(sink->queue(sink->arg, m->queues.slots[i].value, err));
+    }
+    for (size_t i = 0; sink->rate != NULL && i < m->rates.cap; i++) {
+        if (m->rates.slots[i].value != NULL)
+            TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
+    }
     MAP_EACH(&m->workers, slot)
     {
         if (sink->worker != NULL)
@@ -330,6 +338,12 @@ static void free_rows(struct mem_store *m)
     kept_exec_free(slot->value);
     MAP_EACH(&m->workers, slot)
     kept_worker_free(slot->value);
+    for (size_t i = 0; i < m->queues.cap; i++)
+        kept_queue_free(m->queues.slots[i].value);
+    for (size_t i = 0; i < m->rates.cap; i++)
+        kept_rate_free(m->rates.slots[i].value);
+    strmap_free(&m->queues);
+    strmap_free(&m->rates);
     map_free(&m->jobs);
     map_free(&m->live);
     map_free(&m->history);

@@ -248,6 +248,28 @@ static enum rc keep_worker(struct db *db, const struct worker_change *change, st
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_queue(struct db *db, const struct queue_rec *queue, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_QUEUE);
+    stmt_text(&stmt, queue->name);
+    stmt_i64(&stmt, queue->concurrency);
+    stmt_i64(&stmt, queue->paused);
+    stmt_i64(&stmt, queue->paused_ms);
+    stmt_text(&stmt, queue->paused_by);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_rate(struct db *db, const struct rate_change *change, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_RATE : SQL_PUT_RATE);
+    stmt_text(&stmt, change->rate.key);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_i64(&stmt, change->rate.next_us);
+    stmt_i64(&stmt, change->rate.interval_us);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc add_counter(struct db *db, const struct counter *counter, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_COUNTER);
@@ -325,6 +347,10 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(release_claim(db, &delta->released[i], err));
     for (size_t i = 0; i < delta->worker_count; i++)
         TRY(keep_worker(db, &delta->workers[i], err));
+    for (size_t i = 0; i < delta->queue_count; i++)
+        TRY(keep_queue(db, &delta->queues[i], err));
+    for (size_t i = 0; i < delta->rate_count; i++)
+        TRY(keep_rate(db, &delta->rates[i], err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
     return RC_OK;

@@ -32,6 +32,36 @@ static enum rc load_workers(struct db *db, const struct load_sink *sink, struct 
     }
 }
 
+static enum rc load_queues(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_QUEUES);
+    for (;;) {
+        bool found;
+        struct queue_rec queue;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_queue(&row, &queue))
+            TRY(sink->queue(sink->arg, &queue, err));
+    }
+}
+
+static enum rc load_rates(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_RATES);
+    for (;;) {
+        bool found;
+        struct rate_rec rate;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_rate(&row, &rate))
+            TRY(sink->rate(sink->arg, &rate, err));
+    }
+}
+
 /* One row is an execution and its job, which is told when it is seen for the first time. An
  * execution is of no use without its job, and is left out with it. */
 static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct load_sink *sink,
@@ -74,6 +104,10 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
     struct db *db = &sqlite_of(store)->db;
     if (sink->counter != NULL)
         TRY(load_counters(db, sink, err));
+    if (sink->queue != NULL)
+        TRY(load_queues(db, sink, err));
+    if (sink->rate != NULL)
+        TRY(load_rates(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
     return load_execs(db, until_ms, sink, err);

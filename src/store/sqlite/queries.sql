@@ -267,6 +267,16 @@ SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers
 -- name: forget_worker
 DELETE FROM worker WHERE id = :id;
 
+-- name: put_queue
+REPLACE INTO queue (name, concurrency, paused, paused_ms, paused_by)
+VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by);
+
+-- name: put_rate
+REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_us);
+
+-- name: forget_rate
+DELETE FROM rate WHERE key = :key;
+
 -- name: add_counter
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
@@ -275,6 +285,12 @@ ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
 
 -- name: load_counters
 SELECT kind, queue, state, value FROM counter ORDER BY kind, queue, state;
+
+-- name: load_queues
+SELECT name, concurrency, paused, paused_ms, paused_by FROM queue ORDER BY name;
+
+-- name: load_rates
+SELECT key, next_us, interval_us FROM rate ORDER BY key;
 
 -- name: load_workers
 SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms

@@ -1,6 +1,7 @@
 #include "store/sqlite/row.h"
 #include "base/log.h"
 #include "base/when.h"
+#include "job/spec.h"
 #include "store/sqlite/usage_text.h"
 
 #include <inttypes.h>
@@ -193,6 +194,28 @@ bool row_worker(struct row *row, struct worker_rec *ret_worker)
     worker.slots = row_u32(row);
     worker.registered_ms = row_ms(row);
     *ret_worker = worker;
+    return makes_sense(row);
+}
+
+bool row_queue(struct row *row, struct queue_rec *ret_queue)
+{
+    struct queue_rec queue = {0};
+    queue.name = row_text(row);
+    queue.concurrency = row_u32(row);
+    queue.paused = row_bool(row);
+    queue.paused_ms = row_ms(row);
+    queue.paused_by = row_text(row);
+    *ret_queue = queue;
+    return makes_sense(row);
+}
+
+bool row_rate(struct row *row, struct rate_rec *ret_rate)
+{
+    struct rate_rec rate = {0};
+    rate.key = row_text(row);
+    rate.next_us = in_range(row, 0, WHEN_MAX_MS * 1000);
+    rate.interval_us = in_range(row, 0, SPEC_DURATION_MAX_MS * 1000);
+    *ret_rate = rate;
     return makes_sense(row);
 }
 
