@@ -175,10 +175,13 @@ static void dump_numbers(struct buf *out, struct str queue, const char *what,
 
 static void dump_queue(struct buf *out, const struct queue *q)
 {
-    if (q->v.paused || q->v.concurrency > 0 || q->held > 0)
-        buf_printf(out, "queue %.*s held=%" PRIu32 " of %" PRIu32 "%s %" PRId64 " %.*s\n",
+    if (q->v.changed_ms != 0 || q->held > 0)
+        buf_printf(out,
+                   "queue %.*s held=%" PRIu32 " of %" PRIu32 "%s %" PRId64 " %.*s changed=%" PRId64
+                   " %.*s\n",
                    STR_ARG(q->name), q->held, q->v.concurrency, q->v.paused ? " paused" : "",
-                   q->v.paused_ms, STR_ARG(q->v.paused_by));
+                   q->v.paused_ms, STR_ARG(q->v.paused_by), q->v.changed_ms,
+                   STR_ARG(q->v.changed_by));
     dump_numbers(out, q->name, "jobs", q->jobs, JOB_STATES);
     dump_numbers(out, q->name, "execs", q->execs, EXEC_STATES);
     dump_numbers(out, q->name, "jobs change", q->jobs_change, JOB_STATES);

@@ -18,10 +18,12 @@
 #include "job/lease.h"
 
 struct queue_values {
+    uint32_t concurrency; /* 0: no limit */
     bool paused;
     int64_t paused_ms;
     struct str paused_by; /* among engine.names */
-    uint32_t concurrency; /* 0: no limit */
+    int64_t changed_ms;
+    struct str changed_by; /* the same */
 };
 
 /* Names and numbers of one queue. Never freed: its numbers outlive its jobs. */

@@ -122,6 +122,8 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
                   .paused = rec->paused,
                   .paused_ms = rec->paused_ms,
                   .paused_by = keep_name(e, rec->paused_by),
+                  .changed_ms = rec->changed_ms,
+                  .changed_by = keep_name(e, rec->changed_by),
                   .concurrency = rec->concurrency,
               });
 }
@@ -144,19 +146,20 @@ struct queue_rec queue_record(const struct queue *q)
         .paused = q->v.paused,
         .paused_ms = q->v.paused_ms,
         .paused_by = q->v.paused_by,
+        .changed_ms = q->v.changed_ms,
+        .changed_by = q->v.changed_by,
     };
 }
 
-/* Since when the first of the lane waits, of all its tracks, open or not; 0: nobody does. */
-static int64_t waits_since_ms(const struct lane *lane)
+/* Since when the oldest of the track waits, open or not; 0: nobody does. The heap is by rank, so all
+ * would have to be looked at. With equal priorities the first is the oldest, and ten thousand take
+ * well below a millisecond; beyond that it is the oldest of those. */
+static int64_t oldest_in(const struct track *track)
 {
+    enum { LOOK_MAX = 10000 };
     int64_t since_ms = 0;
-    LIST_EACH(&lane->tracks, node)
-    {
-        const struct track *track = CONTAINER_OF(node, struct track, sibling);
-        if (track->heap.len == 0)
-            continue;
-        const struct exec *x = CONTAINER_OF(heap_min(&track->heap)->node, struct exec, ready);
+    for (uint32_t i = 0; i < track->heap.len && i < LOOK_MAX; i++) {
+        const struct exec *x = CONTAINER_OF(track->heap.items[i].node, struct exec, ready);
         if (since_ms == 0 || x->v.ready_ms < since_ms)
             since_ms = x->v.ready_ms;
     }
@@ -166,11 +169,14 @@ static int64_t waits_since_ms(const struct lane *lane)
 static int64_t waited_ms(const struct engine *e, const struct queue *q)
 {
     int64_t waited_ms = 0;
-    LIST_EACH(&q->lanes, node)
+    LIST_EACH(&q->lanes, lane)
     {
-        int64_t since_ms = waits_since_ms(CONTAINER_OF(node, struct lane, sibling));
-        if (since_ms > 0 && e->now_ms - since_ms > waited_ms)
-            waited_ms = e->now_ms - since_ms;
+        LIST_EACH(&CONTAINER_OF(lane, struct lane, sibling)->tracks, track)
+        {
+            int64_t since_ms = oldest_in(CONTAINER_OF(track, struct track, sibling));
+            if (since_ms > 0 && e->now_ms - since_ms > waited_ms)
+                waited_ms = e->now_ms - since_ms;
+        }
     }
     return waited_ms;
 }
@@ -184,6 +190,7 @@ static struct queue_view view_of(const struct engine *e, const struct queue *q, 
     };
     view.queue.name = arena_str(arena, view.queue.name);
     view.queue.paused_by = arena_str(arena, view.queue.paused_by);
+    view.queue.changed_by = arena_str(arena, view.queue.changed_by);
     memcpy(view.execs, q->execs, sizeof view.execs);
     return view;
 }
@@ -197,24 +204,77 @@ static void reply_queue(struct engine *e, struct command *cmd, const struct queu
     command_done(e, cmd);
 }
 
+/* Somebody decided about it, or there was a job in it. Others are leftovers of undone turns. */
+static bool is_known(const struct queue *q)
+{
+    for (size_t i = 0; i < JOB_STATES; i++) {
+        if (q->jobs[i] != 0)
+            return true;
+    }
+    return q->v.changed_ms != 0;
+}
+
+static bool differs(const struct queue_values *a, const struct queue_values *b)
+{
+    return a->paused != b->paused || a->concurrency != b->concurrency;
+}
+
+/* What the wish makes of it. Asked twice, the first time counts. */
+static struct queue_values wished(struct engine *e, const struct queue_values *now,
+                                  const struct command *cmd)
+{
+    struct queue_values to = *now;
+    if (cmd->queue.set_concurrency)
+        to.concurrency = cmd->queue.concurrency;
+    if (cmd->queue.run != QUEUE_LEAVE)
+        to.paused = cmd->queue.run == QUEUE_PAUSE;
+    if (!differs(&to, now))
+        return to;
+    to.changed_ms = e->now_ms;
+    to.changed_by = keep_name(e, cmd->actor);
+    if (to.paused != now->paused) {
+        to.paused_ms = to.paused ? to.changed_ms : 0;
+        to.paused_by = to.paused ? to.changed_by : STR("");
+    }
+    return to;
+}
+
+static void tell(struct engine *e, const struct queue *q, enum queue_event event)
+{
+    *VEC_PUSH(e->arena, &e->events) = (struct event){
+        .at_ms = e->now_ms,
+        .queue = q->name,
+        .queue_event = event,
+        .actor = q->v.changed_by,
+        .paused = q->v.paused,
+        .concurrency = q->v.concurrency,
+    };
+}
+
+static void change_queue(struct engine *e, struct queue *q, const struct queue_values *to)
+{
+    struct queue_values before = q->v;
+    touch_queue(e, q)->durable = true;
+    queue_set(e, q, to);
+    if (to->paused != before.paused)
+        tell(e, q, to->paused ? QUEUE_PAUSED : QUEUE_RESUMED);
+    if (to->concurrency != before.concurrency)
+        tell(e, q, QUEUE_LIMITED);
+}
+
 void decide_queue(struct engine *e, struct command *cmd)
 {
-    const struct queue_wish *wish = &cmd->queue;
-    struct queue *q = queue_of(e, wish->name);
-    struct queue_values to = q->v;
-    if (wish->set_concurrency)
-        to.concurrency = wish->concurrency;
-    if (wish->run == QUEUE_RESUME)
-        to.paused = false;
-    if (wish->run == QUEUE_PAUSE && !to.paused) { /* asked twice: still the first time */
-        to.paused = true;
-        to.paused_ms = e->now_ms;
-        to.paused_by = keep_name(e, cmd->actor);
+    static const struct queue_values untouched;
+    struct str name = cmd->queue.name;
+    struct queue *q = strmap_get(&e->queues, name);
+    struct queue_values to = wished(e, q == NULL ? &untouched : &q->v, cmd);
+    if ((q == NULL || !is_known(q)) && !differs(&to, &untouched)) {
+        command_fail(e, cmd, RC_NOT_FOUND, "there is no queue '%.*s'", STR_ARG(name));
+        return;
     }
-    if (to.paused != q->v.paused || to.concurrency != q->v.concurrency) {
-        touch_queue(e, q)->durable = true;
-        queue_set(e, q, &to);
-    }
+    q = queue_of(e, name);
+    if (differs(&to, &q->v))
+        change_queue(e, q, &to);
     reply_queue(e, cmd, q);
 }
 
@@ -230,8 +290,9 @@ void decide_queues(struct engine *e, struct command *cmd)
     struct queue_view *views = ARENA_ARRAY(cmd->arena, struct queue_view, e->queues.len);
     size_t len = 0;
     for (size_t i = 0; i < e->queues.cap; i++) {
-        if (e->queues.slots[i].value != NULL)
-            views[len++] = view_of(e, e->queues.slots[i].value, cmd->arena);
+        const struct queue *q = e->queues.slots[i].value;
+        if (q != NULL && is_known(q))
+            views[len++] = view_of(e, q, cmd->arena);
     }
     if (len > 0)
         qsort(views, len, sizeof *views, by_name);

@@ -110,6 +110,93 @@ static void nothing_is_kept_when_nothing_changes(void **state)
     assert_true(delta_is_empty(&w.delta));
 }
 
+/* ---- looking */
+
+/* Takes a turn; NULL when there is no such queue. */
+static const struct queue_view *look(struct world *w, const char *name)
+{
+    struct asked *asked = ask_queue(w, name, (struct queue_wish){.run = QUEUE_LEAVE});
+    world_turn(w);
+    assert_true(asked->cmd.reply.rc == RC_OK || asked->cmd.reply.rc == RC_NOT_FOUND);
+    return asked->cmd.reply.rc == RC_OK ? asked->cmd.reply.queues : NULL;
+}
+
+static void a_queue_is_known_once_somebody_used_it_or_decided_about_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    assert_null(look(&w, "mail"));
+    struct asked *resumed = ask_queue(&w, "mail", (struct queue_wish){.run = QUEUE_RESUME});
+    struct asked *lifted = ask_queue(&w, "mail", (struct queue_wish){.set_concurrency = true});
+    world_turn(&w);
+    assert_int_equal(resumed->cmd.reply.rc, RC_NOT_FOUND);
+    assert_int_equal(lifted->cmd.reply.rc, RC_NOT_FOUND);
+    pause(&w, "mail");
+    assert_true(look(&w, "mail")->queue.paused);
+    SUBMIT(&w, .queue = "used");
+    world_turn(&w);
+    assert_int_equal(look(&w, "used")->execs[EXEC_QUEUED], 1);
+    struct asked *all = ask(&w, CMD_QUEUES);
+    world_turn(&w);
+    assert_int_equal(all->cmd.reply.queue_count, 2);
+}
+
+static void every_change_of_a_queue_says_when_and_by_whom(void **state)
+{
+    (void)state;
+    WORLD(w);
+    pause(&w, "mail");
+    int64_t paused_ms = w.now_ms;
+    world_pass(&w, 1000);
+    ask_queue(&w, "mail", (struct queue_wish){.set_concurrency = true, .concurrency = 2});
+    world_turn(&w);
+    world_restart(&w);
+    const struct queue_rec *queue = &look(&w, "mail")->queue;
+    assert_int_equal(queue->paused_ms, paused_ms);
+    assert_int_equal(queue->changed_ms, paused_ms + 1000);
+    assert_true(str_eq(queue->changed_by, STR("key:admin")));
+    world_pass(&w, 1000);
+    resume(&w, "mail");
+    queue = &look(&w, "mail")->queue;
+    assert_int_equal(queue->changed_ms, paused_ms + 2000);
+    assert_int_equal(queue->paused_ms, 0);
+    assert_int_equal(queue->paused_by.len, 0);
+}
+
+static void changes_of_a_queue_are_told_and_others_are_not(void **state)
+{
+    (void)state;
+    WORLD(w);
+    ask_queue(&w, "mail",
+              (struct queue_wish){.run = QUEUE_PAUSE, .set_concurrency = true, .concurrency = 3});
+    world_turn(&w);
+    assert_int_equal(w.event_count, 2);
+    assert_int_equal(w.events[0].queue_event, QUEUE_PAUSED);
+    assert_int_equal(w.events[1].queue_event, QUEUE_LIMITED);
+    assert_true(str_eq(w.events[0].queue, STR("mail")));
+    assert_true(str_eq(w.events[0].actor, STR("key:admin")));
+    assert_true(w.events[0].paused);
+    assert_int_equal(w.events[0].concurrency, 3);
+    pause(&w, "mail");
+    assert_int_equal(w.event_count, 0);
+    resume(&w, "mail");
+    assert_int_equal(w.event_count, 1);
+    assert_int_equal(w.events[0].queue_event, QUEUE_RESUMED);
+}
+
+static void the_oldest_is_found_behind_what_is_more_important(void **state)
+{
+    (void)state;
+    WORLD(w);
+    SUBMIT(&w, .queue = "mail", .priority = 100);
+    world_turn(&w);
+    world_pass(&w, 90000);
+    SUBMIT(&w, .queue = "mail", .priority = 900);
+    world_turn(&w);
+    world_pass(&w, 10000);
+    assert_int_equal(look(&w, "mail")->waited_ms, 100000);
+}
+
 /* ---- limits of a queue */
 
 static void a_queue_runs_no_more_at_once_than_its_limit(void **state)
@@ -301,6 +388,10 @@ int main(void)
         cmocka_unit_test(a_queue_stays_paused_over_a_restart_and_says_by_whom),
         cmocka_unit_test(what_runs_goes_on_when_its_queue_is_paused),
         cmocka_unit_test(nothing_is_kept_when_nothing_changes),
+        cmocka_unit_test(a_queue_is_known_once_somebody_used_it_or_decided_about_it),
+        cmocka_unit_test(every_change_of_a_queue_says_when_and_by_whom),
+        cmocka_unit_test(changes_of_a_queue_are_told_and_others_are_not),
+        cmocka_unit_test(the_oldest_is_found_behind_what_is_more_important),
         cmocka_unit_test(a_queue_runs_no_more_at_once_than_its_limit),
         cmocka_unit_test(a_limit_below_what_runs_waits_for_it),
         cmocka_unit_test(no_more_of_one_key_run_at_once_than_its_limit),

@@ -211,7 +211,9 @@ static inline void check_same_limits(const struct engine *e, const struct table 
             continue;
         const struct queue *q = strmap_get(&e->queues, rec->name);
         assert_true(q->v.paused == rec->paused && q->v.concurrency == rec->concurrency);
+        assert_true(q->v.paused_ms == rec->paused_ms && q->v.changed_ms == rec->changed_ms);
         assert_true(str_eq(q->v.paused_by, rec->paused_by));
+        assert_true(str_eq(q->v.changed_by, rec->changed_by));
     }
 }
 

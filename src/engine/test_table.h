@@ -170,6 +170,7 @@ static inline void keep_queue(struct table *t, const struct queue_rec *rec)
     struct queue_rec *copy = table_copy(t, rec, sizeof *copy);
     copy->name = arena_str(&t->arena, rec->name);
     copy->paused_by = arena_str(&t->arena, rec->paused_by);
+    copy->changed_by = arena_str(&t->arena, rec->changed_by);
     strmap_remove(&t->queues, rec->name);
     strmap_put(&t->queues, copy->name, copy);
 }

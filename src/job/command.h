@@ -49,7 +49,8 @@ struct worker_view {
     bool parked;       /* is waiting for work right now */
 };
 
-/* What to change about a queue. */
+/* What to change about a queue; perhaps nothing, to look at it. RC_NOT_FOUND when nobody knows the
+ * queue and the wish would leave it as every queue is before it is known. */
 struct queue_wish {
     struct str name;
     enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
@@ -60,7 +61,7 @@ struct queue_wish {
 struct queue_view {
     struct queue_rec queue;
     uint32_t running;           /* leases, also of those that are stopping */
-    int64_t waited_ms;          /* by the one that is next, of equal priority the oldest */
+    int64_t waited_ms;          /* by the oldest that is ready; see oldest_in in engine/queues.c */
     int64_t execs[EXEC_STATES]; /* as of the last commit */
 };
 
@@ -118,14 +119,26 @@ struct command {
     } reply;
 };
 
-/* What happened, for those who watch. Published after the commit, in order. */
+enum queue_event {
+    QUEUE_EVENT_NONE,
+    QUEUE_PAUSED,
+    QUEUE_RESUMED,
+    QUEUE_LIMITED, /* or the limit lifted */
+};
+
+/* What happened to an execution or to a queue, for those who watch. Published after the commit, in
+ * order. Text lives as long as the engine. */
 struct event {
     int64_t at_ms;
+    struct str queue;
+    enum queue_event queue_event; /* none: it is about an execution */
+    struct str actor;             /* of a queue's event, as what follows */
+    bool paused;
+    uint32_t concurrency;
     uint64_t job_id;
     uint64_t exec_id;
     uint64_t token;
     uint64_t log_seq; /* final attempts: the last log chunk */
     enum exec_event event;
     enum exec_state state; /* after it */
-    struct str queue;      /* lives as long as the engine */
 };

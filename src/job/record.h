@@ -117,8 +117,10 @@ struct queue_rec {
     struct str name;
     uint32_t concurrency; /* leases at once; 0: no limit */
     bool paused;
-    int64_t paused_ms;
+    int64_t paused_ms; /* while it is */
     struct str paused_by;
+    int64_t changed_ms; /* the newest change of any of this, and whose it was */
+    struct str changed_by;
 };
 
 /* Where a rate stands: no start of this key before next_us (microseconds since 1970). */

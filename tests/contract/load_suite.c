@@ -68,6 +68,7 @@ static enum rc take_queue(void *arg, const struct queue_rec *queue, struct err *
     struct queue_rec copy = *queue;
     copy.name = arena_str(&l->arena, queue->name);
     copy.paused_by = arena_str(&l->arena, queue->paused_by);
+    copy.changed_by = arena_str(&l->arena, queue->changed_by);
     *VEC_PUSH(&l->arena, &l->queues) = copy;
     return RC_OK;
 }
@@ -183,7 +184,7 @@ static void what_was_decided_about_a_queue_is_kept(void **state)
     struct world *w = *state;
     struct queue_rec queues[] = {
         {.name = STR("mail"), .paused = true, .paused_ms = T0, .paused_by = STR("key:ops")},
-        {.name = STR("slow"), .concurrency = 3},
+        {.name = STR("slow"), .concurrency = 3, .changed_ms = T0 + 1, .changed_by = STR("key:me")},
     };
     world_commit(w, (struct delta){.queues = queues, .queue_count = 2});
     queues[1].concurrency = 4;
@@ -198,6 +199,8 @@ static void what_was_decided_about_a_queue_is_kept(void **state)
     assert_int_equal(mail->paused_ms, T0);
     assert_str(mail->paused_by, STR("key:ops"));
     assert_int_equal(slow->concurrency, 4);
+    assert_int_equal(slow->changed_ms, T0 + 1);
+    assert_str(slow->changed_by, STR("key:me"));
     assert_false(slow->paused);
 }
 

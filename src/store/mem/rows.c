@@ -82,6 +82,7 @@ struct queue_rec *kept_queue(const struct queue_rec *queue)
     struct queue_rec *kept = mem_dup(queue, sizeof *queue);
     kept->name = kept_text(queue->name);
     kept->paused_by = kept_text(queue->paused_by);
+    kept->changed_by = kept_text(queue->changed_by);
     return kept;
 }
 
@@ -128,6 +129,7 @@ void kept_queue_free(struct queue_rec *queue)
         return;
     kept_text_free(&queue->name);
     kept_text_free(&queue->paused_by);
+    kept_text_free(&queue->changed_by);
     free(queue);
 }
 

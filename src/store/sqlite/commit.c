@@ -256,6 +256,8 @@ static enum rc keep_queue(struct db *db, const struct queue_rec *queue, struct e
     stmt_i64(&stmt, queue->paused);
     stmt_i64(&stmt, queue->paused_ms);
     stmt_text(&stmt, queue->paused_by);
+    stmt_i64(&stmt, queue->changed_ms);
+    stmt_text(&stmt, queue->changed_by);
     return stmt_done(&stmt, err);
 }
 

@@ -268,8 +268,8 @@ SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers
 DELETE FROM worker WHERE id = :id;
 
 -- name: put_queue
-REPLACE INTO queue (name, concurrency, paused, paused_ms, paused_by)
-VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by);
+REPLACE INTO queue (name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by)
+VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by, :changed_ms, :changed_by);
 
 -- name: put_rate
 REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_us);
@@ -287,7 +287,8 @@ ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
 SELECT kind, queue, state, value FROM counter ORDER BY kind, queue, state;
 
 -- name: load_queues
-SELECT name, concurrency, paused, paused_ms, paused_by FROM queue ORDER BY name;
+SELECT name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by
+FROM queue ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM rate ORDER BY key;

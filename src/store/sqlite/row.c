@@ -205,6 +205,8 @@ bool row_queue(struct row *row, struct queue_rec *ret_queue)
     queue.paused = row_bool(row);
     queue.paused_ms = row_ms(row);
     queue.paused_by = row_text(row);
+    queue.changed_ms = row_ms(row);
+    queue.changed_by = row_text(row);
     *ret_queue = queue;
     return makes_sense(row);
 }

@@ -4,7 +4,9 @@ CREATE TABLE queue (
     concurrency INTEGER NOT NULL, -- leases at once; 0: no limit
     paused INTEGER NOT NULL,
     paused_ms INTEGER NOT NULL,
-    paused_by TEXT NOT NULL
+    paused_by TEXT NOT NULL,
+    changed_ms INTEGER NOT NULL, -- the newest change, and whose it was
+    changed_by TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- One number per key whose starts are limited by rate: no start before it.
