@@ -27,7 +27,7 @@ const struct engine_options engine_defaults = {
 struct engine *engine_new(const struct engine_options *options)
 {
     assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
-           options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms >= 0);
+           options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms > 0);
     assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;

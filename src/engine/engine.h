@@ -29,7 +29,8 @@ struct engine_options {
     size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
                          * that needs one more is refused as busy */
     size_t workers_max; /* registered ones; one more is refused as busy */
-    int64_t point_ms;   /* waiting this long is worth a point of priority */
+    int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
+                         * would count for nothing */
     size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */

@@ -283,6 +283,7 @@ static struct engine_options engine_options(const struct server_options *options
     engine.lease_ms = (int64_t)options->lease_ms;
     engine.park_ms = (int64_t)options->park_ms;
     engine.horizon_ms = (int64_t)options->horizon_ms;
+    engine.point_ms = (int64_t)options->priority_age_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;

@@ -56,6 +56,7 @@ struct server_options {
     uint64_t park_ms;         /* longest a worker's poll waits for work */
     uint64_t kill_grace_ms;   /* between SIGTERM and SIGKILL */
     uint64_t checkpoint_ms;   /* how often a worker looks whether a command has written one */
+    uint64_t priority_age_ms; /* waiting this long is worth a point of priority */
     uint64_t horizon_ms;      /* work due later than this stays on disk only */
     uint64_t logs_keep_ms;    /* output, and checkpoints of ended executions */
 

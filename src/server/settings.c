@@ -63,6 +63,7 @@ static const struct setting settings_table[] = {
     TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
+    TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };

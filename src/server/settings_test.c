@@ -65,6 +65,7 @@ static void without_anything_the_documented_defaults_hold(void **state)
     assert_int_equal(o.listen_port, 7420);
     assert_int_equal(o.durability, DURABILITY_FULL);
     assert_int_equal(o.lease_ms, 20000);
+    assert_int_equal(o.priority_age_ms, 60000);
     assert_int_equal(o.payload_bytes_max, 1 << 20);
     assert_false(o.no_worker);
 }
@@ -142,6 +143,8 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_string_equal(REFUSAL("--set", "slots"), "--set takes NAME=VALUE, not 'slots'");
     assert_string_equal(REFUSAL("--set", "lease_ms=1ms"),
                         "lease_ms must be a time from 1s to 1h, not '1ms'");
+    assert_string_equal(REFUSAL("--set", "priority_age_ms=0"),
+                        "priority_age_ms must be a time from 1ms to 365d, not '0'");
     assert_string_equal(REFUSAL("--durability", "some"),
                         "durability must be full|normal, not 'some'");
     assert_string_equal(REFUSAL("extra"), "unexpected argument 'extra'");
