@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LIMIT_DEFAULT = 50, LIMIT_MAX = 1000, CURSOR_LEN = 2 * ID_DIGITS };
+enum { CURSOR_LEN = 2 * ID_DIGITS };
 
 struct list_kind {
     const char *key; /* of the array in the answer */
@@ -94,20 +94,11 @@ static bool parse_cursor(struct str text, uint64_t hash, uint64_t *ret_before)
 static void read_page(struct request *r, const struct list_kind *kind, struct field_errors *errors)
 {
     struct str text;
-    uint64_t limit = LIMIT_DEFAULT;
-    if (http_request_param(r->http, STR("limit"), &text) &&
-        (!str_to_u64(text, &limit) || limit < 1 || limit > LIMIT_MAX))
-        field_error(errors, r->arena, STR("limit"), "must be between 1 and %d", LIMIT_MAX);
+    request_page(r, errors);
     if (http_request_param(r->http, STR("cursor"), &text) &&
         !parse_cursor(text, filter_hash(kind, &r->filter), &r->page.before))
         field_error(errors, r->arena, STR("cursor"),
                     "is not a next_cursor of a list with these filters");
-    if (http_request_param(r->http, STR("count"), &text)) {
-        r->want_total = str_eq(text, STR("true"));
-        if (!r->want_total && !str_eq(text, STR("false")))
-            field_error(errors, r->arena, STR("count"), "must be true or false");
-    }
-    r->page.limit = limit;
 }
 
 /* ---- totals, from the engine's counters */

@@ -200,7 +200,7 @@ static void print_event(const struct event *event, uint64_t number, struct buf *
     struct json_writer w = JSON_WRITER(&json);
     event_print(&w, event);
     snprintf(id, sizeof id, "%" PRIu64, number);
-    sse_print(out, str_c(id), STR("execution"), buf_str(&json));
+    sse_print(out, str_c(id), event_kind(event), buf_str(&json));
 }
 
 /* The reader's next number lies outside of what is remembered: it must look at everything anew. */

@@ -9,7 +9,7 @@
 #define JSON_TYPE "application/json"
 #define PROBLEM_TYPE "application/problem+json"
 
-enum { BODY_BYTES_MAX = 64 << 20 };
+enum { BODY_BYTES_MAX = 64 << 20, PAGE_LIMIT_DEFAULT = 50, PAGE_LIMIT_MAX = 1000 };
 
 /* ---- sending */
 
@@ -265,4 +265,19 @@ bool request_params_known(struct request *r, const char *const *names)
 bool request_no_params(struct request *r)
 {
     return request_params_known(r, no_names);
+}
+
+void request_page(struct request *r, struct field_errors *errors)
+{
+    struct str text;
+    uint64_t limit = PAGE_LIMIT_DEFAULT;
+    if (http_request_param(r->http, STR("limit"), &text) &&
+        (!str_to_u64(text, &limit) || limit < 1 || limit > PAGE_LIMIT_MAX))
+        field_error(errors, r->arena, STR("limit"), "must be between 1 and %d", PAGE_LIMIT_MAX);
+    if (http_request_param(r->http, STR("count"), &text)) {
+        r->want_total = str_eq(text, STR("true"));
+        if (!r->want_total && !str_eq(text, STR("false")))
+            field_error(errors, r->arena, STR("count"), "must be true or false");
+    }
+    r->page.limit = limit;
 }

@@ -105,3 +105,7 @@ bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id
 bool request_params_known(struct request *r, const char *const *names);
 /* There are none. */
 bool request_no_params(struct request *r);
+
+/* The parameters `limit` and `count` of a list, into r->page and r->want_total. Problems are added
+ * to errors; the cursor is the list's own business. */
+void request_page(struct request *r, struct field_errors *errors);

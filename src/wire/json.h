@@ -96,5 +96,7 @@ void json_put_bool(struct json_writer *w, const char *key, bool value);
 void json_put_null(struct json_writer *w, const char *key);
 void json_put_raw(struct json_writer *w, const char *key, struct str text);
 void json_put_id(struct json_writer *w, const char *key, const char *prefix, uint64_t id);
+/* null when the text is empty. */
+void json_put_text(struct json_writer *w, const char *key, struct str text);
 /* null when at_ms is 0: "not yet". */
 void json_put_when(struct json_writer *w, const char *key, int64_t at_ms);

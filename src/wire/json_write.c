@@ -234,6 +234,15 @@ void json_put_id(struct json_writer *w, const char *key, const char *prefix, uin
     json_id(w, prefix, id);
 }
 
+void json_put_text(struct json_writer *w, const char *key, struct str text)
+{
+    json_key(w, key);
+    if (text.len == 0)
+        json_null(w);
+    else
+        json_str(w, text);
+}
+
 void json_put_when(struct json_writer *w, const char *key, int64_t at_ms)
 {
     json_key(w, key);

@@ -1,18 +1,11 @@
 #include "wire/record_json.h"
 #include "base/id.h"
 #include "job/trail.h"
+#include "wire/queue_json.h"
 
 #include <stdlib.h>
 
 /* ---- small parts */
-
-static void put_text(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.len > 0)
-        json_put_str(w, key, text);
-    else
-        json_put_null(w, key);
-}
 
 static void put_id(struct json_writer *w, const char *key, const char *prefix, uint64_t id)
 {
@@ -81,7 +74,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     json_put_int(w, "lost_count", exec->lost);
     put_id(w, "worker_id", ID_WORKER, exec->worker_id);
     json_put_int(w, "token", (int64_t)exec->token);
-    put_text(w, "error", exec->error);
+    json_put_text(w, "error", exec->error);
 }
 
 static void print_attempt(struct json_writer *w, const struct attempt_rec *attempt)
@@ -107,7 +100,7 @@ static void print_attempt(struct json_writer *w, const struct attempt_rec *attem
     json_put_int(w, "peak_memory_bytes", usage->peak_memory_bytes);
     json_put_int(w, "output_bytes", usage->output_bytes);
     json_put_int(w, "dropped_bytes", usage->dropped_bytes);
-    put_text(w, "error", attempt->error);
+    json_put_text(w, "error", attempt->error);
     json_close(w);
 }
 
@@ -315,8 +308,17 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
 
 /* ---- streams */
 
+struct str event_kind(const struct event *event)
+{
+    return event->queue_event == QUEUE_EVENT_NONE ? STR("execution") : STR("queue");
+}
+
 void event_print(struct json_writer *w, const struct event *event)
 {
+    if (event->queue_event != QUEUE_EVENT_NONE) {
+        queue_event_print(w, event);
+        return;
+    }
     json_open(w);
     json_put_when(w, "at", event->at_ms);
     json_put_id(w, "execution_id", ID_EXEC, event->exec_id);

@@ -28,5 +28,7 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
                  int64_t uptime_ms, struct arena *arena);
 
 void event_print(struct json_writer *w, const struct event *event);
+/* What kind of event it is, as a stream names it: "execution", "queue". */
+struct str event_kind(const struct event *event);
 /* Output as followers see it; bytes that are not UTF-8 are replaced. */
 void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk);

@@ -111,6 +111,12 @@ static void limits_are_keys_with_numbers(void **state)
                    "is required");
     assert_problem("{\"command\": \"a\", \"rate\": {\"key\": \"k\", \"limit\": 1}}", "rate.per",
                    "is required");
+    assert_member_problem("\"rate\": {\"key\": \"k\", \"limit\": 1, \"per\": \"0s\"}", "rate.per",
+                          "must be at least 1ms");
+    assert_member_problem("\"rate\": {\"key\": \"\", \"limit\": 1, \"per\": \"1s\"}", "rate.key",
+                          "must not be empty");
+    assert_member_problem("\"concurrency\": {\"key\": \"k\", \"limit\": 1, \"per\": \"1s\"}",
+                          "concurrency.per", "unknown field");
 }
 
 static void null_means_absent(void **state)
@@ -381,6 +387,8 @@ static void what_is_printed_reads_back_as_the_same(void **state)
         "{\"command\": \"x\", \"retry\": {\"jitter\": 0.333, \"policy\": \"immediate\"}}",
         "{\"command\": \"x\", \"retry\": {\"jitter\": 1, \"max_retries\": 0, \"delay\": \"0s\"}}",
         "{\"command\": \"x\", \"retry\": {\"jitter\": 0.05, \"max_delay\": \"90m\"}}",
+        "{\"command\": \"x\", \"concurrency\": {\"limit\": 1, \"key\": \"a \\\"b\\\"\"},"
+        " \"rate\": {\"key\": \"smtp\", \"limit\": 1000000, \"per\": \"3660d\"}}",
     };
     for (size_t i = 0; i < COUNT_OF(docs); i++) {
         struct spec first = spec_of(docs[i]);
@@ -389,6 +397,8 @@ static void what_is_printed_reads_back_as_the_same(void **state)
         assert_true(str_eq(text, spec_text(&second, &arena)));
         assert_int_equal(first.retry.jitter_permille, second.retry.jitter_permille);
         assert_int_equal(first.when_ms, second.when_ms);
+        assert_int_equal(first.rate.per_ms, second.rate.per_ms);
+        assert_true(str_eq(first.concurrency.key, second.concurrency.key));
     }
 }
 

@@ -22,7 +22,9 @@ ADMIN_CALLS = [
     ("GET", "/executions"), ("GET", f"/executions/{UNKNOWN_EXECUTION}"),
     ("POST", f"/executions/{UNKNOWN_EXECUTION}/cancel"),
     ("POST", f"/executions/{UNKNOWN_EXECUTION}/retry"),
-    ("GET", f"/executions/{UNKNOWN_EXECUTION}/logs"), ("GET", "/events"), ("GET", "/stats")]
+    ("GET", f"/executions/{UNKNOWN_EXECUTION}/logs"), ("GET", "/events"), ("GET", "/stats"),
+    ("GET", "/queues"), ("GET", "/queues/q"), ("PUT", "/queues/q"), ("POST", "/queues/q/pause"),
+    ("POST", "/queues/q/resume")]
 WORKER_CALLS = [
     ("POST", "/workers"), ("POST", f"/workers/{UNKNOWN_WORKER}/poll"),
     ("POST", f"/workers/{UNKNOWN_WORKER}/logs")]

@@ -280,6 +280,19 @@ def test_documented_limits_are_the_server_s():
             assert not takes("retry", {field: part["maximum"] + 1}), field
         for word in part.get("enum", []):
             assert takes("retry", {field: word}), word
+    for field in ("concurrency", "rate"):
+        schema = schemas[field.capitalize()]
+        least, most = (schema["properties"]["limit"][end] for end in ("minimum", "maximum"))
+        for limit in (least, most):
+            assert takes(field, {**schema["examples"][0], "limit": limit}), (field, limit)
+        for limit in (least - 1, most + 1):
+            assert not takes(field, {**schema["examples"][0], "limit": limit}), (field, limit)
+        for key in schema["required"]:
+            example = {k: v for k, v in schema["examples"][0].items() if k != key}
+            assert not takes(field, example), (field, key)
+        longest = schemas["Concurrency"]["properties"]["key"]["maxLength"]
+        assert takes(field, {**schema["examples"][0], "key": "k" * longest}), field
+        assert not takes(field, {**schema["examples"][0], "key": "k" * (longest + 1)}), field
     array, text = schemas["Command"]["oneOf"]
     for unit, most in ((["x"], array["maxItems"]), ("x", text["maxLength"])):
         assert takes("command", unit * most) and not takes("command", unit * (most + 1)), most
@@ -359,7 +372,8 @@ def test_answers_about_jobs_are_as_documented():
     queue, name = next(names), next(names)
     full = {"name": name, "description": "d", "command": ["a"], "payload": {"x": 1}, "env": {"A": "1"},
             "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
-            "timeout": "5s", "retry": {"jitter": 0.25}, "tags": {"k": "v"}}
+            "timeout": "5s", "retry": {"jitter": 0.25}, "tags": {"k": "v"},
+            "concurrency": {"key": queue, "limit": 1}, "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)
     checked(413, "POST", API + "/jobs", {"command": "true", "payload": "x" * (2 << 20)})
@@ -466,6 +480,27 @@ def test_answers_about_schedules_are_as_documented():
     checked(400, "GET", API + "/schedule/preview")
 
 
+def test_answers_about_queues_are_as_documented():
+    name = next(names)
+    path = f"{API}/queues/{name}"
+    checked(404, "GET", path)
+    checked(404, "POST", path + "/resume")
+    checked(404, "PUT", path, {"concurrency": None})
+    stream = check_events("/events", "/events", 3)
+    next(stream)
+    for method, tail, body in (("POST", "/pause", None), ("PUT", "", {"concurrency": 1}),
+                               ("POST", "/resume", {})):
+        checked(200, method, path + tail, body)
+        assert next(stream)["queue"] == name
+    stream.close()
+    checked(200, "GET", path)
+    for method, tail in (("PUT", ""), ("POST", "/pause"), ("POST", "/resume")):
+        checked(400, method, path + tail, {"surprise": 1})
+        checked(415, method, path + tail, b"x", headers={"Content-Type": "text/plain"})
+    checked(400, "GET", f"{API}/queues/a%20b")
+    checked(200, "GET", API + "/queues?count=true&limit=1")
+
+
 def test_answers_of_the_server_itself_are_as_documented():
     queue = next(names)
     stream = check_events("/events", "/events", 1)
@@ -495,6 +530,7 @@ def test_whatever_an_answer_may_have_was_seen():
     for test in (test_answers_about_jobs_are_as_documented,
                  test_answers_about_executions_and_workers_are_as_documented,
                  test_answers_about_schedules_are_as_documented,
+                 test_answers_about_queues_are_as_documented,
                  test_answers_of_the_server_itself_are_as_documented):
         test()
     missing = sorted(at for key, at in checker.declared.items() if key not in checker.seen)
