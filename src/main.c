@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"submit", submit_command, "submit a job"},
     {"jobs", jobs_command, "list jobs"},
     {"executions", executions_command, "list runs of jobs"},
+    {"queues", queues_command, "list queues; pause, resume or limit one"},
     {"workers", workers_command, "list workers"},
     {"show", show_command, "show all about a job or an execution"},
     {"logs", logs_command, "print what a command printed"},

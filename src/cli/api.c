@@ -139,17 +139,22 @@ static bool is_unreserved(char c)
            c == '.' || c == '_' || c == '~';
 }
 
+void api_add_encoded(struct buf *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (is_unreserved(*c))
+            buf_add_char(out, *c);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*c);
+    }
+}
+
 void api_add_param(struct buf *query, const char *name, const char *value)
 {
     if (value == NULL)
         return;
     buf_printf(query, "%s%s=", query->len > 0 ? "&" : "", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        if (is_unreserved(*c))
-            buf_add_char(query, *c);
-        else
-            buf_printf(query, "%%%02X", (unsigned char)*c);
-    }
+    api_add_encoded(query, value);
 }
 
 static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t left,

@@ -36,6 +36,8 @@ typedef void api_sink(void *arg, const struct json *item);
 enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
                  struct err *err);
 
+/* Adds a text percent-encoded: for a part of a path that a user typed. */
+void api_add_encoded(struct buf *out, const char *text);
 /* Adds "name=value" to a query, percent-encoded; a NULL value adds nothing. */
 void api_add_param(struct buf *query, const char *name, const char *value);
 

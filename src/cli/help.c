@@ -22,7 +22,7 @@ static const char outro[] =
 
 /* Commands that users were promised, and that this version does not have. */
 static const char promised[] =
-    "queues|dead-letters|keys|tasks|audit|pause|resume|trigger|explain|apply|import|plan|"
+    "dead-letters|keys|tasks|audit|pause|resume|trigger|explain|apply|import|plan|"
     "progress|nodes|move|top|doctor|migrate";
 
 const struct command *command_find(const struct command *commands, size_t count, const char *name)

@@ -66,23 +66,28 @@ static enum rc print_json(struct cli *cli, const struct api_list *list, struct e
     return RC_OK;
 }
 
-static enum rc run_list(struct cli *cli, const void *args, struct err *err)
+enum rc list_print(struct cli *cli, const struct listing *listing, const struct list_args *args,
+                   struct err *err)
 {
-    const struct run *run = args;
-    const struct listing *listing = run->listing;
-    TRY(cli_no_words(cli, err));
-    if (run->args.limit == 0)
+    if (args->limit == 0)
         return err_set(err, RC_INVALID, "--limit takes a number from 1; --all lists everything");
     struct api_list list = {
         .path = listing->path,
         .key = listing->key,
-        .query = query_of(&run->args, &cli->arena),
-        .limit = run->args.all ? 0 : (uint64_t)run->args.limit,
+        .query = query_of(args, &cli->arena),
+        .limit = args->all ? 0 : (uint64_t)args->limit,
         .whole = listing->whole,
     };
     if (cli->format == CLI_JSON)
         return print_json(cli, &list, err);
     return print_table(cli, listing, &list, err);
+}
+
+static enum rc run_list(struct cli *cli, const void *args, struct err *err)
+{
+    const struct run *run = args;
+    TRY(cli_no_words(cli, err));
+    return list_print(cli, run->listing, &run->args, err);
 }
 
 int list_main(const struct listing *listing, int argc, char **argv)

@@ -34,5 +34,8 @@ struct listing {
     size_t field_count;
 };
 
-/* The whole subcommand. */
+/* Prints the list, as table or JSON. */
+enum rc list_print(struct cli *cli, const struct listing *listing, const struct list_args *args,
+                   struct err *err);
+/* The whole subcommand, when listing is all it does. */
 int list_main(const struct listing *listing, int argc, char **argv);

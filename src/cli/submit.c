@@ -12,6 +12,8 @@ static const struct opt table[] = {
     {"in", 0, OPT_TEXT, "DURATION", AT(in), "run after this: 90s, 15m, 1h30m, 2d"},
     {"retries", 0, OPT_NUMBER, "N", AT(retries), "how often to try again when it fails (0)"},
     {"timeout", 0, OPT_TEXT, "DURATION", AT(timeout), "end an attempt after this (none)"},
+    {"concurrency", 0, OPT_TEXT, "KEY=N", AT(concurrency), "at most N with this key at once"},
+    {"rate", 0, OPT_TEXT, "KEY=N/DURATION", AT(rate), "N starts of this key in such a time"},
     {"env", 0, OPT_LIST, "K=V", AT(env), "a variable of the command; many times"},
     {"tag", 0, OPT_LIST, "K=V", AT(tags), "a tag to find it by; many times"},
     {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "data for the command, on its stdin"},

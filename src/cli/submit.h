@@ -12,6 +12,8 @@ struct submit_args {
     const char *in;
     int64_t retries;
     const char *timeout;
+    const char *concurrency; /* KEY=N */
+    const char *rate;        /* KEY=N/DURATION */
     struct opt_list env;
     struct opt_list tags;
     const char *payload;

@@ -1,5 +1,7 @@
 #include "cli/submit.h"
 
+#include <string.h>
+
 enum {
     DOCUMENT_BYTES_MAX = 1 << 27, /* above the largest limit a server may have */
     PAYLOAD_BYTES_MAX = 1 << 26,
@@ -74,6 +76,30 @@ static enum rc put_pairs(struct json_writer *w, const char *key, const char *opt
     return RC_OK;
 }
 
+/* "KEY=N", and for a rate "KEY=N/DURATION". A key may have '=' in it, a number has none. */
+static enum rc put_limit(struct json_writer *w, const char *key, const char *text, bool has_window,
+                         struct err *err)
+{
+    if (text == NULL)
+        return RC_OK;
+    const char *equals = strrchr(text, '=');
+    struct str window = equals == NULL ? STR("") : str_c(equals + 1);
+    struct str count = str_cut(&window, '/');
+    uint64_t limit;
+    if (equals == NULL || equals == text || !str_to_u64(count, &limit) || limit > INT64_MAX ||
+        (window.len > 0) != has_window)
+        return err_set(err, RC_INVALID, "--%s takes KEY=%s, not '%s'", key,
+                       has_window ? "N/DURATION" : "N", text);
+    json_key(w, key);
+    json_open(w);
+    json_put_str(w, "key", str_of(text, (size_t)(equals - text)));
+    json_put_int(w, "limit", (int64_t)limit);
+    if (has_window)
+        json_put_str(w, "per", window);
+    json_close(w);
+    return RC_OK;
+}
+
 static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *payload,
                            struct err *err)
 {
@@ -106,6 +132,8 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
         json_put_int(&w, "priority", args->priority);
     put_text(&w, "queue", args->queue);
     put_text(&w, "timeout", args->timeout);
+    TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
+    TRY(put_limit(&w, "rate", args->rate, true, err));
     json_key(&w, "retry");
     json_open(&w);
     json_put_int(&w, "max_retries", args->retries);

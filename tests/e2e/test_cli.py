@@ -273,7 +273,8 @@ def test_workers_are_listed():
 def test_tables_fit_the_terminal():
     server.submit("--name", "a-name-that-is-much-longer-than-any-terminal-is-wide-" + "x" * 60,
                   "--queue", "wide", "--", "echo", "y" * 200)
-    for args in (["jobs", "--queue", "wide"], ["executions"], ["workers"]):
+    assert run("queues", "pause", "a-long-queue-" + "q" * 80).returncode == 0
+    for args in (["jobs", "--queue", "wide"], ["executions"], ["workers"], ["queues"]):
         for columns in (60, 80, 100):
             lines = on_terminal(*args, columns=columns, env={"NO_COLOR": "1"}).splitlines()
             assert len(lines) >= 2 and max(map(len, lines)) <= columns, (args, columns, lines)

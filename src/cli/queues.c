@@ -1,0 +1,111 @@
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/list.h"
+
+#include <inttypes.h>
+
+enum { PATH_BYTES_MAX = 1 << 16 };
+
+static const struct opt table[] = {
+    {"limit", 0, OPT_NUMBER, "N", LIST_AT(limit), "how many to list, by name (50)"},
+    {"all", 0, OPT_FLAG, NULL, LIST_AT(all), "all of them"},
+    CLI_COMMON_OPTS,
+};
+
+static const struct view_field fields[] = {
+    {{.title = "QUEUE", .flexible = true}, VIEW_TEXT, "name"},
+    {{.title = "QUEUED", .right = true}, VIEW_TEXT, "queued"},
+    {{.title = "RUNNING", .right = true}, VIEW_TEXT, "running"},
+    {{.title = "LIMIT", .right = true}, VIEW_TEXT, "concurrency"},
+    {{.title = "PAUSED SINCE"}, VIEW_WHEN, "paused_at"},
+    {{.title = "OLDEST", .right = true, .optional = true}, VIEW_DURATION, "oldest_age_ms"},
+    {{.title = "SCHEDULED", .right = true, .optional = true}, VIEW_TEXT, "scheduled"},
+    {{.title = "RETRYING", .right = true, .optional = true}, VIEW_TEXT, "retrying"},
+    {{.title = "PAUSED BY", .flexible = true, .optional = true}, VIEW_TEXT, "paused_by"},
+};
+
+static const struct listing listing = {
+    .opts =
+        {"queues", "[options]   or   belfry queues pause|resume NAME, limit NAME N|none",
+         "Lists queues: what waits in them, what runs, and what somebody decided about them.\n"
+         "`pause` keeps everything in a queue from starting until `resume`, while what runs goes\n"
+         "on and jobs are still taken. `limit` says how many run at once, at most.",
+         table, COUNT_OF(table)},
+    .path = "/queues",
+    .key = "queues",
+    .nothing = "no queues",
+    .fields = fields,
+    .field_count = COUNT_OF(fields),
+};
+
+static struct str path_of(const char *name, const char *action, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf path = BUF(PATH_BYTES_MAX);
+    buf_add(&path, STR("/queues/"));
+    api_add_encoded(&path, name);
+    buf_add(&path, str_c(action));
+    return arena_str(arena, buf_str(&path));
+}
+
+/* What is true of it now, in a line. */
+static void print_queue(struct cli *cli, const struct json *queue)
+{
+    const struct json *paused = json_get(queue, STR("paused"));
+    const struct json *limit = json_get(queue, STR("concurrency"));
+    bool is_paused = paused != NULL && paused->kind == JSON_BOOL && paused->boolean;
+    struct str about = STR("no limit");
+    if (cli->format == CLI_JSON) {
+        cli_print_line(queue->raw);
+        return;
+    }
+    if (limit != NULL && limit->kind == JSON_INT)
+        about = arena_printf(&cli->arena, "at most %" PRId64 " at once", limit->integer);
+    struct str name = api_text(queue, STR("name"));
+    cli_print_line(arena_printf(&cli->arena, "%.*s %s, %.*s", STR_ARG(name),
+                                is_paused ? "paused" : "open", STR_ARG(about)));
+}
+
+static enum rc limit_body(struct cli *cli, const char *text, struct str *ret_body, struct err *err)
+{
+    uint64_t limit;
+    if (str_eq(str_c(text), STR("none")))
+        *ret_body = STR("{\"concurrency\":null}");
+    else if (str_to_u64(str_c(text), &limit) && limit <= INT64_MAX)
+        *ret_body = arena_printf(&cli->arena, "{\"concurrency\":%" PRIu64 "}", limit);
+    else
+        return err_set(err, RC_INVALID, "a limit is a number or none, not '%s'", text);
+    return RC_OK;
+}
+
+static enum rc change(struct cli *cli, struct err *err)
+{
+    enum { PAUSE, RESUME, LIMIT };
+    const char **words = cli->words.items;
+    int action = opts_choice("pause|resume|limit", str_c(words[0]));
+    struct str body = STR("");
+    struct json queue;
+    if (action < 0)
+        return err_set(err, RC_INVALID, "unknown action '%s': pause, resume and limit are known",
+                       words[0]);
+    if (cli->words.count != (action == LIMIT ? 3 : 2) || words[1][0] == '\0')
+        return err_set(err, RC_INVALID, "%s takes the name of a queue%s", words[0],
+                       action == LIMIT ? " and a number, or none" : "");
+    if (action == LIMIT)
+        TRY(limit_body(cli, words[2], &body, err));
+    const char *tail = action == PAUSE ? "/pause" : action == RESUME ? "/resume" : "";
+    TRY(api_call(cli, action == LIMIT ? "PUT" : "POST", path_of(words[1], tail, &cli->arena), body,
+                 &queue, err));
+    print_queue(cli, &queue);
+    return RC_OK;
+}
+
+static enum rc run(struct cli *cli, const void *args, struct err *err)
+{
+    return cli->words.count > 0 ? change(cli, err) : list_print(cli, &listing, args, err);
+}
+
+int queues_command(int argc, char **argv)
+{
+    struct list_args args = {.limit = LIST_LIMIT_DEFAULT};
+    return cli_main(&listing.opts, argc, argv, &args.common, run);
+}
