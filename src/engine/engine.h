@@ -59,8 +59,8 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 void engine_load_worker(struct engine *e, const struct worker_rec *worker);
 void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too. */
-void engine_load_queue(struct engine *e, const struct queue_rec *queue);
-void engine_load_rate(struct engine *e, const struct rate_rec *rate);
+void engine_load_queue(struct engine *e, const struct queue_rec *rec);
+void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 
 /* ---- a turn */
 
