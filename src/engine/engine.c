@@ -44,7 +44,12 @@ void engine_free(struct engine *e)
     if (e == NULL)
         return;
     MAP_EACH(&e->execs, slot) free(slot->value);
-    MAP_EACH(&e->jobs, slot) free(slot->value);
+    MAP_EACH(&e->jobs, slot)
+    {
+        struct job *job = slot->value;
+        free(job->schedule);
+        free(job);
+    }
     MAP_EACH(&e->workers, slot) free(slot->value);
     for (size_t i = 0; i < e->queues.cap; i++)
         free(e->queues.slots[i].value);
@@ -121,6 +126,9 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         break;
     case CMD_CANCEL_JOB:
     case CMD_CANCEL_EXEC:
+    case CMD_PAUSE_JOB:
+    case CMD_RESUME_JOB:
+    case CMD_TRIGGER_JOB:
     case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
     case CMD_POLL:
         if (round == 0)
@@ -207,6 +215,9 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_STATS] = decide_stats,
         [CMD_QUEUE] = decide_queue,
         [CMD_QUEUES] = decide_queues,
+        [CMD_PAUSE_JOB] = decide_pause,
+        [CMD_RESUME_JOB] = decide_resume,
+        [CMD_TRIGGER_JOB] = decide_trigger,
     };
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
@@ -234,8 +245,12 @@ static void end_term(struct engine *e, struct term *term)
 
 static void come_due(struct engine *e, struct exec *x)
 {
-    exec_move(e, x,
-              &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
+    if (x->v.state == EXEC_SCHEDULED && x->job->schedule != NULL)
+        slot_due(e, x);
+    else
+        exec_move(
+            e, x,
+            &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
 }
 
 void engine_tick(struct engine *e)

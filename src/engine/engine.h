@@ -36,9 +36,11 @@ struct engine_options {
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
     size_t load_max;       /* executions that one turn loads from beyond the horizon */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
-     * engine's business. Text in ret_rules may live in arena. */
-    enum rc (*read_rules)(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
-                          struct err *err);
+     * engine's business, and neither is finding time zones. What ret_rules points to may live in
+     * arena, but for the zone, which must outlive the engine. */
+    enum rc (*read_rules)(void *arg, const struct job_rec *job, struct arena *arena,
+                          struct rules *ret_rules, struct err *err);
+    void *rules_arg;
 };
 
 extern const struct engine_options engine_defaults; /* without read_rules */

@@ -49,6 +49,14 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
     job->queue = queue_of(e, rules->queue);
     job->track = track;
     queue_join(e, job->queue, track->lane);
+    list_init(&job->execs);
+    if (rules->schedule != NULL) {
+        job->schedule = mem_dup(rules->schedule, sizeof *job->schedule);
+        job->schedule->start_ms = rec->created_ms;
+        job->schedule->stagger_ms = schedule_stagger_ms(rec->id, rules->stagger_ms);
+        job->misfire = rules->misfire;
+        job->overlap = rules->overlap;
+    }
     job->retry = rules->retry;
     job->priority = rules->priority;
     job->version = rec->version;
@@ -63,6 +71,7 @@ void job_free(struct engine *e, struct job *job)
     assert(job->exec_count == 0);
     map_remove(&e->jobs, job->id);
     ready_leave(&e->ready, job->track);
+    free(job->schedule);
     free(job);
 }
 
@@ -88,12 +97,31 @@ static void add_step(struct engine *e, struct touched *t, struct trail_step step
     t->durable = true;
 }
 
+/* A paused job starts nothing: what waits for its time or for a worker has no place then. */
+void job_set_values(struct engine *e, struct job *job, const struct job_values *to)
+{
+    bool moves = (job->v.state == JOB_PAUSED) != (to->state == JOB_PAUSED);
+    LIST_EACH(&job->execs, node)
+    {
+        if (moves)
+            exec_unplace(e, CONTAINER_OF(node, struct exec, sibling));
+    }
+    job->v = *to;
+    LIST_EACH(&job->execs, node)
+    {
+        if (moves)
+            exec_place(e, CONTAINER_OF(node, struct exec, sibling));
+    }
+}
+
 void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
              struct str actor, struct str reason)
 {
     struct touched *t = touch_job(e, job);
-    job->v.state = state;
-    job->v.finished_ms = state == JOB_ACTIVE ? 0 : later_ms(e->now_ms, job->created_ms);
+    struct job_values to = job->v;
+    to.state = state;
+    to.finished_ms = job_is_over(state) ? later_ms(e->now_ms, job->created_ms) : 0;
+    job_set_values(e, job, &to);
     add_step(e, t,
              (struct trail_step){
                  .event = event, .state = job_state_name(state), .actor = actor, .reason = reason});
@@ -128,6 +156,7 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
     x->job = job;
     x->term.kind = TERM_LEASE;
     job->exec_count++;
+    list_push_back(&job->execs, &x->sibling);
     map_put(&e->execs, id, x);
     return x;
 }
@@ -137,6 +166,7 @@ void exec_free(struct engine *e, struct exec *x)
     struct job *job = x->job;
     map_remove(&e->execs, x->id);
     job->exec_count--;
+    list_remove(&x->sibling);
     free(x);
     if (job->exec_count == 0 && job->touched == NULL)
         job_free(e, job);
@@ -157,9 +187,10 @@ static void lease_place(struct worker *w, struct exec *x)
 
 void exec_place(struct engine *e, struct exec *x)
 {
-    if (exec_is_waiting(x->v.state)) {
+    bool paused = x->job->v.state == JOB_PAUSED;
+    if (exec_is_waiting(x->v.state) && !paused) {
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
-    } else if (x->v.state == EXEC_QUEUED) {
+    } else if (x->v.state == EXEC_QUEUED && !paused) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
         ready_put(&e->ready, x->job->track, &x->ready, lost_rank ? 0 : x->job->priority,
                   x->v.ready_ms, x->id);
@@ -235,11 +266,27 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     lease_release(&v->lease);
 }
 
-/* A job that runs once ends with its execution. */
+static bool has_unfinished(const struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        if (!exec_is_final(CONTAINER_OF(node, struct exec, sibling)->v.state))
+            return true;
+    }
+    return false;
+}
+
+/* A job that runs once ends with its execution; one with a schedule when somebody cancels it. */
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
     struct job *job = x->job;
-    if (job->v.state == JOB_ACTIVE)
+    if (job->schedule != NULL && !job_is_over(job->v.state)) {
+        slot_unblock(e, job);
+        return;
+    }
+    if (has_unfinished(job))
+        return;
+    if (!job_is_over(job->v.state))
         job_set(e, job, job_state_after(x->v.state), STR("finish"), move->actor, move->reason);
     if (job->name_len > 0) /* held until now, so that two of one name never run side by side */
         *VEC_PUSH(e->arena, &e->released) =
@@ -261,6 +308,20 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         t->error = (struct str){0}; /* of the attempt before */
     if (exec_is_final(to.state))
         finish(e, x, move);
+}
+
+void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason)
+{
+    if (exec_next(x->v.state, EV_CANCEL) == EXEC_NONE)
+        return; /* over, or stopping already */
+    if (PLANTED(report_after_cancel) && exec_is_leased(x->v.state))
+        return;
+    exec_move(e, x, &(struct move){.event = EV_CANCEL, .actor = actor, .reason = reason});
+    if (PLANTED(stopping_given_away) && x->v.state == EXEC_STOPPING)
+        report_silence(e, x, reason);
+    struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
+    if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
+        worker_open(e, w); /* tell it now */
 }
 
 void exec_renew(struct engine *e, struct exec *x)

@@ -57,7 +57,11 @@ struct job {
     uint32_t name_len;
     uint32_t spec_len; /* 0: fetch it from the store */
     uint32_t payload_len;
-    uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
+    uint32_t exec_count;       /* executions in memory; with the last one it leaves, too */
+    struct list execs;         /* those (exec.sibling), oldest first */
+    struct schedule *schedule; /* owned; NULL: it runs once */
+    struct misfire misfire;
+    enum overlap overlap;
     struct job_values v;
     struct touched *touched;
     char text[]; /* name, then spec and payload unless they are too large to keep */
@@ -82,14 +86,19 @@ struct exec_values {
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
     struct lease lease;
+    uint64_t slot_count; /* as in its record */
+    int64_t slot_last_ms;
 };
 
 struct exec {
     uint64_t id;
     struct job *job;
+    struct list_node sibling; /* on job.execs */
     uint64_t retry_of;
     bool first; /* made with its job */
+    enum origin origin;
     int64_t slot_ms;
+    int64_t nominal_ms;
     int64_t created_ms;
     struct heap_node due;       /* on engine.dues while it waits for its time */
     struct term term;           /* the end of its lease */
@@ -245,6 +254,8 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
                     size_t lanes_max);
 void job_free(struct engine *e, struct job *job);
 struct str job_name(const struct job *job);
+/* Gives it these values, and its executions the places that follow. */
+void job_set_values(struct engine *e, struct job *job, const struct job_values *to);
 /* Sets the state and leaves the record of it; event is the word for what happened. */
 void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
              struct str actor, struct str reason);
@@ -276,6 +287,28 @@ void exec_created(struct engine *e, struct exec *x, struct str actor, struct str
 void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
                       const struct usage *usage, struct str error);
 
+/* Asks to end it, which takes a while when it runs. */
+void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason);
+
+/* ---- slots.c: jobs with a schedule */
+
+/* The time of the slot that is ahead has come. */
+void slot_due(struct engine *e, struct exec *x);
+struct exec *slot_put_ahead(struct engine *e, struct job *job, const struct slot *slot);
+/* The execution ahead, when it is in memory. */
+struct exec *slot_ahead(const struct job *job);
+/* Skips what was missed of the schedule since, for this reason, if anything was; never looks back. */
+void slot_move_on(struct engine *e, struct exec *x, struct str reason);
+/* The slot that is ahead is over without having been due: puts the one after it ahead. */
+void slot_put_next(struct engine *e, struct exec *x);
+/* Lets the next one go that waited for another to end, if none is under way. */
+void slot_unblock(struct engine *e, struct job *job);
+/* A run for which somebody asked. */
+struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, struct str actor,
+                          struct str reason);
+/* What keeps another run from starting, by the job's own rule; NULL: nothing. */
+const struct exec *slot_in_the_way(const struct job *job);
+
 /* ---- load.c: between memory and the store */
 
 /* What is in memory, taken over from a record when it is not there yet. NULL with err set when
@@ -291,6 +324,9 @@ void decide_submit(struct engine *e, struct command *cmd);
 void decide_cancel_job(struct engine *e, struct command *cmd);
 void decide_cancel_exec(struct engine *e, struct command *cmd);
 void decide_retry(struct engine *e, struct command *cmd);
+void decide_pause(struct engine *e, struct command *cmd);
+void decide_resume(struct engine *e, struct command *cmd);
+void decide_trigger(struct engine *e, struct command *cmd);
 void ask_submit(struct engine *e, struct command *cmd, struct question_list *list);
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
 

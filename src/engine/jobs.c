@@ -47,7 +47,22 @@ static int64_t due_ms(const struct submission *item, int64_t now_ms)
     return spec_due_ms(&when, now_ms);
 }
 
-static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job)
+/* The first moment at which it is to run, as its execution's own. */
+static void set_first(struct engine *e, const struct submission *item, struct exec *x,
+                      const struct slot *first)
+{
+    if (x->job->schedule != NULL) {
+        x->origin = ORIGIN_SLOT;
+        x->slot_ms = first->at_ms;
+        x->nominal_ms = first->nominal_ms;
+        x->v.due_ms = schedule_due_ms(x->job->schedule, first);
+    } else {
+        x->slot_ms = x->v.due_ms = due_ms(item, e->now_ms);
+    }
+}
+
+static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job,
+                   const struct slot *first)
 {
     struct touched *t = touch_new(e, THING_JOB, job, false);
     t->submission = item;
@@ -57,12 +72,13 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     touch_new(e, THING_EXEC, x, false);
     x->first = true;
     item->created_ms = x->created_ms = e->now_ms;
-    item->due_ms = x->slot_ms = due_ms(item, e->now_ms);
+    set_first(e, item, x, first);
+    item->due_ms = x->v.due_ms;
     if (item->due_ms > e->now_ms) {
         x->v.state = EXEC_SCHEDULED;
-        x->v.due_ms = item->due_ms;
     } else {
         x->v.state = EXEC_QUEUED;
+        x->v.due_ms = 0;
         x->v.ready_ms = ready_since_ms(e);
     }
     exec_created(e, x, cmd->actor, STR(""));
@@ -89,7 +105,12 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
     struct job *job = job_new(e, &rec, &item->rules, e->options.lanes_max);
     if (job == NULL)
         return refuse(cmd, item, RC_BUSY, "there are as many queues and handlers as there may be");
-    create(e, cmd, item, job);
+    struct slot first = {0};
+    if (job->schedule != NULL && !schedule_first(job->schedule, &first)) {
+        job_free(e, job);
+        return refuse(cmd, item, RC_INVALID, "its schedule has no slot before the year 10000");
+    }
+    create(e, cmd, item, job, &first);
     return RC_OK;
 }
 
@@ -125,15 +146,27 @@ static bool may_run_again(const struct answer *a)
            a->live_count == 0;
 }
 
+static bool is_about_job(const struct command *cmd)
+{
+    return cmd->kind != CMD_CANCEL_EXEC && cmd->kind != CMD_RETRY_EXEC;
+}
+
+/* Of a job with a schedule, the execution ahead may lie beyond the horizon. */
+static bool is_in_memory(const struct engine *e, const struct command *cmd)
+{
+    const struct job *job = map_get(&e->jobs, cmd->target.id);
+    if (is_about_job(cmd))
+        return job != NULL && job->schedule == NULL;
+    return map_get(&e->execs, cmd->target.id) != NULL;
+}
+
 /* Whatever is not in memory is asked for. Finished executions never are; running one again claims
  * the job's name anew. */
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
-    bool in_memory = cmd->kind == CMD_CANCEL_JOB ? map_get(&e->jobs, cmd->target.id) != NULL
-                                                 : map_get(&e->execs, cmd->target.id) != NULL;
-    if (round == 0 && !in_memory) {
+    if (round == 0 && !is_in_memory(e, cmd)) {
         struct question *q = command_ask(e, cmd, list);
-        q->kind = cmd->kind == CMD_CANCEL_JOB ? ASK_JOB : ASK_EXEC;
+        q->kind = is_about_job(cmd) ? ASK_JOB : ASK_EXEC;
         q->id = cmd->target.id;
     } else if (round == 1 && cmd->kind == CMD_RETRY_EXEC && cmd->question_count == 1) {
         const struct answer *a = &cmd->questions[0].answer;
@@ -150,9 +183,8 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
 static struct job *adopt_answer(struct engine *e, struct command *cmd)
 {
     const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
-    if (a == NULL || a->job_count == 0 || (cmd->kind != CMD_CANCEL_JOB && a->exec == NULL)) {
-        command_fail(e, cmd, RC_NOT_FOUND, "no such %s",
-                     cmd->kind == CMD_CANCEL_JOB ? "job" : "execution");
+    if (a == NULL || a->job_count == 0 || (!is_about_job(cmd) && a->exec == NULL)) {
+        command_fail(e, cmd, RC_NOT_FOUND, "no such %s", is_about_job(cmd) ? "job" : "execution");
         return NULL;
     }
     struct job *job = adopt_job(e, &a->jobs[0], &cmd->reply.err);
@@ -182,6 +214,13 @@ static void reply_exec(struct engine *e, struct command *cmd, const struct exec 
     reply_job(e, cmd, x->job);
 }
 
+static void overlaps(struct engine *e, struct command *cmd, const struct exec *other)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_EXEC, other->id);
+    command_fail(e, cmd, RC_CONFLICT, "%s is not over yet, and the job's overlap is skip", id);
+}
+
 static struct str why(struct engine *e, const struct command *cmd)
 {
     if (cmd->target.reason.len > 0)
@@ -189,38 +228,32 @@ static struct str why(struct engine *e, const struct command *cmd)
     return arena_printf(e->arena, "cancelled by %.*s", STR_ARG(cmd->actor));
 }
 
-static void cancel(struct engine *e, struct command *cmd, struct exec *x)
+/* The job that the command is about, with all of it that is unfinished. NULL: the command has
+ * failed. */
+static struct job *target_job(struct engine *e, struct command *cmd)
 {
-    if (exec_next(x->v.state, EV_CANCEL) == EXEC_NONE)
-        return; /* stopping already */
-    if (PLANTED(report_after_cancel) && exec_is_leased(x->v.state))
-        return;
-    exec_move(e, x, &(struct move){.event = EV_CANCEL, .actor = cmd->actor, .reason = why(e, cmd)});
-    if (PLANTED(stopping_given_away) && x->v.state == EXEC_STOPPING)
-        report_silence(e, x, why(e, cmd));
-    struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
-    if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
-        worker_open(e, w); /* tell it now */
+    struct job *job = map_get(&e->jobs, cmd->target.id);
+    return job != NULL && cmd->question_count == 0 ? job : adopt_answer(e, cmd);
 }
 
 void decide_cancel_job(struct engine *e, struct command *cmd)
 {
-    struct job *job = map_get(&e->jobs, cmd->target.id);
-    if (job == NULL)
-        job = adopt_answer(e, cmd);
+    struct job *job = target_job(e, cmd);
     if (job == NULL)
         return;
-    if (job->v.state != JOB_ACTIVE && job->v.state != JOB_CANCELLED) {
+    if (job->v.state == JOB_COMPLETED || job->v.state == JOB_FAILED) {
         command_fail(e, cmd, RC_CONFLICT, "the job has already ended: it is %.*s",
                      STR_ARG(job_state_name(job->v.state)));
         return;
     }
-    /* A job runs once in this version, so its newest execution is the only unfinished one. */
-    struct exec *x = map_get(&e->execs, job->v.last_exec);
-    if (x != NULL && !exec_is_final(x->v.state))
-        cancel(e, cmd, x);
-    if (job->v.state == JOB_ACTIVE) /* what runs is still stopping */
-        job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, why(e, cmd));
+    bool first = job->v.state != JOB_CANCELLED; /* else what runs is still stopping */
+    struct str reason = why(e, cmd);
+    if (first && job->schedule != NULL) /* before its executions, so that none follows them */
+        job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, reason);
+    LIST_EACH(&job->execs, node)
+    exec_cancel(e, CONTAINER_OF(node, struct exec, sibling), cmd->actor, reason);
+    if (first && job->schedule == NULL && !job_is_over(job->v.state))
+        job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, reason);
     reply_job(e, cmd, job);
     cmd->reply.at_ms = job->v.finished_ms; /* asked twice: still the first time */
 }
@@ -242,8 +275,77 @@ void decide_cancel_exec(struct engine *e, struct command *cmd)
                      STR_ARG(exec_state_name(state)));
         return;
     }
-    cancel(e, cmd, x);
+    bool ahead = state == EXEC_SCHEDULED && x->job->schedule != NULL;
+    exec_cancel(e, x, cmd->actor, why(e, cmd));
+    if (ahead && !job_is_over(x->job->v.state))
+        slot_put_next(e, x);
     reply_exec(e, cmd, x);
+}
+
+/* ---- pause, resume, run now */
+
+static bool refuse_over(struct engine *e, struct command *cmd, const struct job *job)
+{
+    if (!job_is_over(job->v.state))
+        return false;
+    command_fail(e, cmd, RC_CONFLICT, "the job has already ended: it is %.*s",
+                 STR_ARG(job_state_name(job->v.state)));
+    return true;
+}
+
+void decide_pause(struct engine *e, struct command *cmd)
+{
+    struct job *job = target_job(e, cmd);
+    if (job == NULL || refuse_over(e, cmd, job))
+        return;
+    if (job->v.state != JOB_PAUSED) /* asked twice: still the first time */
+        job_set(e, job, JOB_PAUSED, STR("pause"), cmd->actor, cmd->target.reason);
+    reply_job(e, cmd, job);
+}
+
+/* What was missed in the meantime stays missed. A job that runs once runs now instead. */
+void decide_resume(struct engine *e, struct command *cmd)
+{
+    struct job *job = target_job(e, cmd);
+    if (job == NULL || refuse_over(e, cmd, job))
+        return;
+    if (job->v.state == JOB_PAUSED) {
+        job_set(e, job, JOB_ACTIVE, STR("resume"), cmd->actor, cmd->target.reason);
+        struct exec *ahead = slot_ahead(job);
+        if (job->schedule != NULL && ahead != NULL)
+            slot_move_on(e, ahead, STR("missed while the job was paused"));
+    }
+    reply_job(e, cmd, job);
+}
+
+static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
+{
+    struct exec *x = slot_ahead(job);
+    if (x == NULL) {
+        command_fail(e, cmd, RC_CONFLICT, "the job's only run has begun already");
+        return;
+    }
+    exec_move(e, x,
+              &(struct move){.event = EV_DUE,
+                             .actor = cmd->actor,
+                             .reason = STR("somebody asked for it now")});
+    reply_exec(e, cmd, x);
+}
+
+void decide_trigger(struct engine *e, struct command *cmd)
+{
+    struct job *job = target_job(e, cmd);
+    if (job == NULL || refuse_over(e, cmd, job))
+        return;
+    const struct exec *other = slot_in_the_way(job);
+    if (job->v.state == JOB_PAUSED)
+        command_fail(e, cmd, RC_CONFLICT, "the job is paused; resume it first");
+    else if (job->schedule == NULL)
+        trigger_once(e, cmd, job);
+    else if (other != NULL)
+        overlaps(e, cmd, other);
+    else
+        reply_exec(e, cmd, slot_trigger(e, job, 0, cmd->actor, STR("somebody asked for it now")));
 }
 
 /* ---- run again */
@@ -283,6 +385,21 @@ static void refuse_retry(struct engine *e, struct command *cmd)
     command_fail(e, cmd, RC_BUSY, TOO_MANY_LIVE);
 }
 
+/* Of a job with a schedule it is one run more, beside those that are planned. */
+static void run_slot_again(struct engine *e, struct command *cmd, struct job *job)
+{
+    const struct exec *other = slot_in_the_way(job);
+    const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
+    if (a == NULL || a->exec == NULL || !exec_is_final(a->exec->state))
+        command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet; cancel it first");
+    else if (job_is_over(job->v.state))
+        command_fail(e, cmd, RC_CONFLICT, "the job was cancelled");
+    else if (other != NULL)
+        overlaps(e, cmd, other);
+    else
+        reply_exec(e, cmd, slot_trigger(e, job, cmd->target.id, cmd->actor, STR("run again")));
+}
+
 void decide_retry(struct engine *e, struct command *cmd)
 {
     const struct exec *known = map_get(&e->execs, cmd->target.id);
@@ -290,6 +407,10 @@ void decide_retry(struct engine *e, struct command *cmd)
     if (job == NULL) {
         if (cmd->question_count == 2)
             give_back(e, &cmd->questions[1]);
+        return;
+    }
+    if (job->schedule != NULL) {
+        run_slot_again(e, cmd, job);
         return;
     }
     const struct exec *newest = map_get(&e->execs, job->v.last_exec);

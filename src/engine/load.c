@@ -14,7 +14,7 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
                             struct err *err)
 {
     struct rules rules;
-    if (e->options.read_rules(rec, arena, &rules, err) != RC_OK)
+    if (e->options.read_rules(e->options.rules_arg, rec, arena, &rules, err) != RC_OK)
         return NULL;
     if (rules.queue.len > SPEC_NAME_MAX || rules.handler.len > SPEC_NAME_MAX ||
         rules.priority < 0 || rules.priority > SPEC_PRIORITY_MAX) {
@@ -52,7 +52,9 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     struct exec *x = exec_new(e, rec->id, job);
     x->retry_of = rec->retry_of;
     x->first = rec->first;
+    x->origin = rec->origin;
     x->slot_ms = rec->slot_ms;
+    x->nominal_ms = rec->nominal_ms;
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){
         .state = rec->state,
@@ -151,6 +153,8 @@ bool beyond_horizon(const struct engine *e, const struct exec *x)
 {
     if (!exec_is_waiting(x->v.state))
         return false;
+    if (x->v.state == EXEC_RETRYING && x->origin != ORIGIN_ONCE)
+        return false; /* a later slot must see that this one is not over */
     return x->v.due_ms != e->horizon.due_ms ? x->v.due_ms > e->horizon.due_ms
                                             : x->id > e->horizon.id;
 }
@@ -182,10 +186,10 @@ void engine_ask_due(struct engine *e, struct question_list *list)
 static void draw_in_horizon(struct engine *e, int64_t until_ms)
 {
     e->horizon = (struct horizon){until_ms, UINT64_MAX};
-    for (uint32_t i = 0; i < e->dues.len; i++) {
-        struct exec *x = CONTAINER_OF(e->dues.items[i].node, struct exec, due);
-        if (beyond_horizon(e, x))
-            touch_exec(e, x);
+    MAP_EACH(&e->execs, slot)
+    {
+        if (beyond_horizon(e, slot->value))
+            touch_exec(e, slot->value);
     }
 }
 

@@ -52,9 +52,11 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_null(x->touched);
     assert_false(exec_is_final(x->v.state));
     assert_true(leased == (x->v.lease.worker_id != 0));
-    assert_true(heap_holds(&x->due) == exec_is_waiting(x->v.state));
+    bool paused = x->job->v.state == JOB_PAUSED;
+    assert_true(heap_holds(&x->due) == (exec_is_waiting(x->v.state) && !paused));
     assert_true(heap_holds(&x->term.node) == leased);
-    assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED));
+    assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused));
+    assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == (holder != NULL));
     if (heap_holds(&x->due))
         assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
@@ -150,9 +152,9 @@ static inline void check_places(const struct engine *e)
     {
         const struct exec *x = slot->value;
         check_exec(e, x);
-        dues += exec_is_waiting(x->v.state);
+        dues += heap_holds(&x->due);
         terms += exec_is_leased(x->v.state);
-        ready += x->v.state == EXEC_QUEUED;
+        ready += heap_holds(&x->ready);
         held += list_linked(&x->on_worker);
     }
     MAP_EACH(&e->workers, slot)
@@ -181,7 +183,9 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->job->priority, rec->priority);
     assert_int_equal(x->retry_of, rec->retry_of);
     assert_int_equal(x->first, rec->first);
+    assert_int_equal(x->origin, rec->origin);
     assert_int_equal(x->slot_ms, rec->slot_ms);
+    assert_int_equal(x->nominal_ms, rec->nominal_ms);
     assert_int_equal(x->created_ms, rec->created_ms);
     assert_int_equal(x->v.due_ms, rec->due_ms);
     assert_int_equal(x->v.ready_ms, rec->ready_ms);
@@ -227,6 +231,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
         const struct job_rec *job_rec = map_get(&t->jobs, rec->job_id);
         const struct exec *x = map_get(&e->execs, rec->id);
         bool far = exec_is_waiting(rec->state) &&
+                   !(rec->state == EXEC_RETRYING && rec->origin != ORIGIN_ONCE) &&
                    (rec->due_ms > e->horizon.due_ms ||
                     (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
         assert_true(far == (x == NULL));
@@ -255,18 +260,53 @@ static inline void check_same(const struct engine *e, const struct table *t)
 static inline void check_names(const struct table *t)
 {
     size_t named = 0;
+    struct map seen = {0};
     MAP_EACH(&t->live, slot)
     {
         const struct exec_rec *rec = slot->value;
         const struct job_rec *job = map_get(&t->jobs, rec->job_id);
-        if (job->name.len == 0)
+        if (job->name.len == 0 || map_get(&seen, job->id) != NULL)
             continue;
         const struct claim *claim = strmap_get(&t->claims, job->name);
         assert_non_null(claim);
         assert_int_equal(claim->holder, job->id);
+        map_put(&seen, job->id, slot->value);
         named++;
     }
+    map_free(&seen);
     assert_int_equal(t->claims.len, named);
+}
+
+/* An active job with a schedule has exactly one execution ahead, and no slot two outcomes. */
+static inline void check_slots(const struct table *t)
+{
+    struct map ahead = {0};
+    struct map fates = {0}; /* by job and slot: both are large, so a sum will do for a test */
+    const struct map *both[] = {&t->live, &t->history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            if (x->origin != ORIGIN_SLOT)
+                continue;
+            uint64_t fate = x->job_id * 1000003 + (uint64_t)x->slot_ms;
+            assert_null(map_get(&fates, fate));
+            map_put(&fates, fate, slot->value);
+            if (x->state == EXEC_SCHEDULED) {
+                assert_null(map_get(&ahead, x->job_id));
+                map_put(&ahead, x->job_id, slot->value);
+            }
+        }
+    }
+    MAP_EACH(&t->history, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        const struct job_rec *job = map_get(&t->jobs, x->job_id);
+        if (x->origin == ORIGIN_SLOT && !job_is_over(job->state))
+            assert_non_null(map_get(&ahead, job->id));
+    }
+    map_free(&ahead);
+    map_free(&fates);
 }
 
 /* The sums of all deltas are the real numbers, and the engine knows them. */

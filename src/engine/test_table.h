@@ -272,6 +272,13 @@ static inline void answer_due(struct table *t, struct question *q)
     q->answer.job_count = q->answer.live_count;
 }
 
+static inline int id_order(const void *a, const void *b)
+{
+    const struct exec_rec *left = a;
+    const struct exec_rec *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
 static inline void answer_job(struct table *t, struct question *q, uint64_t job_id)
 {
     const struct job_rec *job = map_get(&t->jobs, job_id);
@@ -279,14 +286,16 @@ static inline void answer_job(struct table *t, struct question *q, uint64_t job_
         return;
     q->answer.jobs = job;
     q->answer.job_count = 1;
+    struct exec_rec *live = ARENA_ARRAY(&t->arena, struct exec_rec, t->live.len);
+    q->answer.live = live;
     MAP_EACH(&t->live, slot)
     {
-        if (((const struct exec_rec *)slot->value)->job_id == job_id) {
-            assert_int_equal(q->answer.live_count, 0); /* a job runs once */
-            q->answer.live = slot->value;
-            q->answer.live_count = 1;
-        }
+        const struct exec_rec *x = slot->value;
+        if (x->job_id == job_id)
+            live[q->answer.live_count++] = *x;
     }
+    if (q->answer.live_count > 0)
+        qsort(live, q->answer.live_count, sizeof *live, id_order);
 }
 
 static inline void answer_exec(struct table *t, struct question *q)
@@ -363,6 +372,18 @@ static inline void print_job(struct printer *p, const struct job_change *change)
                STR_ARG(j->payload), STR_ARG(change->step));
 }
 
+/* A record may name an execution that is new in this turn: "exec_" and 13 characters. */
+static inline struct str without_ids(struct arena *arena, struct str text)
+{
+    char *copy = arena_bytes(arena, text.len);
+    memcpy(copy, text.ptr, text.len);
+    for (size_t i = 0; i + 18 <= text.len; i++) {
+        if (memcmp(copy + i, "exec_", 5) == 0)
+            memset(copy + i + 5, '*', 13);
+    }
+    return str_of(copy, text.len);
+}
+
 static inline void print_exec(struct printer *p, const struct exec_change *change)
 {
     const struct exec_rec *x = &change->exec;
@@ -377,7 +398,7 @@ static inline void print_exec(struct printer *p, const struct exec_change *chang
                " token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->token,
-               STR_ARG(x->result), STR_ARG(x->error), STR_ARG(change->step));
+               STR_ARG(x->result), STR_ARG(x->error), STR_ARG(without_ids(p->arena, change->step)));
 }
 
 static inline void print_attempt(struct printer *p, const struct attempt_rec *a)

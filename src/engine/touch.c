@@ -110,8 +110,8 @@ static void undo_worker(struct engine *e, struct touched *t)
 
 static void undo_job(struct engine *e, struct touched *t)
 {
-    t->job->v = t->before.job;
     t->job->touched = NULL;
+    job_set_values(e, t->job, &t->before.job);
     if (t->job->exec_count == 0)
         job_free(e, t->job);
 }

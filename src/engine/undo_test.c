@@ -61,7 +61,11 @@ static struct wish random_wish(struct chaos *c)
         wish.name = names[below(c, COUNT_OF(names))];
     if (chance(c, 40))
         wish.handler = handlers[below(c, COUNT_OF(handlers))];
-    if (chance(c, 40)) {
+    if (chance(c, 4)) {
+        wish.every_ms = chance(c, 50) ? 1000 : 20000;
+        wish.overlap = (enum overlap)below(c, 4);
+        wish.misfire = (struct misfire){(enum misfire_policy)below(c, 3), 60000, 5};
+    } else if (chance(c, 40)) {
         wish.when = chance(c, 50) ? WHEN_DELAY : WHEN_AT;
         wish.when_ms = delays_ms[below(c, COUNT_OF(delays_ms))];
         if (wish.when == WHEN_AT)
@@ -81,7 +85,11 @@ static void random_submit(struct chaos *c)
 
 static void random_target(struct chaos *c)
 {
-    switch (below(c, 4)) {
+    switch (below(c, 8)) {
+    case 2: ask_about(&c->w, CMD_PAUSE_JOB, c->jobs[below(c, REMEMBERED)]); break;
+    case 3:
+    case 4: ask_about(&c->w, CMD_RESUME_JOB, c->jobs[below(c, REMEMBERED)]); break;
+    case 5: ask_about(&c->w, CMD_TRIGGER_JOB, c->jobs[below(c, REMEMBERED)]); break;
     case 0: ask_about(&c->w, CMD_CANCEL_JOB, c->jobs[below(c, REMEMBERED)]); break;
     case 1: ask_about(&c->w, CMD_CANCEL_EXEC, c->execs[below(c, REMEMBERED)]); break;
     default: ask_about(&c->w, CMD_RETRY_EXEC, c->execs[below(c, REMEMBERED)]); break;

@@ -13,6 +13,9 @@ enum command_kind {
     CMD_CANCEL_JOB,
     CMD_CANCEL_EXEC,
     CMD_RETRY_EXEC,
+    CMD_PAUSE_JOB,
+    CMD_RESUME_JOB,
+    CMD_TRIGGER_JOB, /* one run now, whatever its schedule says */
     CMD_REGISTER,
     CMD_POLL,
     CMD_HANGUP,  /* the connection of a parked poll is gone: stop offering it work */

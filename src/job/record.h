@@ -24,6 +24,14 @@ struct job_rec {
     struct str trail;    /* read only; see job_change.step */
 };
 
+/* Why an execution exists. Kept by number: append only. */
+enum origin {
+    ORIGIN_ONCE,    /* the only one its job was submitted for */
+    ORIGIN_SLOT,    /* a slot of its job's schedule */
+    ORIGIN_REQUEST, /* somebody asked for a run of a job that has a schedule */
+    ORIGINS
+};
+
 struct exec_rec {
     uint64_t id;
     uint64_t job_id;
@@ -32,7 +40,11 @@ struct exec_rec {
     int32_t priority;
     uint64_t retry_of; /* the execution that somebody asked to run again; 0: none */
     bool first;        /* made together with its job, as that one's last_exec */
-    int64_t slot_ms;   /* nominal time: the moment that was promised */
+    enum origin origin;
+    int64_t slot_ms;      /* the moment that was promised */
+    int64_t nominal_ms;   /* ORIGIN_SLOT: by which the slot is known (job/schedule.h) */
+    int64_t slot_last_ms; /* skipped: the last slot that this record stands for; 0: only the one */
+    uint64_t slot_count;  /* skipped: how many those are; 0: only the one */
     int64_t created_ms;
     int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
     int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back) */

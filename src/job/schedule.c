@@ -104,6 +104,16 @@ static bool at_moment(int64_t at_ms, struct slot *ret_slot)
     return at_ms <= WHEN_MAX_MS;
 }
 
+struct slot schedule_slot(const struct schedule *s, int64_t at_ms, int64_t nominal_ms)
+{
+    struct slot slot = {.at_ms = at_ms, .nominal_ms = nominal_ms};
+    if (s->kind == SCHEDULE_CRON) {
+        struct zone_moments m = zone_from_local(s->clock.zone, floor_s(nominal_ms));
+        slot.again = m.fit == ZONE_FOLD && m.last_s == floor_s(at_ms);
+    }
+    return slot;
+}
+
 /* ---- one slot after the other */
 
 bool schedule_after(const struct schedule *s, int64_t from_ms, struct slot *ret_slot)

@@ -49,6 +49,8 @@ enum rc schedule_zone_name(struct str prefix, struct str timezone, struct str *r
 /* The share of a job in a stagger of that length: 0 to stagger_ms - 1, by a hash of its id, the same
  * for every slot and on every server. */
 int64_t schedule_stagger_ms(uint64_t job_id, int64_t stagger_ms);
+/* A slot as it was kept: by its moment and its nominal time. */
+struct slot schedule_slot(const struct schedule *s, int64_t at_ms, int64_t nominal_ms);
 /* When the run of a slot is due. */
 int64_t schedule_due_ms(const struct schedule *s, const struct slot *slot);
 

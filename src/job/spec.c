@@ -17,6 +17,19 @@ static const struct str policy_names[] = {
     [RETRY_IMMEDIATE] = STR_INIT("immediate"),
 };
 
+static const struct str overlap_names[] = {
+    [OVERLAP_SKIP] = STR_INIT("skip"),
+    [OVERLAP_QUEUE] = STR_INIT("queue"),
+    [OVERLAP_PARALLEL] = STR_INIT("parallel"),
+    [OVERLAP_REPLACE] = STR_INIT("replace"),
+};
+
+static const struct str misfire_names[] = {
+    [MISFIRE_LATEST] = STR_INIT("latest"),
+    [MISFIRE_ALL] = STR_INIT("all"),
+    [MISFIRE_SKIP] = STR_INIT("skip"),
+};
+
 struct rules spec_rules(const struct spec *spec)
 {
     return (struct rules){
@@ -27,7 +40,23 @@ struct rules spec_rules(const struct spec *spec)
         .retry = spec->retry,
         .concurrency = spec->concurrency,
         .rate = spec->rate,
+        .stagger_ms = spec->stagger_ms,
+        .misfire = spec->misfire,
+        .overlap = spec->overlap,
     };
+}
+
+bool spec_recurs(const struct spec *spec)
+{
+    return spec->when == WHEN_EVERY || spec->when == WHEN_CRON;
+}
+
+struct schedule spec_schedule(const struct spec *spec, const struct zone *zone)
+{
+    const struct cron_clock clock = {.zone = zone, .gap = spec->gap, .fold = spec->fold};
+    if (spec->when == WHEN_EVERY)
+        return schedule_every(0, spec->when_ms);
+    return schedule_cron(0, &spec->cron, &clock);
 }
 
 int64_t spec_due_ms(const struct spec *spec, int64_t now_ms)
@@ -63,15 +92,48 @@ struct str retry_policy_name(enum retry_policy policy)
     return policy_names[policy];
 }
 
+/* Its place among the names, or -1. */
+static int find_name(const struct str *names, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(names[i], name))
+            return (int)i;
+    }
+    return -1;
+}
+
 bool retry_policy_parse(struct str name, enum retry_policy *ret_policy)
 {
-    for (size_t i = 0; i < COUNT_OF(policy_names); i++) {
-        if (str_eq(policy_names[i], name)) {
-            *ret_policy = (enum retry_policy)i;
-            return true;
-        }
-    }
-    return false;
+    int found = find_name(policy_names, COUNT_OF(policy_names), name);
+    if (found >= 0)
+        *ret_policy = (enum retry_policy)found;
+    return found >= 0;
+}
+
+struct str overlap_name(enum overlap overlap)
+{
+    return overlap_names[overlap];
+}
+
+bool overlap_parse(struct str name, enum overlap *ret_overlap)
+{
+    int found = find_name(overlap_names, COUNT_OF(overlap_names), name);
+    if (found >= 0)
+        *ret_overlap = (enum overlap)found;
+    return found >= 0;
+}
+
+struct str misfire_policy_name(enum misfire_policy policy)
+{
+    return misfire_names[policy];
+}
+
+bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy)
+{
+    int found = find_name(misfire_names, COUNT_OF(misfire_names), name);
+    if (found >= 0)
+        *ret_policy = (enum misfire_policy)found;
+    return found >= 0;
 }
 
 /* The delay before jitter, not capped yet; saturates instead of overflowing. */

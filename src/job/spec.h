@@ -6,6 +6,7 @@
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "job/schedule.h"
 
 enum {
     SPEC_PRIORITY_DEFAULT = 500,
@@ -19,6 +20,9 @@ enum {
     SPEC_RETRIES_DEFAULT = 3,
     SPEC_RETRIES_MAX = 1000,
     SPEC_LIMIT_MAX = 1000000,
+    SPEC_OVERLAP_QUEUE_MAX = 100,
+    SPEC_MISFIRE_MAX = 10000,
+    SPEC_EVERY_MIN_MS = 1000,
 };
 
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
@@ -33,6 +37,16 @@ enum when_kind {
     WHEN_NOW,
     WHEN_AT,
     WHEN_DELAY,
+    WHEN_EVERY,
+    WHEN_CRON,
+};
+
+/* What becomes of a slot while an earlier run of the same job is not over. */
+enum overlap {
+    OVERLAP_SKIP,
+    OVERLAP_QUEUE, /* it waits; at most SPEC_OVERLAP_QUEUE_MAX do */
+    OVERLAP_PARALLEL,
+    OVERLAP_REPLACE, /* the earlier one is cancelled; it waits until that is gone */
 };
 
 enum retry_policy {
@@ -74,7 +88,17 @@ struct spec {
     size_t env_count;
     struct str working_dir; /* empty: the worker's choice */
     enum when_kind when;
-    int64_t when_ms; /* WHEN_AT: the moment; WHEN_DELAY: how long */
+    int64_t when_ms; /* WHEN_AT: the moment; WHEN_DELAY, WHEN_EVERY: how long */
+    struct str cron_text;
+    struct str timezone; /* beside the expression; empty: not said */
+    struct str zone;     /* WHEN_CRON: by which it goes */
+    bool seconds;        /* the expression begins with them */
+    struct cron cron;
+    enum cron_gap gap;
+    enum cron_fold fold;
+    struct misfire misfire;
+    enum overlap overlap;
+    int64_t stagger_ms;
     struct str queue;
     int32_t priority;
     int64_t timeout_ms; /* 0: none */
@@ -94,11 +118,25 @@ struct rules {
     struct retry retry;
     struct limit_rule concurrency;
     struct limit_rule rate;
+    const struct schedule *schedule; /* NULL: it runs once */
+    int64_t stagger_ms;              /* over all jobs; each has a share of its own */
+    struct misfire misfire;
+    enum overlap overlap;
 };
 
 extern const struct retry retry_default;
 
+/* Without a schedule: that needs a zone, see spec_schedule. */
 struct rules spec_rules(const struct spec *spec);
+bool spec_recurs(const struct spec *spec);
+/* The schedule of a job that recurs; zone is the one spec->zone names. When it was made and its
+ * share of the stagger are for the engine to say. */
+struct schedule spec_schedule(const struct spec *spec, const struct zone *zone);
+
+struct str overlap_name(enum overlap overlap);
+bool overlap_parse(struct str name, enum overlap *ret_overlap);
+struct str misfire_policy_name(enum misfire_policy policy);
+bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy);
 
 /* When the first execution is due: now_ms at the earliest. */
 int64_t spec_due_ms(const struct spec *spec, int64_t now_ms);

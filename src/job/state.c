@@ -7,6 +7,11 @@
 static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NONE: no such step */
     [EXEC_SCHEDULED][EV_DUE]     = EXEC_QUEUED,
     [EXEC_SCHEDULED][EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_SCHEDULED][EV_SKIP]    = EXEC_SKIPPED,
+    [EXEC_SCHEDULED][EV_BLOCK]   = EXEC_BLOCKED,
+    [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
+    [EXEC_BLOCKED]  [EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_BLOCKED]  [EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_QUEUED]   [EV_LEASE]   = EXEC_RUNNING,
     [EXEC_QUEUED]   [EV_SUCCEED] = EXEC_COMPLETED, /* a late report, before anyone else got it */
     [EXEC_QUEUED]   [EV_CANCEL]  = EXEC_CANCELLED,
@@ -29,6 +34,7 @@ static const struct str state_names[EXEC_STATES] = {
     [EXEC_STOPPING] = STR_INIT("running"),    [EXEC_RETRYING] = STR_INIT("retrying"),
     [EXEC_COMPLETED] = STR_INIT("completed"), [EXEC_FAILED] = STR_INIT("failed"),
     [EXEC_TIMEOUT] = STR_INIT("timeout"),     [EXEC_CANCELLED] = STR_INIT("cancelled"),
+    [EXEC_SKIPPED] = STR_INIT("skipped"),     [EXEC_BLOCKED] = STR_INIT("blocked"),
 };
 
 static const struct str event_names[EXEC_EVENTS] = {
@@ -37,13 +43,14 @@ static const struct str event_names[EXEC_EVENTS] = {
     [EV_RETRY] = STR_INIT("retry"),     [EV_EXHAUST] = STR_INIT("exhaust"),
     [EV_EXPIRE] = STR_INIT("expire"),   [EV_LOST] = STR_INIT("lost"),
     [EV_RETURN] = STR_INIT("return"),   [EV_CANCEL] = STR_INIT("cancel"),
-    [EV_STOPPED] = STR_INIT("stopped"),
+    [EV_STOPPED] = STR_INIT("stopped"), [EV_SKIP] = STR_INIT("skip"),
+    [EV_BLOCK] = STR_INIT("block"),
 };
 
 static const struct str job_names[JOB_STATES] = {
     [JOB_NONE] = STR_INIT("none"),           [JOB_ACTIVE] = STR_INIT("active"),
     [JOB_COMPLETED] = STR_INIT("completed"), [JOB_FAILED] = STR_INIT("failed"),
-    [JOB_CANCELLED] = STR_INIT("cancelled"),
+    [JOB_CANCELLED] = STR_INIT("cancelled"), [JOB_PAUSED] = STR_INIT("paused"),
 };
 
 enum exec_state exec_next(enum exec_state from, enum exec_event event)
@@ -56,7 +63,7 @@ enum exec_state exec_next(enum exec_state from, enum exec_event event)
 
 bool exec_is_final(enum exec_state state)
 {
-    return state >= EXEC_COMPLETED;
+    return state >= EXEC_COMPLETED && state != EXEC_BLOCKED;
 }
 
 bool exec_is_waiting(enum exec_state state)
@@ -107,6 +114,11 @@ bool job_state_parse(struct str name, enum job_state *ret_state)
         }
     }
     return false;
+}
+
+bool job_is_over(enum job_state state)
+{
+    return state == JOB_COMPLETED || state == JOB_FAILED || state == JOB_CANCELLED;
 }
 
 enum job_state job_state_after(enum exec_state final)

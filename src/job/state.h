@@ -18,6 +18,8 @@ enum exec_state {
     EXEC_FAILED,
     EXEC_TIMEOUT,
     EXEC_CANCELLED,
+    EXEC_SKIPPED, /* its slot was not to be run: the record says why */
+    EXEC_BLOCKED, /* its time has come, but something else has to end first */
     EXEC_STATES
 };
 
@@ -33,6 +35,8 @@ enum exec_event {
     EV_RETURN,  /* a lease came back that was never confirmed, or a drain gave it back: no cost */
     EV_CANCEL,  /* somebody asked to stop it */
     EV_STOPPED, /* the worker says that a stopping run is gone, or its lease ended */
+    EV_SKIP,    /* a rule says that it is not to run */
+    EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
     EXEC_EVENTS
 };
 
@@ -50,9 +54,18 @@ struct str exec_state_name(enum exec_state state);
 bool exec_state_parse(struct str name, enum exec_state *ret_state);
 struct str exec_event_name(enum exec_event event);
 
-enum job_state { JOB_NONE = 0, JOB_ACTIVE, JOB_COMPLETED, JOB_FAILED, JOB_CANCELLED, JOB_STATES };
+enum job_state {
+    JOB_NONE = 0,
+    JOB_ACTIVE,
+    JOB_COMPLETED,
+    JOB_FAILED,
+    JOB_CANCELLED,
+    JOB_PAUSED, /* nothing of it starts until it is resumed */
+    JOB_STATES
+};
 
 struct str job_state_name(enum job_state state);
 bool job_state_parse(struct str name, enum job_state *ret_state);
+bool job_is_over(enum job_state state);
 /* What a job that runs once becomes when its execution ends in this (final) state. */
 enum job_state job_state_after(enum exec_state final);

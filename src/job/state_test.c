@@ -19,7 +19,9 @@ static const struct step {
     {EXEC_RUNNING, EV_EXPIRE, EXEC_TIMEOUT},     {EXEC_RUNNING, EV_LOST, EXEC_QUEUED},
     {EXEC_RUNNING, EV_RETURN, EXEC_QUEUED},      {EXEC_RUNNING, EV_CANCEL, EXEC_STOPPING},
     {EXEC_STOPPING, EV_STOPPED, EXEC_CANCELLED}, {EXEC_RETRYING, EV_DUE, EXEC_QUEUED},
-    {EXEC_RETRYING, EV_CANCEL, EXEC_CANCELLED},
+    {EXEC_RETRYING, EV_CANCEL, EXEC_CANCELLED},  {EXEC_SCHEDULED, EV_SKIP, EXEC_SKIPPED},
+    {EXEC_SCHEDULED, EV_BLOCK, EXEC_BLOCKED},    {EXEC_BLOCKED, EV_DUE, EXEC_QUEUED},
+    {EXEC_BLOCKED, EV_CANCEL, EXEC_CANCELLED},   {EXEC_BLOCKED, EV_SKIP, EXEC_SKIPPED},
 };
 
 static enum exec_state expected(enum exec_state from, enum exec_event event)
@@ -51,12 +53,13 @@ static void nothing_leaves_a_final_state(void **state)
     }
 }
 
-static void every_state_is_waiting_queued_leased_or_final(void **state)
+static void every_state_is_waiting_ready_leased_or_final(void **state)
 {
     (void)state;
     for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
         enum exec_state s = (enum exec_state)i;
-        int kinds = exec_is_waiting(s) + (s == EXEC_QUEUED) + exec_is_leased(s) + exec_is_final(s);
+        int kinds = exec_is_waiting(s) + (s == EXEC_QUEUED || s == EXEC_BLOCKED) +
+                    exec_is_leased(s) + exec_is_final(s);
         assert_int_equal(kinds, 1);
     }
 }
@@ -113,7 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cell_of_the_table_is_as_it_should_be),
         cmocka_unit_test(nothing_leaves_a_final_state),
-        cmocka_unit_test(every_state_is_waiting_queued_leased_or_final),
+        cmocka_unit_test(every_state_is_waiting_ready_leased_or_final),
         cmocka_unit_test(names_of_states_read_back),
         cmocka_unit_test(names_that_nobody_has_are_refused),
         cmocka_unit_test(every_event_has_a_name_of_its_own),

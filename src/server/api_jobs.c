@@ -1,11 +1,13 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api.h"
+#include "server/rules.h"
+#include "wire/preview_json.h"
 #include "wire/record_json.h"
 #include "wire/spec_json.h"
 
 enum {
-    CREATED_BYTES_MAX = 2048,
+    CREATED_BYTES_MAX = 64 << 10,
     RESULT_BYTES = 96, /* of one job in the answer to a batch */
     BATCH_BYTES_MAX = 64 << 20,
 };
@@ -29,17 +31,35 @@ static enum rc read_job(struct request *r, const struct json *doc, struct spec *
     if (ret_spec->payload.len > max)
         return err_set(err, RC_TOO_LARGE, "the payload has %zu bytes; at most %llu are taken",
                        ret_spec->payload.len, (unsigned long long)max);
+    struct rules rules;
+    if (rules_make(r->server->zones, ret_spec, r->arena, &rules, err) != RC_OK) {
+        field_error(errors, r->arena, STR("schedule.timezone"), "%s", err->text);
+        return RC_INVALID;
+    }
     *ret_item = (struct submission){
         .name = ret_spec->name,
         .owner = r->who->name,
         .tags = spec_tags_text(ret_spec, r->arena),
         .spec = spec_text(ret_spec, r->arena),
         .payload = ret_spec->payload,
-        .rules = spec_rules(ret_spec),
+        .rules = rules,
         .when = ret_spec->when,
         .when_ms = ret_spec->when_ms,
     };
     return RC_OK;
+}
+
+/* The same words and runs that a preview would have shown. */
+static void print_slots(struct json_writer *w, struct request *r, const struct submission *item)
+{
+    const struct spec *spec = r->own;
+    struct preview preview;
+    struct schedule schedule = *item->rules.schedule;
+    schedule.start_ms = item->created_ms;
+    schedule.stagger_ms = schedule_stagger_ms(item->job_id, item->rules.stagger_ms);
+    struct str zone = spec->when == WHEN_CRON ? spec->zone : STR("UTC");
+    preview_make(&schedule, zone, item->created_ms, PREVIEW_RUNS_DEFAULT, r->arena, &preview);
+    preview_put(w, &preview);
 }
 
 static void print_created(struct json_writer *w, struct request *r, const struct submission *item)
@@ -51,11 +71,15 @@ static void print_created(struct json_writer *w, struct request *r, const struct
     json_put_str(w, "status", job_state_name(JOB_ACTIVE));
     json_put_when(w, "created_at", item->created_ms);
     json_put_when(w, "estimated_start_time", item->due_ms);
-    json_put_str(w, "schedule_text", spec_schedule_text(spec, item->created_ms, r->arena));
-    json_key(w, "next_runs");
-    json_open_array(w);
-    json_when(w, item->due_ms);
-    json_close_array(w);
+    if (item->rules.schedule != NULL) {
+        print_slots(w, r, item);
+    } else {
+        json_put_str(w, "schedule_text", spec_schedule_text(spec, item->created_ms, r->arena));
+        json_key(w, "next_runs");
+        json_open_array(w);
+        json_when(w, item->due_ms);
+        json_close_array(w);
+    }
     json_close(w);
 }
 

@@ -277,9 +277,11 @@ static void decide(void *arg)
         give_up(commands, count, &err);
 }
 
-static struct engine_options engine_options(const struct server_options *options)
+static struct engine_options engine_options(const struct server_options *options,
+                                            struct zones *zones)
 {
     struct engine_options engine = engine_defaults;
+    engine.rules_arg = zones;
     engine.lease_ms = (int64_t)options->lease_ms;
     engine.park_ms = (int64_t)options->park_ms;
     engine.horizon_ms = (int64_t)options->horizon_ms;
@@ -295,7 +297,7 @@ static struct engine_options engine_options(const struct server_options *options
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err)
 {
     struct decider *d = MEM_NEW(struct decider);
-    struct engine_options options = engine_options(server->options);
+    struct engine_options options = engine_options(server->options, server->zones);
     char node[64];
     snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
     d->server = server;

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/plant.h"
 #include "base/vec.h"
+#include "server/rules.h"
 #include "server/untangle.h"
 #include "wire/spec_json.h"
 
@@ -18,13 +19,12 @@ enum {
 
 /* ---- loading */
 
-static enum rc read_rules(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
-                          struct err *err)
+static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
+                          struct rules *ret_rules, struct err *err)
 {
     struct spec spec;
     TRY(spec_read(job->spec, arena, &spec, err));
-    *ret_rules = spec_rules(&spec);
-    return RC_OK;
+    return rules_make(arg, &spec, arena, ret_rules, err);
 }
 
 /* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */

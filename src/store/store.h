@@ -88,7 +88,7 @@ struct store_ops {
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
     /* Hands over counters, queues, rates, workers, and every unfinished execution whose due_ms is at most
-     * until_ms (or that waits for no moment), each job before its executions, as brief as admit
+     * until_ms (or that waits for no moment, or for another attempt of a job with a schedule), each job before its executions, as brief as admit
      * gives them. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */
     enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);

@@ -1,10 +1,9 @@
 #include "wire/preview_json.h"
 #include "base/when.h"
 
-void preview_print(struct json_writer *w, const struct preview *preview)
+void preview_put(struct json_writer *w, const struct preview *preview)
 {
     char text[WHEN_TEXT_MAX];
-    json_open(w);
     json_put_str(w, "schedule_text", preview->text);
     json_put_str(w, "timezone", preview->zone_name);
     json_key(w, "next_runs");
@@ -27,5 +26,11 @@ void preview_print(struct json_writer *w, const struct preview *preview)
         json_close(w);
     }
     json_close_array(w);
+}
+
+void preview_print(struct json_writer *w, const struct preview *preview)
+{
+    json_open(w);
+    preview_put(w, preview);
     json_close(w);
 }

@@ -5,4 +5,6 @@
 
 /* {"schedule_text", "timezone", "next_runs": [TIME], "next_runs_local": [TIME with offset],
  * "notes": [{"at", "text"}]} */
+/* Its members, within an object that is open. */
+void preview_put(struct json_writer *w, const struct preview *preview);
 void preview_print(struct json_writer *w, const struct preview *preview);

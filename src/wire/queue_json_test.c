@@ -46,6 +46,7 @@ static void a_queue_nobody_decided_about_shows_its_numbers(void **state)
     struct queue_view view = {.queue.name = STR("default"), .running = 4, .waited_ms = 1500};
     for (int i = 0; i < EXEC_STATES; i++)
         view.execs[i] = 1000; /* of states that are not shown */
+    view.execs[EXEC_BLOCKED] = 0;
     view.execs[EXEC_SCHEDULED] = 1;
     view.execs[EXEC_QUEUED] = 20;
     view.execs[EXEC_RETRYING] = 300;

@@ -139,22 +139,112 @@ static void read_tags(const struct fields *f, const struct field_place *at,
 static void read_schedule(const struct fields *f, const struct field_place *at,
                           const struct json *value, void *into)
 {
-    enum { AT = 1, DELAY = 2 }; /* bits of the first two */
+    enum { AT = 1, DELAY = 2, EVERY = 4, CRON = 8, TIMEZONE = 16, SECONDS = 32 }; /* bits of them */
     static const struct field schedule_fields[] = {
         {FIELD("at", struct spec, when_ms), .kind = FIELD_WHEN},
         {FIELD("delay", struct spec, when_ms), .kind = FIELD_DURATION, .max = SPEC_DURATION_MAX_MS},
-        {.name = STR_INIT("cron"), .kind = FIELD_LATER},
-        {.name = STR_INIT("every"), .kind = FIELD_LATER},
-        {.name = STR_INIT("timezone"), .kind = FIELD_LATER},
-        {.name = STR_INIT("seconds"), .kind = FIELD_LATER},
+        {FIELD("every", struct spec, when_ms), .kind = FIELD_DURATION, .min = SPEC_EVERY_MIN_MS,
+         .max = SPEC_DURATION_MAX_MS},
+        {FIELD("cron", struct spec, cron_text), .kind = FIELD_LINE, .min = 1,
+         .max = CRON_TEXT_BYTES_MAX},
+        {FIELD("timezone", struct spec, timezone), .kind = FIELD_LINE, .min = 1,
+         .max = SPEC_NAME_MAX},
+        {FIELD("seconds", struct spec, seconds), .kind = FIELD_BOOL},
     };
     struct spec *spec = into;
     uint64_t seen = fields_read(f, at, value, schedule_fields, COUNT_OF(schedule_fields), spec);
-    if ((seen & (AT | DELAY)) == (AT | DELAY))
-        fields_fail(f, at, "must have only one of at and delay");
-    else if (seen == 0 && value->kind == JSON_OBJECT)
-        fields_fail(f, at, "must have one of at and delay");
-    spec->when = seen & AT ? WHEN_AT : WHEN_DELAY;
+    uint64_t kind = seen & (AT | DELAY | EVERY | CRON);
+    if ((kind & (kind - 1)) != 0)
+        fields_fail(f, at, "must have only one of at, delay, every and cron");
+    else if (kind == 0 && value->kind == JSON_OBJECT)
+        fields_fail(f, at, "must have one of at, delay, every and cron");
+    else if ((seen & (TIMEZONE | SECONDS)) != 0 && kind != CRON)
+        fields_fail(f, at, "must have timezone and seconds only beside cron");
+    spec->when = kind == AT      ? WHEN_AT
+                 : kind == DELAY ? WHEN_DELAY
+                 : kind == EVERY ? WHEN_EVERY
+                                 : WHEN_CRON;
+}
+
+/* When the whole document is known: H in an expression stands for the job's name. */
+static void parse_cron(const struct fields *f, struct spec *spec)
+{
+    const struct cron_options options = {.seconds = spec->seconds, .name = spec->name};
+    struct str prefix;
+    struct err err;
+    if (spec->when != WHEN_CRON || spec->cron_text.len == 0)
+        return;
+    if (cron_parse(spec->cron_text, &options, &spec->cron, &prefix, &err) != RC_OK)
+        field_error(f->errors, f->arena, STR("schedule.cron"), "%s", err.text);
+    else if (schedule_zone_name(prefix, spec->timezone, &spec->zone, &err) != RC_OK)
+        field_error(f->errors, f->arena, STR("schedule.timezone"), "%s", err.text);
+}
+
+static void read_gap(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    enum cron_gap *gap = into;
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (str_eq(value->string, STR("skip")))
+        *gap = CRON_GAP_SKIP;
+    else if (!str_eq(value->string, STR("after")))
+        fields_fail(f, at, "must be one of after and skip");
+}
+
+static void read_fold(const struct fields *f, const struct field_place *at,
+                      const struct json *value, void *into)
+{
+    enum cron_fold *fold = into;
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (str_eq(value->string, STR("second")))
+        *fold = CRON_FOLD_SECOND;
+    else if (str_eq(value->string, STR("both")))
+        *fold = CRON_FOLD_BOTH;
+    else if (!str_eq(value->string, STR("first")))
+        fields_fail(f, at, "must be one of first, second and both");
+}
+
+static void read_dst(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    static const struct field dst_fields[] = {
+        {FIELD("gap", struct spec, gap), .kind = FIELD_OWN, .read = read_gap},
+        {FIELD("fold", struct spec, fold), .kind = FIELD_OWN, .read = read_fold},
+    };
+    fields_read(f, at, value, dst_fields, COUNT_OF(dst_fields), into);
+}
+
+static void read_misfire_policy(const struct fields *f, const struct field_place *at,
+                                const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (!misfire_policy_parse(value->string, into))
+        fields_fail(f, at, "must be one of latest, all and skip");
+}
+
+static void read_misfire(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    static const struct field misfire_fields[] = {
+        {FIELD("policy", struct misfire, policy), .kind = FIELD_OWN, .read = read_misfire_policy},
+        {FIELD("grace", struct misfire, grace_ms), .kind = FIELD_DURATION,
+         .max = SPEC_DURATION_MAX_MS},
+        {FIELD("limit", struct misfire, limit), .kind = FIELD_INT, .min = 1,
+         .max = SPEC_MISFIRE_MAX},
+    };
+    fields_read(f, at, value, misfire_fields, COUNT_OF(misfire_fields), into);
+}
+
+static void read_overlap(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (!overlap_parse(value->string, into))
+        fields_fail(f, at, "must be one of skip, queue, parallel and replace");
 }
 
 static void read_policy(const struct fields *f, const struct field_place *at,
@@ -282,10 +372,11 @@ static const struct field spec_fields[] = {
     LATER("resources"),
     LATER("labels"),
     LATER("sla"),
-    LATER("overlap"),
-    LATER("misfire"),
-    LATER("dst"),
-    LATER("stagger"),
+    {FIELD("overlap", struct spec, overlap), .kind = FIELD_OWN, .read = read_overlap},
+    {FIELD("misfire", struct spec, misfire), .kind = FIELD_OWN, .read = read_misfire},
+    {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},
+    {FIELD("stagger", struct spec, stagger_ms), .kind = FIELD_DURATION,
+     .max = SPEC_DURATION_MAX_MS},
     LATER("depends_on"),
     {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
@@ -299,6 +390,19 @@ static const struct field spec_fields[] = {
     LATER("sandbox"),
 };
 
+/* What only makes sense when there is more than one slot. */
+static void refuse_recurring(const struct fields *f, uint64_t seen)
+{
+    static const char *const names[] = {"overlap", "misfire", "dst", "stagger"};
+    for (size_t i = 0; i < COUNT_OF(spec_fields); i++) {
+        for (size_t k = 0; k < COUNT_OF(names); k++) {
+            if ((seen & (UINT64_C(1) << i)) != 0 && str_eq(spec_fields[i].name, str_c(names[k])))
+                field_error(f->errors, f->arena, spec_fields[i].name,
+                            "is for jobs whose schedule is every or cron");
+        }
+    }
+}
+
 enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret_spec,
                    struct field_errors *errors)
 {
@@ -308,8 +412,12 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
         .queue = STR("default"),
         .priority = SPEC_PRIORITY_DEFAULT,
         .retry = retry_default,
+        .misfire = misfire_default,
     };
     uint64_t seen = fields_read(&f, NULL, doc, spec_fields, COUNT_OF(spec_fields), &spec);
+    parse_cron(&f, &spec);
+    if (!spec_recurs(&spec))
+        refuse_recurring(&f, seen);
     if ((seen & COMMAND) && (seen & HANDLER))
         field_error(errors, arena, STR("handler"), "must not stand beside command");
     if (!(seen & WORK) && doc->kind == JSON_OBJECT)

@@ -94,6 +94,45 @@ static void what_is_not_said_has_its_default(void **state)
     assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
 }
 
+static void a_schedule_recurs_by_interval_or_by_cron(void **state)
+{
+    (void)state;
+    struct spec every =
+        spec_of("{\"command\": \"a\", \"schedule\": {\"every\": \"15m\"},"
+                " \"overlap\": \"queue\", \"stagger\": \"30s\","
+                " \"misfire\": {\"policy\": \"all\", \"grace\": \"1h\", \"limit\": 7}}");
+    assert_int_equal(every.when, WHEN_EVERY);
+    assert_int_equal(every.when_ms, 900000);
+    assert_int_equal(every.overlap, OVERLAP_QUEUE);
+    assert_int_equal(every.stagger_ms, 30000);
+    assert_int_equal(every.misfire.policy, MISFIRE_ALL);
+    assert_int_equal(every.misfire.grace_ms, 3600000);
+    assert_int_equal(every.misfire.limit, 7);
+    struct spec cron = spec_of("{\"command\": \"a\", \"schedule\": {\"cron\": \"0 3 * * *\","
+                               " \"timezone\": \"Europe/Berlin\"},"
+                               " \"dst\": {\"gap\": \"skip\", \"fold\": \"both\"}}");
+    assert_int_equal(cron.when, WHEN_CRON);
+    assert_true(str_eq(cron.zone, STR("Europe/Berlin")));
+    assert_int_equal(cron.gap, CRON_GAP_SKIP);
+    assert_int_equal(cron.fold, CRON_FOLD_BOTH);
+    assert_int_equal(cron.misfire.policy, MISFIRE_LATEST);
+    struct spec back = spec_of(spec_text(&cron, &arena).ptr);
+    assert_true(str_eq(back.cron_text, cron.cron_text) && back.fold == CRON_FOLD_BOTH);
+}
+
+static void schedules_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    assert_member_problem("\"schedule\": {\"every\": \"999ms\"}", "schedule.every",
+                          "must be at least 1s");
+    assert_member_problem("\"schedule\": {\"delay\": \"1s\", \"timezone\": \"UTC\"}", "schedule",
+                          "must have timezone and seconds only beside cron");
+    assert_member_problem("\"overlap\": \"skip\"", "overlap",
+                          "is for jobs whose schedule is every or cron");
+    assert_int_equal(
+        errors_of(STR("{\"command\": \"a\", \"schedule\": {\"cron\": \"61 * * * *\"}}")).count, 1);
+}
+
 static void limits_are_keys_with_numbers(void **state)
 {
     (void)state;
@@ -256,11 +295,12 @@ static void a_schedule_is_a_moment_or_a_delay(void **state)
     assert_int_equal(at.when_ms, NOW_MS);
     assert_int_equal(spec_of("{\"command\":\"x\",\"schedule\":{\"delay\":\"0s\"}}").when,
                      WHEN_DELAY);
-    assert_member_problem("\"schedule\": {}", "schedule", "must have one of at and delay");
+    assert_member_problem("\"schedule\": {}", "schedule",
+                          "must have one of at, delay, every and cron");
     assert_member_problem("\"schedule\": {\"at\": null}", "schedule",
-                          "must have one of at and delay");
+                          "must have one of at, delay, every and cron");
     assert_member_problem("\"schedule\": {\"at\": \"2026-11-16T09:00:00Z\", \"delay\": \"1s\"}",
-                          "schedule", "must have only one of at and delay");
+                          "schedule", "must have only one of at, delay, every and cron");
     assert_member_problem("\"schedule\": {\"at\": \"tomorrow\"}", "schedule.at",
                           "must be a time as in 2026-11-16T03:00:00Z (RFC 3339)");
     assert_member_problem("\"schedule\": {\"delay\": \"3661d\"}", "schedule.delay",
@@ -333,17 +373,14 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",         "container",  "task",    "team",         "resources",
-        "labels",       "sla",        "overlap", "misfire",      "dst",
-        "stagger",      "depends_on", "unique",  "start_within", "expires_in",
-        "at_most_once", "calendars",  "secrets", "user",         "sandbox",
+        "http",      "container",  "task",   "team",         "resources",  "labels",
+        "sla",       "depends_on", "unique", "start_within", "expires_in", "at_most_once",
+        "calendars", "secrets",    "user",   "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
         assert_problem(text.ptr, later[i], "is not supported by this version yet");
     }
-    assert_member_problem("\"schedule\": {\"cron\": \"* * * * *\"}", "schedule.cron",
-                          "is not supported by this version yet");
     assert_member_problem("\"retry\": {\"retry_on\": []}", "retry.retry_on",
                           "is not supported by this version yet");
     assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
@@ -450,6 +487,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_document_is_understood),
         cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(a_schedule_recurs_by_interval_or_by_cron),
+        cmocka_unit_test(schedules_that_make_no_sense_are_refused),
         cmocka_unit_test(limits_are_keys_with_numbers),
         cmocka_unit_test(null_means_absent),
         cmocka_unit_test(a_command_is_an_array_or_a_text_for_the_shell),

@@ -52,19 +52,57 @@ static void put_pairs(struct json_writer *w, const char *key, const struct pair 
     json_close(w);
 }
 
+static void put_cron(struct json_writer *w, const struct spec *spec)
+{
+    json_put_str(w, "cron", spec->cron_text);
+    put_text(w, "timezone", spec->timezone);
+    if (spec->seconds)
+        json_put_bool(w, "seconds", true);
+}
+
 static void put_schedule(struct json_writer *w, const struct spec *spec)
 {
     if (spec->when == WHEN_NOW)
         return;
     json_key(w, "schedule");
     json_open(w);
-    if (spec->when == WHEN_DELAY) {
-        put_duration(w, "delay", spec->when_ms);
-    } else {
-        json_key(w, "at");
-        json_when(w, spec->when_ms);
-    }
+    if (spec->when == WHEN_AT)
+        json_put_when(w, "at", spec->when_ms);
+    else if (spec->when == WHEN_CRON)
+        put_cron(w, spec);
+    else
+        put_duration(w, spec->when == WHEN_EVERY ? "every" : "delay", spec->when_ms);
     json_close(w);
+}
+
+static void put_misfire(struct json_writer *w, const struct misfire *misfire)
+{
+    json_key(w, "misfire");
+    json_open(w);
+    json_put_str(w, "policy", misfire_policy_name(misfire->policy));
+    put_duration(w, "grace", misfire->grace_ms);
+    json_put_int(w, "limit", misfire->limit);
+    json_close(w);
+}
+
+/* How the slots of a schedule are treated. */
+static void put_slots(struct json_writer *w, const struct spec *spec)
+{
+    static const char *const folds[] = {
+        [CRON_FOLD_FIRST] = "first", [CRON_FOLD_SECOND] = "second", [CRON_FOLD_BOTH] = "both"};
+    if (!spec_recurs(spec))
+        return;
+    json_put_str(w, "overlap", overlap_name(spec->overlap));
+    put_misfire(w, &spec->misfire);
+    if (spec->when == WHEN_CRON) {
+        json_key(w, "dst");
+        json_open(w);
+        json_put_str(w, "gap", spec->gap == CRON_GAP_SKIP ? STR("skip") : STR("after"));
+        json_put_str(w, "fold", str_c(folds[spec->fold]));
+        json_close(w);
+    }
+    if (spec->stagger_ms > 0)
+        put_duration(w, "stagger", spec->stagger_ms);
 }
 
 /* 333 of 1000 is 0.333, 300 is 0.3, 1000 is 1: without a detour over floating point. */
@@ -118,6 +156,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     if (spec->timeout_ms > 0)
         put_duration(w, "timeout", spec->timeout_ms);
     put_retry(w, &spec->retry);
+    put_slots(w, spec);
     put_limit(w, "concurrency", &spec->concurrency);
     put_limit(w, "rate", &spec->rate);
     put_pairs(w, "tags", spec->tags, spec->tag_count);

@@ -62,10 +62,10 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static enum rc read_rules(const struct job_rec *job, struct arena *arena, struct rules *ret_rules,
-                          struct err *err)
+static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
+                          struct rules *ret_rules, struct err *err)
 {
-    (void)job, (void)arena, (void)ret_rules;
+    (void)arg, (void)job, (void)arena, (void)ret_rules;
     return err_set(err, RC_CORRUPT, "nothing is ever loaded here");
 }
 

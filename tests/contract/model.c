@@ -348,6 +348,10 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->retry_of, want->retry_of);
     assert_int_equal(got->first, want->first);
+    assert_int_equal(got->origin, want->origin);
+    assert_int_equal(got->nominal_ms, want->nominal_ms);
+    assert_int_equal(got->slot_last_ms, want->slot_last_ms);
+    assert_int_equal(got->slot_count, want->slot_count);
     assert_int_equal(got->slot_ms, want->slot_ms);
     assert_int_equal(got->created_ms, want->created_ms);
     assert_int_equal(got->due_ms, want->due_ms);

@@ -122,6 +122,8 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     if (change->kind != CHANGE_FINISH)
         return;
     exec->finished_ms = to->finished_ms;
+    exec->slot_last_ms = to->slot_last_ms;
+    exec->slot_count = to->slot_count;
     kept_text_set(&exec->result, to->result);
     map_remove(&m->live, to->id);
     map_put(&m->history, to->id, exec);

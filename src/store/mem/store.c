@@ -231,7 +231,8 @@ static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct lo
     MAP_EACH(&m->live, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (!exec_is_waiting(exec->state) || exec->due_ms <= until_ms)
+        if (!exec_is_waiting(exec->state) || exec->due_ms <= until_ms ||
+            (exec->state == EXEC_RETRYING && exec->origin != ORIGIN_ONCE))
             found[count++] = exec;
     }
     qsort(found, count, sizeof(struct exec_rec *), exec_by_job);

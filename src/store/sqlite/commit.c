@@ -89,7 +89,9 @@ static void bind_birth(struct stmt *stmt, const struct exec_rec *exec)
     stmt_i64(stmt, exec->priority);
     stmt_u64(stmt, exec->retry_of);
     stmt_i64(stmt, exec->first);
+    stmt_i64(stmt, exec->origin);
     stmt_i64(stmt, exec->slot_ms);
+    stmt_i64(stmt, exec->nominal_ms);
     stmt_i64(stmt, exec->created_ms);
 }
 
@@ -111,6 +113,8 @@ static void bind_end(struct stmt *stmt, const struct exec_rec *exec)
 {
     stmt_i64(stmt, exec->finished_ms);
     stmt_text(stmt, exec->result);
+    stmt_i64(stmt, exec->slot_last_ms);
+    stmt_u64(stmt, exec->slot_count);
 }
 
 static enum rc insert_exec(struct db *db, const struct exec_change *change, struct err *err)

@@ -75,12 +75,14 @@ SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finis
     spec
 FROM job_full;
 CREATE TEMP VIEW live_row AS
-SELECT id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms, ready_ms,
-    started_ms, attempts, lost, token, worker_id, error, 0 AS finished_ms
+SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
+    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, 0 AS finished_ms,
+    0 AS slot_last_ms, 0 AS slot_count
 FROM live;
 CREATE TEMP VIEW history_row AS
-SELECT id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms, ready_ms,
-    started_ms, attempts, lost, token, worker_id, error, finished_ms
+SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
+    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, finished_ms, slot_last_ms,
+    slot_count
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
@@ -206,10 +208,11 @@ SET version = :version, state = :state, priority = :priority, finished_ms = :fin
 WHERE id = :id;
 
 -- name: insert_live
-INSERT INTO live (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state, due_ms,
-    ready_ms, started_ms, attempts, lost, token, worker_id, error, trail)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
-    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step);
+INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
+    :error, :step);
 
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
@@ -224,26 +227,27 @@ WHERE id = :id;
 -- A plain insert that fetches the trail: INSERT … SELECT takes half as many instructions again,
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
-INSERT INTO history (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms,
-    result, job_state, job_step, attempt_outcome, attempt_number, attempt_worker,
-    attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
-    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error,
-    (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result, :job_state, :job_step,
-    :attempt_outcome, :attempt_number, :attempt_worker, :attempt_started_ms, :attempt_ended_ms,
-    :attempt_usage, :attempt_error);
+INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail,
+    finished_ms, result, slot_last_ms, slot_count, job_state, job_step, attempt_outcome,
+    attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage,
+    attempt_error)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
+    :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result, :slot_last_ms,
+    :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
+    :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error);
 
 -- name: delete_live
 DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
-INSERT INTO history (id, job_id, queue, priority, retry_of, first, slot_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail, finished_ms,
-    result)
-VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :slot_ms, :created_ms, :state, :due_ms,
-    :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id, :error, :step, :finished_ms,
-    :result);
+INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail,
+    finished_ms, result, slot_last_ms, slot_count)
+VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
+    :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
 
 -- name: put_attempt
 -- REPLACE: a late success takes the place of the loss that was written down before it came.
@@ -301,7 +305,7 @@ FROM worker ORDER BY id;
 -- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
 -- the order of the table, and nearly that of the jobs': a million rows are read without a sort.
 SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
-WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms
+WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms OR (l.state = 5 AND l.origin != 0)
 ORDER BY l.id;
 
 -- name: load_keys

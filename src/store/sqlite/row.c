@@ -133,7 +133,9 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.priority = row_i32(row);
     exec.retry_of = row_u64(row);
     exec.first = row_bool(row);
+    exec.origin = (enum origin)in_range(row, 0, ORIGINS - 1);
     exec.slot_ms = row_ms(row);
+    exec.nominal_ms = row_ms(row);
     exec.created_ms = row_ms(row);
     exec.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
     exec.due_ms = row_ms(row);
@@ -145,6 +147,8 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.worker_id = row_u64(row);
     exec.error = row_text(row);
     exec.finished_ms = row_ms(row);
+    exec.slot_last_ms = row_ms(row);
+    exec.slot_count = row_u64(row);
     *ret_exec = exec;
     return makes_sense(row);
 }

@@ -1,0 +1,268 @@
+/* slots.c - jobs with a schedule: each of their slots gets exactly one outcome.
+ *
+ * An active job with a schedule always has one execution ahead, in state `scheduled`, for its next
+ * slot. When that is due, the same turn decides about it and about every later slot that has passed
+ * since, and puts the next one ahead: so a slot can neither be lost between two commits nor be
+ * decided twice, and nothing but the executions themselves remembers where a schedule stands. The
+ * next slot is always computed from the last one, never from the clock.
+ *
+ * Slots that are not to run are recorded as skipped, those that follow one another for the same
+ * reason as one record with a count. */
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+/* ---- making executions */
+
+static struct slot slot_of(const struct exec *x)
+{
+    return schedule_slot(x->job->schedule, x->slot_ms, x->nominal_ms);
+}
+
+static struct exec *new_exec(struct engine *e, struct job *job, enum origin origin,
+                             const struct slot *slot)
+{
+    struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
+    touch_new(e, THING_EXEC, x, false);
+    x->origin = origin;
+    x->slot_ms = slot->at_ms;
+    x->nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
+    x->created_ms = e->now_ms;
+    x->v.state = EXEC_SCHEDULED;
+    x->v.due_ms = origin == ORIGIN_SLOT ? schedule_due_ms(job->schedule, slot) : e->now_ms;
+    return x;
+}
+
+struct exec *slot_put_ahead(struct engine *e, struct job *job, const struct slot *slot)
+{
+    struct exec *x = new_exec(e, job, ORIGIN_SLOT, slot);
+    exec_created(e, x, SERVER, STR("the next slot of its schedule"));
+    return x;
+}
+
+/* ---- overlap */
+
+/* Of the same job, its time has come, and not over. */
+static bool is_under_way(const struct exec *x)
+{
+    return x->v.state == EXEC_QUEUED || x->v.state == EXEC_RETRYING || exec_is_leased(x->v.state);
+}
+
+static struct exec *find_under_way(const struct job *job, const struct exec *but)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (x != but && is_under_way(x))
+            return x;
+    }
+    return NULL;
+}
+
+static size_t count_blocked(const struct job *job)
+{
+    size_t count = 0;
+    LIST_EACH(&job->execs, node)
+    count += CONTAINER_OF(node, struct exec, sibling)->v.state == EXEC_BLOCKED;
+    return count;
+}
+
+static struct str name_exec(struct engine *e, const char *before, const struct exec *x,
+                            const char *after)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_EXEC, x->id);
+    return arena_printf(e->arena, "%s%s%s", before, id, after);
+}
+
+static void make_due(struct engine *e, struct exec *x, struct str reason)
+{
+    exec_move(e, x, &(struct move){.event = EV_DUE, .actor = SERVER, .reason = reason});
+}
+
+static void skip(struct engine *e, struct exec *x, struct str reason)
+{
+    exec_move(e, x, &(struct move){.event = EV_SKIP, .actor = SERVER, .reason = reason});
+}
+
+static void block(struct engine *e, struct exec *x, const struct exec *other)
+{
+    exec_move(e, x,
+              &(struct move){.event = EV_BLOCK,
+                             .actor = SERVER,
+                             .reason = name_exec(e, "waits until ", other, " is over")});
+}
+
+static void wait_behind(struct engine *e, struct exec *x, const struct exec *other)
+{
+    if (count_blocked(x->job) < SPEC_OVERLAP_QUEUE_MAX)
+        block(e, x, other);
+    else
+        skip(e, x, STR("overlap: as many slots wait already as may"));
+}
+
+/* Cancels all that came before it. Those that run are still there until their workers say that
+ * they are gone. */
+static void replace(struct engine *e, struct exec *x)
+{
+    struct str reason = name_exec(e, "replaced by ", x, "");
+    LIST_EACH(&x->job->execs, node)
+    {
+        struct exec *old = CONTAINER_OF(node, struct exec, sibling);
+        if (old != x && (is_under_way(old) || old->v.state == EXEC_BLOCKED))
+            exec_cancel(e, old, SERVER, reason);
+    }
+    const struct exec *running = find_under_way(x->job, x);
+    if (running != NULL)
+        block(e, x, running);
+    else
+        make_due(e, x, STR("its time has come"));
+}
+
+/* Its time has come: whether it may go depends on what its job still does. */
+static void start(struct engine *e, struct exec *x)
+{
+    const struct exec *other = find_under_way(x->job, x);
+    if (other == NULL || x->job->overlap == OVERLAP_PARALLEL)
+        make_due(e, x, STR("its time has come"));
+    else if (x->job->overlap == OVERLAP_QUEUE)
+        wait_behind(e, x, other);
+    else if (x->job->overlap == OVERLAP_REPLACE)
+        replace(e, x);
+    else
+        skip(e, x, name_exec(e, "overlap: ", other, " is not over yet"));
+}
+
+void slot_unblock(struct engine *e, struct job *job)
+{
+    if (find_under_way(job, NULL) != NULL)
+        return;
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (x->v.state == EXEC_BLOCKED) {
+            make_due(e, x, STR("the run before it is over"));
+            return;
+        }
+    }
+}
+
+/* ---- slots that are due */
+
+/* x, when it is there, becomes the record of these slots; otherwise one is made. */
+static void skip_range(struct engine *e, struct job *job, struct exec *x,
+                       const struct slot_range *range, struct str reason)
+{
+    if (range->count == 0)
+        return;
+    if (x == NULL) {
+        x = new_exec(e, job, ORIGIN_SLOT, &range->first);
+        exec_created(e, x, SERVER, STR("slots that nobody fired"));
+    }
+    if (range->count > 1) {
+        touch_exec(e, x);
+        x->v.slot_count = range->count;
+        x->v.slot_last_ms = range->last.at_ms;
+    }
+    skip(e, x, reason);
+}
+
+static void fire_range(struct engine *e, struct job *job, struct exec *x,
+                       const struct slot_range *range)
+{
+    struct slot slot = range->first;
+    for (uint64_t i = 0; i < range->count; i++) {
+        if (i > 0 && !schedule_next(job->schedule, &slot, &slot))
+            return;
+        if (x == NULL || i > 0) {
+            x = new_exec(e, job, ORIGIN_SLOT, &slot);
+            exec_created(e, x, SERVER, STR("a slot that nobody fired"));
+        }
+        start(e, x);
+    }
+}
+
+/* The execution that is there goes to the first range that has slots. */
+static struct exec *take_for(const struct slot_range *range, struct exec **x)
+{
+    struct exec *mine = range->count > 0 ? *x : NULL;
+    if (mine != NULL)
+        *x = NULL;
+    return mine;
+}
+
+void slot_due(struct engine *e, struct exec *x)
+{
+    struct job *job = x->job;
+    struct slot due = slot_of(x);
+    struct catch_up plan;
+    schedule_catch_up(job->schedule, &due, e->now_ms, &job->misfire, &plan);
+    skip_range(e, job, take_for(&plan.expired, &x), &plan.expired,
+               STR("missed for longer than its grace"));
+    skip_range(e, job, take_for(&plan.passed, &x), &plan.passed,
+               STR("missed, and its misfire policy says so"));
+    fire_range(e, job, take_for(&plan.fire, &x), &plan.fire);
+    assert(x == NULL); /* the slot that is due is in one of them */
+    if (plan.has_next)
+        slot_put_ahead(e, job, &plan.next);
+}
+
+void slot_put_next(struct engine *e, struct exec *x)
+{
+    struct slot last = slot_of(x);
+    struct slot next;
+    if (schedule_next(x->job->schedule, &last, &next))
+        slot_put_ahead(e, x->job, &next);
+}
+
+/* ---- pause and resume */
+
+struct exec *slot_ahead(const struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (x->v.state == EXEC_SCHEDULED)
+            return x;
+    }
+    return NULL;
+}
+
+void slot_move_on(struct engine *e, struct exec *x, struct str reason)
+{
+    struct job *job = x->job;
+    struct slot due = slot_of(x);
+    struct catch_up plan;
+    if (schedule_due_ms(job->schedule, &due) > e->now_ms)
+        return; /* nothing was missed */
+    schedule_catch_up(job->schedule, &due, e->now_ms, &job->misfire, &plan);
+    struct slot_range missed = {
+        .first = due,
+        .last = plan.fire.count > 0     ? plan.fire.last
+                : plan.passed.count > 0 ? plan.passed.last
+                                        : plan.expired.last,
+        .count = plan.expired.count + plan.passed.count + plan.fire.count,
+    };
+    skip_range(e, job, x, &missed, reason);
+    if (plan.has_next)
+        slot_put_ahead(e, job, &plan.next);
+}
+
+/* ---- a run that somebody asks for */
+
+struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, struct str actor,
+                          struct str reason)
+{
+    struct slot now = {.at_ms = e->now_ms};
+    struct exec *x = new_exec(e, job, ORIGIN_REQUEST, &now);
+    x->retry_of = retry_of;
+    exec_created(e, x, actor, reason);
+    start(e, x);
+    return x;
+}
+
+const struct exec *slot_in_the_way(const struct job *job)
+{
+    return job->overlap == OVERLAP_SKIP ? find_under_way(job, NULL) : NULL;
+}

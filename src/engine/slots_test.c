@@ -1,0 +1,441 @@
+/* Jobs with a schedule: slots, misfires, overlap, pause and resume. */
+#include "engine/test_engine.h"
+
+#define SECOND_MS INT64_C(1000)
+
+/* The only execution of the job in this state, or NULL. */
+static const struct exec_rec *find_exec(const struct world *w, uint64_t job_id,
+                                        enum exec_state state)
+{
+    const struct exec_rec *found = NULL;
+    const struct map *both[] = {&w->table.live, &w->table.history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            if (x->job_id != job_id || x->state != state)
+                continue;
+            assert_null(found);
+            found = x;
+        }
+    }
+    return found;
+}
+
+static size_t count_execs(const struct world *w, uint64_t job_id, enum exec_state state)
+{
+    size_t count = 0;
+    const struct map *both[] = {&w->table.live, &w->table.history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            count += x->job_id == job_id && x->state == state;
+        }
+    }
+    return count;
+}
+
+/* A worker that has one lease of the only job there is, and reports as it is told. */
+static void finish(struct world *w, struct fake *f, const struct poll_lease *lease,
+                   enum outcome outcome)
+{
+    struct asked *asked = ask_report(w, f, lease, outcome);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(w);
+    assert_true(was_accepted(asked));
+}
+
+static struct asked *ask_job(struct world *w, enum command_kind kind, uint64_t job_id)
+{
+    struct asked *asked = ask_about(w, kind, job_id);
+    world_turn(w);
+    return asked;
+}
+
+/* ---- slots */
+
+static void the_first_slot_of_an_interval_is_one_interval_ahead(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    assert_int_equal(job->due_ms, w.now_ms + MINUTE_MS);
+    const struct exec_rec *ahead = find_exec(&w, job->job_id, EXEC_SCHEDULED);
+    assert_int_equal(ahead->origin, ORIGIN_SLOT);
+    assert_int_equal(ahead->slot_ms, w.now_ms + MINUTE_MS);
+}
+
+static void a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    int64_t first_ms = job->due_ms;
+    world_pass(&w, MINUTE_MS + 7); /* a little late: the next one does not drift */
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms, first_ms);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, first_ms + MINUTE_MS);
+    assert_int_equal(w.delta.exec_count, 2);
+    assert_int_equal(w.delta.job_count, 0); /* nothing else remembers where it stands */
+}
+
+static void a_job_with_a_schedule_stays_active_when_a_run_ends(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .name = "a");
+    world_turn(&w);
+    for (size_t i = 0; i < 3; i++) {
+        world_pass(&w, MINUTE_MS);
+        struct poll_lease lease = fake_lease(&w, &f);
+        finish(&w, &f, &lease, i == 1 ? OUTCOME_PERMANENT : OUTCOME_SUCCEEDED);
+        assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
+    }
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_COMPLETED), 2);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_FAILED), 1);
+}
+
+static void a_slot_beyond_the_horizon_waits_in_the_store(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .cron = "0 3 * * *");
+    world_turn(&w);
+    assert_int_equal(engine_live_count(w.engine), 0);
+    for (size_t day = 0; day < 3; day++) {
+        int64_t slot_ms = find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms;
+        while (w.now_ms < slot_ms)
+            world_pass(&w, world_wait_ms(&w));
+        struct fake f = HIRE(&w);
+        struct poll_lease lease = fake_lease(&w, &f);
+        assert_int_equal(lease.slot_ms % (24 * HOUR_MS), 3 * HOUR_MS);
+        finish(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    }
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_COMPLETED), 3);
+}
+
+static void a_schedule_goes_on_after_a_restart(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    world_restart(&w);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 1); /* by overlap */
+}
+
+/* ---- after downtime */
+
+/* The server is away for an hour and ten seconds. */
+static const struct submission *be_away(struct world *w, struct wish wish)
+{
+    wish.every_ms = MINUTE_MS;
+    const struct submission *job = ask_submit_one(w, wish);
+    world_turn(w);
+    w->now_ms += HOUR_MS + 10 * SECOND_MS;
+    world_restart(w);
+    world_turn(w);
+    return job;
+}
+
+static void after_downtime_the_latest_slot_runs_and_the_others_are_one_record(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = be_away(&w, (struct wish){.overlap = OVERLAP_PARALLEL});
+    const struct exec_rec *skipped = find_exec(&w, job->job_id, EXEC_SKIPPED);
+    assert_int_equal(skipped->slot_count, 59);
+    assert_int_equal(skipped->slot_ms, job->due_ms);
+    assert_int_equal(skipped->slot_last_ms, job->due_ms + 58 * MINUTE_MS);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms,
+                     job->due_ms + 59 * MINUTE_MS);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms,
+                     job->due_ms + 60 * MINUTE_MS);
+}
+
+static void after_downtime_all_run_up_to_a_limit(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = be_away(
+        &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_ALL, HOUR_MS, 20}});
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 20);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 40);
+}
+
+static void what_is_older_than_its_grace_has_a_record_of_its_own(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job =
+        be_away(&w, (struct wish){.overlap = OVERLAP_PARALLEL,
+                                  .misfire = {MISFIRE_LATEST, 10 * MINUTE_MS, 100}});
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+}
+
+static void after_downtime_nothing_runs_when_the_policy_is_skip(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = be_away(
+        &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 0);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 60);
+    world_pass(&w, find_exec(&w, job->job_id, EXEC_SCHEDULED)->due_ms - w.now_ms);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+}
+
+/* ---- overlap */
+
+static void a_slot_is_skipped_while_the_run_before_it_is_not_over(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS);
+    world_turn(&w);
+    world_pass(&w, SECOND_MS);
+    fake_start(&w, &f);
+    world_pass(&w, SECOND_MS);
+    const struct exec_rec *skipped = find_exec(&w, job->job_id, EXEC_SKIPPED);
+    assert_int_equal(skipped->slot_ms, job->due_ms + SECOND_MS);
+    assert_true(str_index(skipped->trail, 'o') < skipped->trail.len);
+}
+
+static void a_run_that_waits_for_its_next_attempt_is_not_over_either(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .retries = 1, .policy = RETRY_FIXED, .retry_ms = HOUR_MS);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    struct poll_lease lease = fake_lease(&w, &f);
+    finish(&w, &f, &lease, OUTCOME_FAILED);
+    world_pass(&w, MINUTE_MS); /* although its next attempt lies beyond the horizon */
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 1);
+    world_restart(&w);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
+}
+
+static void slots_wait_for_each_other_when_they_queue(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4);
+    const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_QUEUE);
+    world_turn(&w);
+    world_pass(&w, SECOND_MS);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, SECOND_MS);
+    world_pass(&w, SECOND_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 2);
+    finish(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms, job->due_ms + SECOND_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 1);
+}
+
+static void no_more_slots_wait_than_may(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_QUEUE);
+    world_turn(&w);
+    world_pass(&w, SECOND_MS);
+    fake_start(&w, &f);
+    for (size_t i = 0; i < SPEC_OVERLAP_QUEUE_MAX + 2; i++) {
+        ask_poll(&w, &f, 0);
+        world_pass(&w, SECOND_MS);
+    }
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), SPEC_OVERLAP_QUEUE_MAX);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
+}
+
+static void a_slot_that_replaces_waits_until_the_other_is_gone(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .every_ms = SECOND_MS, .overlap = OVERLAP_REPLACE);
+    world_turn(&w);
+    world_pass(&w, SECOND_MS);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, SECOND_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_STOPPING), 1);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 1);
+    finish(&w, &f, &lease, OUTCOME_STOPPED);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 1);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+    world_pass(&w, SECOND_MS); /* what has not begun is replaced at once */
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 2);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+}
+
+/* ---- pause, resume, trigger, cancel */
+
+static void a_paused_job_fires_nothing_and_what_it_missed_is_one_record(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    ask_job(&w, CMD_PAUSE_JOB, job->job_id);
+    assert_int_equal(job_state_of(&w, job->job_id), JOB_PAUSED);
+    for (size_t i = 0; i < 5; i++)
+        world_pass(&w, MINUTE_MS);
+    world_restart(&w);
+    world_turn(&w);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 0);
+    ask_job(&w, CMD_RESUME_JOB, job->job_id);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 5);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 0);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms,
+                     job->due_ms + 5 * MINUTE_MS);
+}
+
+static void a_pause_between_two_slots_leaves_no_trace_in_the_schedule(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    ask_job(&w, CMD_PAUSE_JOB, job->job_id);
+    w.now_ms += MINUTE_MS - 1;
+    ask_job(&w, CMD_RESUME_JOB, job->job_id);
+    world_pass(&w, 1);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 0);
+}
+
+static void a_paused_job_that_runs_once_runs_when_it_is_resumed(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    ask_job(&w, CMD_PAUSE_JOB, job->job_id);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    ask_job(&w, CMD_RESUME_JOB, job->job_id);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
+}
+
+static void a_run_somebody_asks_for_leaves_the_schedule_alone(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .cron = "0 3 * * *");
+    world_turn(&w);
+    struct asked *asked = ask_job(&w, CMD_TRIGGER_JOB, job->job_id);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    assert_int_equal(asked->cmd.reply.exec_state, EXEC_QUEUED);
+    struct asked *again = ask_job(&w, CMD_TRIGGER_JOB, job->job_id);
+    assert_int_equal(again->cmd.reply.rc, RC_CONFLICT); /* overlap: skip */
+    struct poll_lease lease = fake_lease(&w, &f);
+    finish(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, job->due_ms);
+    struct asked *retry = ask_job(&w, CMD_RETRY_EXEC, lease.exec_id);
+    assert_int_equal(retry->cmd.reply.rc, RC_OK);
+}
+
+static void a_job_for_later_may_be_asked_for_now(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 5 * HOUR_MS);
+    world_turn(&w);
+    assert_int_equal(ask_job(&w, CMD_TRIGGER_JOB, job->job_id)->cmd.reply.rc, RC_OK);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(ask_job(&w, CMD_TRIGGER_JOB, job->job_id)->cmd.reply.rc, RC_CONFLICT);
+}
+
+static void cancelling_a_job_ends_its_schedule_and_all_its_runs(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .cron = "0 * * * *", .name = "a");
+    world_turn(&w);
+    ask_job(&w, CMD_TRIGGER_JOB, job->job_id);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_job(&w, CMD_CANCEL_JOB, job->job_id);
+    assert_int_equal(job_state_of(&w, job->job_id), JOB_CANCELLED);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 1);
+    assert_int_equal(w.table.claims.len, 1); /* what runs still has the name */
+    finish(&w, &f, &lease, OUTCOME_STOPPED);
+    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 2);
+}
+
+static void cancelling_the_slot_ahead_puts_the_next_one_ahead(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    ask_job(&w, CMD_CANCEL_EXEC, job->exec_id);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, job->due_ms + MINUTE_MS);
+    assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
+}
+
+/* ---- clocks */
+
+static void a_clock_set_back_fires_no_slot_twice(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .overlap = OVERLAP_PARALLEL);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    world_set_clock(&w, -10 * MINUTE_MS);
+    for (size_t i = 0; i < 10; i++)
+        world_pass(&w, MINUTE_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+    world_pass(&w, MINUTE_MS);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_slot_of_an_interval_is_one_interval_ahead),
+        cmocka_unit_test(a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit),
+        cmocka_unit_test(a_job_with_a_schedule_stays_active_when_a_run_ends),
+        cmocka_unit_test(a_slot_beyond_the_horizon_waits_in_the_store),
+        cmocka_unit_test(a_schedule_goes_on_after_a_restart),
+        cmocka_unit_test(after_downtime_the_latest_slot_runs_and_the_others_are_one_record),
+        cmocka_unit_test(after_downtime_all_run_up_to_a_limit),
+        cmocka_unit_test(what_is_older_than_its_grace_has_a_record_of_its_own),
+        cmocka_unit_test(after_downtime_nothing_runs_when_the_policy_is_skip),
+        cmocka_unit_test(a_slot_is_skipped_while_the_run_before_it_is_not_over),
+        cmocka_unit_test(a_run_that_waits_for_its_next_attempt_is_not_over_either),
+        cmocka_unit_test(slots_wait_for_each_other_when_they_queue),
+        cmocka_unit_test(no_more_slots_wait_than_may),
+        cmocka_unit_test(a_slot_that_replaces_waits_until_the_other_is_gone),
+        cmocka_unit_test(a_paused_job_fires_nothing_and_what_it_missed_is_one_record),
+        cmocka_unit_test(a_pause_between_two_slots_leaves_no_trace_in_the_schedule),
+        cmocka_unit_test(a_paused_job_that_runs_once_runs_when_it_is_resumed),
+        cmocka_unit_test(a_run_somebody_asks_for_leaves_the_schedule_alone),
+        cmocka_unit_test(a_job_for_later_may_be_asked_for_now),
+        cmocka_unit_test(cancelling_a_job_ends_its_schedule_and_all_its_runs),
+        cmocka_unit_test(cancelling_the_slot_ahead_puts_the_next_one_ahead),
+        cmocka_unit_test(a_clock_set_back_fires_no_slot_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

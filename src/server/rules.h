@@ -1,0 +1,13 @@
+/* rules.h - from a job's document to the rules that the engine decides by.
+ *
+ * Nearly all of that is a matter of values (`job/spec.h`); a schedule by cron also needs its time
+ * zone, which is a file of the system (`loop/zones.h`). */
+#pragma once
+#include "job/spec.h"
+
+struct zones;
+
+/* The rules, with a schedule in arena when the job recurs. zones may be NULL: then only UTC is
+ * known. RC_INVALID when there is no such zone. */
+enum rc rules_make(struct zones *zones, const struct spec *spec, struct arena *arena,
+                   struct rules *ret_rules, struct err *err);
