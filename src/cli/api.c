@@ -14,6 +14,7 @@ enum {
     PAGE_ITEMS_MAX = 1000,  /* what the server gives at most */
     QUERY_BYTES_MAX = 1 << 16,
     DETAILS_BYTES_MAX = 1 << 16,
+    REASON_BYTES_MAX = 1 << 18, /* what no server takes, but a command line holds */
 };
 
 struct str api_text(const struct json *object, struct str key)
@@ -190,21 +191,26 @@ enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, v
     return RC_OK;
 }
 
-static void keep_execution_id(void *arg, const struct json *item)
+struct str api_reason(const char *reason, struct arena *arena)
 {
-    struct str *id = arg;
-    *id = api_text(item, STR("execution_id"));
+    CLEANUP(buf_free) struct buf body = BUF(REASON_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&body);
+    if (reason == NULL)
+        return STR("");
+    json_open(&w);
+    json_put_str(&w, "reason", str_c(reason));
+    json_close(&w);
+    return arena_str(arena, buf_str(&body));
 }
 
 enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,
                          struct err *err)
 {
-    struct str id = target->is_execution ? target->id : STR("");
+    struct str id = target->id;
     if (!target->is_execution) {
-        struct str query = arena_printf(&cli->arena, "job=%.*s", STR_ARG(target->id));
-        struct api_list newest = {
-            .path = "/executions", .key = "executions", .query = query, .limit = 1};
-        TRY(api_list(cli, &newest, keep_execution_id, &id, err));
+        struct json job;
+        TRY(api_get(cli, arena_printf(&cli->arena, "/jobs/%.*s", STR_ARG(id)), &job, err));
+        id = api_text(&job, STR("last_execution_id"));
     }
     if (id.len == 0)
         return err_set(err, RC_NOT_FOUND, "%.*s has no executions", STR_ARG(target->id));

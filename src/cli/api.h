@@ -41,7 +41,11 @@ void api_add_encoded(struct buf *out, const char *text);
 /* Adds "name=value" to a query, percent-encoded; a NULL value adds nothing. */
 void api_add_param(struct buf *query, const char *name, const char *value);
 
-/* The id of the target's execution: itself, or the newest one of the job. */
+/* The body {"reason": …}, or none for a NULL. */
+struct str api_reason(const char *reason, struct arena *arena);
+
+/* The id of the target's execution: itself, or of a job the newest one whose time has come; before
+ * that, the one that waits for it. */
 enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,
                          struct err *err);
 

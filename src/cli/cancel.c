@@ -1,8 +1,6 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 
-enum { BODY_BYTES_MAX = 1 << 16 };
-
 struct cancel_args {
     struct cli_common common;
     const char *reason;
@@ -20,18 +18,6 @@ static const struct opts opts = {
     "(SIGTERM, after a grace time SIGKILL); `belfry show ID` says when it is gone.",
     table, COUNT_OF(table)};
 
-static struct str reason_body(const char *reason, struct arena *arena)
-{
-    CLEANUP(buf_free) struct buf body = BUF(BODY_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&body);
-    if (reason == NULL)
-        return STR("");
-    json_open(&w);
-    json_put_str(&w, "reason", str_c(reason));
-    json_close(&w);
-    return arena_str(arena, buf_str(&body));
-}
-
 static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
 {
     const struct cancel_args *args = arg;
@@ -40,7 +26,7 @@ static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
     TRY(cli_target(cli, &target, err));
     if (target.is_execution) {
         struct str path = arena_printf(&cli->arena, "/executions/%.*s/cancel", STR_ARG(target.id));
-        struct str body = reason_body(args->reason, &cli->arena);
+        struct str body = api_reason(args->reason, &cli->arena);
         TRY(api_call(cli, "POST", path, body, &answer, err));
     } else {
         if (args->reason != NULL)

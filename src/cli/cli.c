@@ -107,6 +107,14 @@ enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struc
     return rc == RC_NOT_FOUND ? (err->rc = RC_IO) : rc;
 }
 
+enum rc cli_is_job(const struct cli_target *target, const char *action, struct err *err)
+{
+    if (!target->is_execution)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "%s takes the id of a job, and %.*s is an execution", action,
+                   STR_ARG(target->id));
+}
+
 enum rc cli_no_words(const struct cli *cli, struct err *err)
 {
     if (cli->words.count == 0)

@@ -73,6 +73,8 @@ struct cli_target {
 
 /* RC_INVALID unless there is exactly one word, RC_NOT_FOUND when it cannot be anything's id. */
 enum rc cli_target(const struct cli *cli, struct cli_target *ret_target, struct err *err);
+/* RC_INVALID when it is an execution: what is called `action` is done to jobs. */
+enum rc cli_is_job(const struct cli_target *target, const char *action, struct err *err);
 /* RC_INVALID when there are words although the subcommand takes none. */
 enum rc cli_no_words(const struct cli *cli, struct err *err);
 

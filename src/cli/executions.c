@@ -14,17 +14,20 @@ static const struct view_field fields[] = {
     {{.title = "STATUS"}, VIEW_STATUS, "status"},
     {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
     {{.title = "STARTED", .optional = true}, VIEW_WHEN, "started_at"},
+    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_WHY, ""},
+    {{.title = "SLOT", .optional = true}, VIEW_WHEN, "slot"},
     {{.title = "JOB", .optional = true}, VIEW_TEXT, "job_id"},
     {{.title = "TRIES", .right = true, .optional = true}, VIEW_TEXT, "attempt_count"},
     {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
-    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
 };
 
 static const struct listing listing = {
-    .opts = {"executions", "[options]",
-             "Lists runs of jobs, the newest first. The status of a run is scheduled, queued,\n"
-             "running, retrying, completed, failed, timeout or cancelled.",
-             table, COUNT_OF(table)},
+    .opts =
+        {"executions", "[options]",
+         "Lists runs of jobs, the newest first. The status of a run is scheduled, blocked, queued,\n"
+         "running, retrying, completed, failed, timeout, cancelled or skipped. Slots that were\n"
+         "skipped for one reason are one line, from the first of them on.",
+         table, COUNT_OF(table)},
     .path = "/executions",
     .key = "executions",
     .nothing = "no executions",

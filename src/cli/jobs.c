@@ -15,6 +15,8 @@ static const struct view_field fields[] = {
     {{.title = "JOB"}, VIEW_TEXT, "job_id"},
     {{.title = "STATUS"}, VIEW_STATUS, "status"},
     {{.title = "NAME", .flexible = true}, VIEW_TEXT, "name"},
+    {{.title = "NEXT RUN", .optional = true}, VIEW_WHEN, "next_run_at"},
+    {{.title = "SCHEDULE", .flexible = true, .optional = true}, VIEW_TEXT, "schedule_text"},
     {{.title = "CREATED", .optional = true}, VIEW_WHEN, "created_at"},
     {{.title = "QUEUE", .flexible = true, .optional = true}, VIEW_TEXT, "queue"},
     {{.title = "COMMAND", .flexible = true, .optional = true}, VIEW_WORK, ""},
@@ -22,8 +24,8 @@ static const struct view_field fields[] = {
 
 static const struct listing listing = {
     .opts = {"jobs", "[options]",
-             "Lists jobs, the newest first. The status of a job is active, completed, failed or\n"
-             "cancelled.",
+             "Lists jobs, the newest first. The status of a job is active, paused, completed,\n"
+             "failed or cancelled.",
              table, COUNT_OF(table)},
     .path = "/jobs",
     .key = "jobs",

@@ -19,6 +19,11 @@ static const struct view_field job_lines[] = {
     LINE("description", VIEW_TEXT, "description"),
     LINE("status", VIEW_STATUS, "status"),
     LINE("runs", VIEW_WORK, ""),
+    LINE("schedule", VIEW_TEXT, "schedule_text"),
+    LINE("next run", VIEW_WHEN, "next_run_at"),
+    LINE("overlap", VIEW_TEXT, "overlap"),
+    LINE("misfire", VIEW_PAIRS, "misfire"),
+    LINE("stagger", VIEW_TEXT, "stagger"),
     LINE("working dir", VIEW_TEXT, "working_dir"),
     LINE("environment", VIEW_PAIRS, "env"),
     LINE("payload", VIEW_JSON, "payload"),
@@ -29,13 +34,16 @@ static const struct view_field job_lines[] = {
     LINE("retries", VIEW_TEXT, "retry.max_retries"),
     LINE("owner", VIEW_TEXT, "owner"),
     LINE("created", VIEW_WHEN, "created_at"),
-    LINE("next run", VIEW_WHEN, "next_run_at"),
     LINE("finished", VIEW_WHEN, "finished_at"),
 };
 
 static const struct view_field execution_lines[] = {
     LINE("execution", VIEW_TEXT, "execution_id"),
     LINE("job", VIEW_TEXT, "job_id"),
+    LINE("origin", VIEW_TEXT, "origin"),
+    LINE("slot", VIEW_WHEN, "slot"),
+    LINE("local time", VIEW_TEXT, "nominal_time"),
+    LINE("last slot", VIEW_WHEN, "slot_last"),
     LINE("retry of", VIEW_TEXT, "retry_of"),
     LINE("status", VIEW_STATUS, "status"),
     LINE("queue", VIEW_TEXT, "queue"),
@@ -46,17 +54,18 @@ static const struct view_field execution_lines[] = {
     LINE("started", VIEW_WHEN, "started_at"),
     LINE("finished", VIEW_WHEN, "finished_at"),
     LINE("took", VIEW_DURATION, "duration_ms"),
-    LINE("error", VIEW_TEXT, "error"),
+    LINE("error", VIEW_WHY, ""),
     LINE("result", VIEW_JSON, "result"),
 };
 
 static const struct view_field execution_columns[] = {
     {{.title = "EXECUTION"}, VIEW_TEXT, "execution_id"},
     {{.title = "STATUS"}, VIEW_STATUS, "status"},
-    {{.title = "STARTED", .optional = true}, VIEW_WHEN, "started_at"},
+    {{.title = "SLOT", .optional = true}, VIEW_WHEN, "slot"},
     {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
+    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_WHY, ""},
+    {{.title = "STARTED", .optional = true}, VIEW_WHEN, "started_at"},
     {{.title = "TRIES", .right = true, .optional = true}, VIEW_TEXT, "attempt_count"},
-    {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
 };
 
 static const struct view_field attempt_columns[] = {

@@ -10,6 +10,14 @@ static const struct opt table[] = {
     {"priority", 0, OPT_NUMBER, "N", AT(priority), "0 to 1000, higher first (500)"},
     {"at", 0, OPT_TEXT, "TIME", AT(at), "run then: 2026-11-16T08:00:00Z"},
     {"in", 0, OPT_TEXT, "DURATION", AT(in), "run after this: 90s, 15m, 1h30m, 2d"},
+    {"cron", 0, OPT_TEXT, "EXPR", AT(cron), "run by this, again and again: '0 3 * * *'"},
+    {"every", 0, OPT_TEXT, "DURATION", AT(every), "run again and again, this long apart"},
+    {"tz", 0, OPT_TEXT, "ZONE", AT(tz), "the time zone of --cron (UTC)"},
+    {"seconds", 0, OPT_FLAG, NULL, AT(seconds), "--cron has six fields, the first is seconds"},
+    {"overlap", 0, OPT_TEXT, "HOW", AT(overlap),
+     "while it still runs: skip|queue|parallel|replace"},
+    {"misfire", 0, OPT_TEXT, "HOW", AT(misfire), "after downtime: latest|all|skip"},
+    {"stagger", 0, OPT_TEXT, "DURATION", AT(stagger), "start up to this late, always the same"},
     {"retries", 0, OPT_NUMBER, "N", AT(retries), "how often to try again when it fails (0)"},
     {"timeout", 0, OPT_TEXT, "DURATION", AT(timeout), "end an attempt after this (none)"},
     {"concurrency", 0, OPT_TEXT, "KEY=N", AT(concurrency), "at most N with this key at once"},
@@ -21,9 +29,6 @@ static const struct opt table[] = {
     {"working-dir", 0, OPT_TEXT, "DIR", AT(working_dir), "where the command runs"},
     {"file", 'f', OPT_TEXT, "FILE|-", AT(file), "a job document, or one on each line"},
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
-    {"cron", 0, OPT_LATER, "EXPR", 0, NULL},
-    {"every", 0, OPT_LATER, "DURATION", 0, NULL},
-    {"tz", 0, OPT_LATER, "ZONE", 0, NULL},
     {"after", 0, OPT_LATER, "JOB", 0, NULL},
     {"idempotency-key", 0, OPT_LATER, "K", 0, NULL},
     {"team", 0, OPT_LATER, "T", 0, NULL},
@@ -37,10 +42,23 @@ static const struct opts opts = {
     "submits many, and prints an id per line.",
     table, COUNT_OF(table)};
 
+static bool recurs(struct str document, struct arena *arena)
+{
+    struct json job;
+    if (json_parse(document, arena, &job, NULL) != RC_OK)
+        return false; /* the server says it better */
+    const struct json *schedule = json_get(&job, STR("schedule"));
+    return schedule != NULL &&
+           (json_get(schedule, STR("cron")) != NULL || json_get(schedule, STR("every")) != NULL);
+}
+
 enum rc submit_one(struct cli *cli, const struct submit_args *args, struct str document,
                    struct err *err)
 {
     struct json answer;
+    if (args->wait && recurs(document, &cli->arena))
+        return err_set(err, RC_INVALID,
+                       "--wait is for a job that runs once; this one runs again and again");
     TRY(api_call(cli, "POST", STR("/jobs"), document, &answer, err));
     if (args->wait)
         return follow_to_exit(cli, api_text(&answer, STR("execution_id")), err);

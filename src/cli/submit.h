@@ -10,6 +10,13 @@ struct submit_args {
     int64_t priority; /* -1: not given */
     const char *at;
     const char *in;
+    const char *cron;
+    const char *every;
+    const char *tz;
+    bool seconds;
+    const char *overlap;
+    const char *misfire;
+    const char *stagger;
     int64_t retries;
     const char *timeout;
     const char *concurrency; /* KEY=N */

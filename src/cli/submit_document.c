@@ -7,6 +7,28 @@ enum {
     PAYLOAD_BYTES_MAX = 1 << 26,
 };
 
+/* What else there is to say about a schedule is the server's to know. */
+static enum rc check_when(const struct submit_args *args, struct err *err)
+{
+    const struct {
+        const char *name;
+        const char *value;
+    } given[] = {
+        {"--at", args->at}, {"--in", args->in}, {"--cron", args->cron}, {"--every", args->every}};
+    const char *first = NULL;
+    for (size_t i = 0; i < COUNT_OF(given); i++) {
+        if (given[i].value == NULL)
+            continue;
+        if (first != NULL)
+            return err_set(err, RC_INVALID, "either %s or %s, not both", first, given[i].name);
+        first = given[i].name;
+    }
+    if (args->cron == NULL && (args->tz != NULL || args->seconds))
+        return err_set(err, RC_INVALID, "%s belongs to --cron",
+                       args->tz != NULL ? "--tz" : "--seconds");
+    return RC_OK;
+}
+
 static enum rc check_work(const struct cli *cli, const struct submit_args *args, struct err *err)
 {
     const struct opt_words *words = &cli->words;
@@ -17,9 +39,7 @@ static enum rc check_work(const struct cli *cli, const struct submit_args *args,
         return err_set(err, RC_INVALID, "either a command or --handler, not both");
     if (args->handler == NULL && words->count == 0)
         return err_set(err, RC_INVALID, "nothing to run: the command goes behind --");
-    if (args->at != NULL && args->in != NULL)
-        return err_set(err, RC_INVALID, "either --at or --in, not both");
-    return RC_OK;
+    return check_when(args, err);
 }
 
 static void put_text(struct json_writer *w, const char *key, const char *value)
@@ -42,12 +62,30 @@ static void put_work(struct json_writer *w, const struct cli *cli, const struct 
 
 static void put_schedule(struct json_writer *w, const struct submit_args *args)
 {
-    if (args->at == NULL && args->in == NULL)
+    if (args->at == NULL && args->in == NULL && args->cron == NULL && args->every == NULL)
         return;
     json_key(w, "schedule");
     json_open(w);
     put_text(w, "at", args->at);
     put_text(w, "delay", args->in);
+    put_text(w, "every", args->every);
+    put_text(w, "cron", args->cron);
+    put_text(w, "timezone", args->tz);
+    if (args->seconds)
+        json_put_bool(w, "seconds", true);
+    json_close(w);
+}
+
+/* How the slots of a schedule are treated. */
+static void put_slots(struct json_writer *w, const struct submit_args *args)
+{
+    put_text(w, "overlap", args->overlap);
+    put_text(w, "stagger", args->stagger);
+    if (args->misfire == NULL)
+        return;
+    json_key(w, "misfire");
+    json_open(w);
+    put_text(w, "policy", args->misfire);
     json_close(w);
 }
 
@@ -128,6 +166,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     TRY(put_pairs(&w, "env", "env", &args->env, err));
     put_text(&w, "working_dir", args->working_dir);
     put_schedule(&w, args);
+    put_slots(&w, args);
     if (args->priority >= 0)
         json_put_int(&w, "priority", args->priority);
     put_text(&w, "queue", args->queue);

@@ -142,6 +142,7 @@ void table_add_status(struct buf *out, struct paper paper, struct str status)
         {STR_INIT("completed"), STR_INIT("\x1b[32m")}, {STR_INIT("failed"), STR_INIT("\x1b[31m")},
         {STR_INIT("timeout"), STR_INIT("\x1b[31m")},   {STR_INIT("running"), STR_INIT("\x1b[36m")},
         {STR_INIT("active"), STR_INIT("\x1b[36m")},    {STR_INIT("retrying"), STR_INIT("\x1b[33m")},
+        {STR_INIT("paused"), STR_INIT("\x1b[33m")},    {STR_INIT("skipped"), STR_INIT("\x1b[33m")},
         {STR_INIT("cancelled"), STR_INIT("\x1b[33m")}, {STR_INIT("draining"), STR_INIT("\x1b[33m")},
         {STR_INIT("away"), STR_INIT("\x1b[31m")},
     };

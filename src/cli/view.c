@@ -100,12 +100,24 @@ static struct str work_text(const struct json *job, struct arena *arena)
     return STR("");
 }
 
+/* "59 slots skipped: missed, and its misfire policy says so" */
+static struct str why_text(const struct json *execution, struct arena *arena)
+{
+    const struct json *error = json_get(execution, STR("error"));
+    const struct json *count = json_get(execution, STR("slot_count"));
+    struct str text = error != NULL && error->kind == JSON_STRING ? error->string : (struct str){0};
+    if (count == NULL || count->kind != JSON_INT || count->integer <= 1)
+        return text;
+    return arena_printf(arena, "%" PRId64 " slots skipped: %.*s", count->integer, STR_ARG(text));
+}
+
 static struct str value_text(enum view_kind kind, const struct json *value, struct arena *arena)
 {
     switch (kind) {
     case VIEW_WHEN: return when_text(value, arena);
     case VIEW_DURATION: return milliseconds_text(value, arena);
     case VIEW_BYTES: return bytes_text(value, arena);
+    case VIEW_WHY: return why_text(value, arena);
     case VIEW_WORK: return work_text(value, arena);
     case VIEW_WORDS:
     case VIEW_PAIRS: return joined_text(value, ", ", arena);

@@ -57,6 +57,16 @@ static void work_is_a_command_or_a_handler(void **state)
     assert_string_equal(text_of(VIEW_WORK, "", "{\"handler\":\"mail\"}"), "handler mail");
 }
 
+static void skipped_slots_are_told_with_their_number_and_the_reason(void **state)
+{
+    (void)state;
+    assert_string_equal(text_of(VIEW_WHY, "", "{\"error\":\"exit code 3\",\"slot_count\":1}"),
+                        "exit code 3");
+    assert_string_equal(text_of(VIEW_WHY, "", "{\"error\":null,\"slot_count\":0}"), "");
+    assert_string_equal(text_of(VIEW_WHY, "", "{\"error\":\"missed\",\"slot_count\":59}"),
+                        "59 slots skipped: missed");
+}
+
 static void lists_and_objects_become_one_line(void **state)
 {
     (void)state;
@@ -85,6 +95,7 @@ int main(void)
         cmocka_unit_test(moments_are_short_and_in_utc),
         cmocka_unit_test(sizes_have_the_unit_that_fits),
         cmocka_unit_test(work_is_a_command_or_a_handler),
+        cmocka_unit_test(skipped_slots_are_told_with_their_number_and_the_reason),
         cmocka_unit_test(lists_and_objects_become_one_line),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
     };

@@ -306,6 +306,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */
+    if (move->event == EV_SKIP)
+        t->error = move->reason; /* so that lists tell it, too */
     if (exec_is_final(to.state))
         finish(e, x, move);
 }

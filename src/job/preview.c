@@ -15,8 +15,7 @@ static int32_t offset_at(const struct schedule *s, int64_t at_ms)
 
 /* ---- words */
 
-static struct str schedule_words(const struct schedule *s, struct str zone_name,
-                                 struct arena *arena)
+struct str preview_words(const struct schedule *s, struct str zone_name, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
     char text[WHEN_TEXT_MAX];
@@ -160,7 +159,7 @@ static void add_notes(const struct schedule *s, int64_t from_ms, int64_t to_ms, 
 void preview_make(const struct schedule *s, struct str zone_name, int64_t from_ms, size_t count,
                   struct arena *arena, struct preview *ret_preview)
 {
-    struct preview p = {.text = schedule_words(s, zone_name, arena), .zone_name = zone_name};
+    struct preview p = {.text = preview_words(s, zone_name, arena), .zone_name = zone_name};
     struct slot slot;
     p.runs = ARENA_ARRAY(arena, struct preview_run, count);
     bool more = count > 0 && schedule_after(s, from_ms, &slot);

@@ -28,6 +28,9 @@ struct preview {
     size_t note_count;
 };
 
+/* The words alone. They need no zone but its name. */
+struct str preview_words(const struct schedule *s, struct str zone_name, struct arena *arena);
+
 /* The next `count` runs after from_ms, less when there are not so many. All of it lives in arena.
  * zone_name is what the schedule's zone is called. */
 void preview_make(const struct schedule *s, struct str zone_name, int64_t from_ms, size_t count,

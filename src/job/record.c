@@ -9,6 +9,18 @@ static const struct str outcome_names[OUTCOMES] = {
     [OUTCOME_LOST] = STR_INIT("lost"),       [OUTCOME_RETURNED] = STR_INIT("returned"),
 };
 
+static const struct str origin_names[ORIGINS] = {
+    [ORIGIN_ONCE] = STR_INIT("once"),
+    [ORIGIN_SLOT] = STR_INIT("slot"),
+    [ORIGIN_REQUEST] = STR_INIT("request"),
+};
+
+struct str origin_name(enum origin origin)
+{
+    assert(origin < ORIGINS);
+    return origin_names[origin];
+}
+
 struct str outcome_name(enum outcome outcome)
 {
     assert(outcome < OUTCOMES);

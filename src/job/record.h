@@ -32,6 +32,8 @@ enum origin {
     ORIGINS
 };
 
+struct str origin_name(enum origin origin);
+
 struct exec_rec {
     uint64_t id;
     uint64_t job_id;
@@ -55,8 +57,8 @@ struct exec_rec {
     uint64_t token;     /* of the newest lease; only grows */
     uint64_t worker_id; /* of the current lease; 0: none */
     struct str result;  /* JSON, final only; empty: none */
-    struct str error;   /* why the newest attempt that ended failed; an empty one in a
-                         * CHANGE_UPDATE keeps what is there */
+    struct str error;   /* why the newest attempt that ended failed, or it was skipped; an empty one
+                         * in a CHANGE_UPDATE keeps what is there */
     struct str trail;   /* read only; see exec_change.step */
 };
 

@@ -5,9 +5,11 @@
 #pragma once
 #include "server/request.h"
 
-request_step api_job_create, api_job_batch, api_job, api_job_delete;   /* api_jobs.c */
-request_step api_execution, api_execution_cancel, api_execution_retry; /* api_executions.c */
-request_step api_execution_logs, api_events;                           /* api_streams.c */
+request_step api_job_create, api_job_batch, api_job, api_job_delete, api_job_pause,
+    api_job_resume; /* api_jobs.c */
+request_step api_execution, api_execution_cancel, api_execution_retry,
+    api_job_trigger;                         /* api_executions.c */
+request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint;                              /* api_checkpoints.c */
 request_step api_jobs, api_executions, api_job_executions; /* api_lists.c */

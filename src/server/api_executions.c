@@ -1,7 +1,7 @@
 #include "server/api.h"
 #include "wire/record_json.h"
 
-enum { ANSWER_BYTES_MAX = 1024, REASON_BYTES_MAX = 400 };
+enum { ANSWER_BYTES_MAX = 1024 };
 
 static void look_execution(struct request *r, struct reader *reader)
 {
@@ -22,30 +22,7 @@ void api_execution(struct request *r)
         request_to_query(r, look_execution);
 }
 
-/* The body may be absent, or {"reason": "…"}. */
-static bool read_reason(struct request *r)
-{
-    struct json doc;
-    struct field_errors errors = {0};
-    if (!request_json(r, true, &doc))
-        return false;
-    for (size_t i = 0; i < doc.count; i++) {
-        const struct json_member *m = &doc.members[i];
-        if (!str_eq(m->key, STR("reason")))
-            field_error(&errors, r->arena, m->key, "unknown field");
-        else if (m->value.kind != JSON_STRING || m->value.string.len > REASON_BYTES_MAX)
-            field_error(&errors, r->arena, m->key, "must be a string of at most %d bytes",
-                        REASON_BYTES_MAX);
-        else
-            r->cmd.target.reason = m->value.string;
-    }
-    if (errors.count == 0)
-        return true;
-    request_fail_fields(r, &errors);
-    return false;
-}
-
-/* Begins the object both answers share; false when there is only a problem to tell. */
+/* Begins the object that all answers share; false when there is only a problem to tell. */
 static bool begin_answer(struct request *r, struct buf *out, struct json_writer *w)
 {
     if (r->cmd.reply.rc != RC_OK) {
@@ -75,7 +52,7 @@ static void answer_cancelled(struct request *r)
 
 void api_execution_cancel(struct request *r)
 {
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_reason(r))
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && request_reason(r))
         request_to_turn(r, CMD_CANCEL_EXEC, answer_cancelled);
 }
 
@@ -94,4 +71,20 @@ void api_execution_retry(struct request *r)
 {
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
         request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
+}
+
+static void answer_triggered(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_close(&w);
+    request_answer(r, 201, buf_str(&out));
+}
+
+void api_job_trigger(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+        request_to_turn(r, CMD_TRIGGER_JOB, answer_triggered);
 }

@@ -1,9 +1,9 @@
 #include "base/when.h"
 #include "loop/clock.h"
 #include "server/api.h"
+#include "server/job_view.h"
 #include "server/rules.h"
 #include "wire/preview_json.h"
-#include "wire/record_json.h"
 #include "wire/spec_json.h"
 
 enum {
@@ -255,17 +255,14 @@ void api_job_batch(struct request *r)
 static void look_job(struct request *r, struct reader *reader)
 {
     struct job_rec job;
-    struct exec_rec last;
-    struct attempt_rec *attempts;
-    size_t count;
-    struct err ignored;
+    struct job_view view;
     r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = job_view_read(reader, &job, r->arena, &view, &r->err);
     if (r->rc != RC_OK)
         return;
-    bool has_last = reader->ops->exec(reader, job.last_exec, r->arena, &last, &attempts, &count,
-                                      &ignored) == RC_OK;
     struct json_writer w = JSON_WRITER(&r->body);
-    job_print(&w, &job, has_last ? &last : NULL);
+    job_print(&w, &job, &view);
 }
 
 void api_job(struct request *r)
@@ -294,4 +291,37 @@ void api_job_delete(struct request *r)
 {
     if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
         request_to_turn(r, CMD_CANCEL_JOB, answer_deleted);
+}
+
+/* ---- pause, resume, run now */
+
+static void answer_state(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, CREATED_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_id(&w, "job_id", ID_JOB, r->cmd.reply.job_id);
+    json_put_str(&w, "status", job_state_name(r->cmd.reply.job_state));
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+static void change_state(struct request *r, enum command_kind kind)
+{
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id) && request_reason(r))
+        request_to_turn(r, kind, answer_state);
+}
+
+void api_job_pause(struct request *r)
+{
+    change_state(r, CMD_PAUSE_JOB);
+}
+
+void api_job_resume(struct request *r)
+{
+    change_state(r, CMD_RESUME_JOB);
 }

@@ -1,7 +1,7 @@
 /* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
 #include "base/when.h"
 #include "server/api.h"
-#include "wire/record_json.h"
+#include "server/job_view.h"
 
 #include <string.h>
 
@@ -169,8 +169,13 @@ static void look_jobs(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     begin_list(r, &w);
-    for (size_t i = 0; i < page.count; i++)
-        job_print_short(&w, &page.jobs[i]);
+    for (size_t i = 0; i < page.count; i++) {
+        struct job_view view;
+        r->rc = job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err);
+        if (r->rc != RC_OK)
+            return;
+        job_print_short(&w, &page.jobs[i], &view);
+    }
     end_list(r, &w, page.next);
 }
 

@@ -9,7 +9,12 @@
 #define JSON_TYPE "application/json"
 #define PROBLEM_TYPE "application/problem+json"
 
-enum { BODY_BYTES_MAX = 64 << 20, PAGE_LIMIT_DEFAULT = 50, PAGE_LIMIT_MAX = 1000 };
+enum {
+    BODY_BYTES_MAX = 64 << 20,
+    REASON_BYTES_MAX = 400,
+    PAGE_LIMIT_DEFAULT = 50,
+    PAGE_LIMIT_MAX = 1000,
+};
 
 /* ---- sending */
 
@@ -191,6 +196,28 @@ bool request_json(struct request *r, bool optional, struct json *ret_doc)
     if (ret_doc->kind == JSON_OBJECT)
         return true;
     request_problem(r, 400, "the body must be an object, not %s", json_kind_name(ret_doc->kind));
+    return false;
+}
+
+bool request_reason(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    if (!request_json(r, true, &doc))
+        return false;
+    for (size_t i = 0; i < doc.count; i++) {
+        const struct json_member *m = &doc.members[i];
+        if (!str_eq(m->key, STR("reason")))
+            field_error(&errors, r->arena, m->key, "unknown field");
+        else if (m->value.kind != JSON_STRING || m->value.string.len > REASON_BYTES_MAX)
+            field_error(&errors, r->arena, m->key, "must be a string of at most %d bytes",
+                        REASON_BYTES_MAX);
+        else
+            r->cmd.target.reason = m->value.string;
+    }
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
     return false;
 }
 

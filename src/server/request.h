@@ -97,6 +97,8 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 bool request_accepts(struct request *r, const char *type);
 /* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
+/* The body of a command about one thing, into r->cmd.target: absent, or {"reason": "…"}. */
+bool request_reason(struct request *r);
 /* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */
 bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id);
 bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id);

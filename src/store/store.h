@@ -124,6 +124,7 @@ struct filter {
     struct str name;           /* jobs only */
     struct str tag;            /* jobs only: "key:value" */
     uint64_t job_id;           /* executions only */
+    bool unfinished;           /* executions only: those that are not over */
     int64_t created_after_ms;  /* inclusive */
     int64_t created_before_ms; /* exclusive */
 };

@@ -1,5 +1,6 @@
 #include "wire/record_json.h"
 #include "base/id.h"
+#include "base/when.h"
 #include "job/trail.h"
 #include "wire/queue_json.h"
 
@@ -55,6 +56,24 @@ static void put_names(struct json_writer *w, const char *key, struct str names)
 
 /* ---- executions */
 
+/* Which promise it is for. Of a schedule's slots each is in exactly one record: its own, or that of a
+ * range which was skipped as a whole. */
+static void put_slot(struct json_writer *w, const struct exec_rec *exec)
+{
+    char text[WHEN_TEXT_MAX];
+    bool is_slot = exec->origin == ORIGIN_SLOT;
+    json_put_str(w, "origin", origin_name(exec->origin));
+    json_put_when(w, "slot", exec->slot_ms);
+    if (is_slot) { /* a clock on the wall shows no Z */
+        struct str local = when_format(text, exec->nominal_ms);
+        json_put_str(w, "nominal_time", str_head(local, local.len - 1));
+    } else {
+        json_put_null(w, "nominal_time");
+    }
+    json_put_when(w, "slot_last", exec->slot_last_ms);
+    json_put_int(w, "slot_count", exec->slot_count > 0 ? (int64_t)exec->slot_count : is_slot);
+}
+
 static void put_exec(struct json_writer *w, const struct exec_rec *exec)
 {
     json_put_id(w, "execution_id", ID_EXEC, exec->id);
@@ -63,7 +82,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     json_put_bool(w, "stopping", exec->state == EXEC_STOPPING);
     json_put_str(w, "queue", exec->queue);
     json_put_int(w, "priority", exec->priority);
-    json_put_when(w, "slot", exec->slot_ms);
+    put_slot(w, exec);
     json_put_when(w, "created_at", exec->created_ms);
     json_put_when(w, "due_at", exec->due_ms);
     json_put_when(w, "started_at", exec->started_ms);
@@ -131,7 +150,7 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec,
 
 /* ---- jobs */
 
-static void put_job(struct json_writer *w, const struct job_rec *job)
+static void put_job(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_put_id(w, "job_id", ID_JOB, job->id);
     json_put_str(w, "status", job_state_name(job->state));
@@ -139,37 +158,37 @@ static void put_job(struct json_writer *w, const struct job_rec *job)
     json_put_str(w, "owner", job->owner);
     json_put_when(w, "created_at", job->created_ms);
     json_put_when(w, "finished_at", job->finished_ms);
-    put_id(w, "last_execution_id", ID_EXEC, job->last_exec);
+    put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
+    json_put_text(w, "schedule_text", view->schedule_text);
+    json_put_when(w, "next_run_at", view->next_run_ms);
 }
 
-static void put_last(struct json_writer *w, const struct exec_rec *last)
+static void put_runs(struct json_writer *w, const struct job_view *view)
 {
     static const struct exec_rec none = {.state = EXEC_NONE};
-    bool current = last != NULL && !exec_is_final(last->state);
-    last = last == NULL ? &none : last;
+    const struct exec_rec *last = view->last == NULL ? &none : view->last;
     json_key(w, "current_execution");
-    if (current)
-        exec_print_short(w, last);
+    if (view->current != NULL)
+        exec_print_short(w, view->current);
     else
         json_null(w);
-    json_put_when(w, "next_run_at", current ? last->due_ms : 0);
     json_put_int(w, "retry_count", last->attempts > 0 ? last->attempts - 1 : 0);
     json_put_int(w, "lost_count", last->lost);
 }
 
-void job_print_short(struct json_writer *w, const struct job_rec *job)
+void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_open(w);
-    put_job(w, job);
+    put_job(w, job, view);
     json_raw_members(w, job->spec);
     json_close(w);
 }
 
-void job_print(struct json_writer *w, const struct job_rec *job, const struct exec_rec *last)
+void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_open(w);
-    put_job(w, job);
-    put_last(w, last);
+    put_job(w, job, view);
+    put_runs(w, view);
     put_transitions(w, job->trail);
     json_raw_members(w, job->spec);
     if (job->payload.len > 0)

@@ -8,11 +8,18 @@
 #include "job/log.h"
 #include "wire/json.h"
 
-/* last is the job's newest execution, or NULL when it is not known. It appears as
- * `current_execution` while it is unfinished, and gives the counters in any case. */
-void job_print(struct json_writer *w, const struct job_rec *job, const struct exec_rec *last);
+/* What a job does, as its definition and its executions tell. */
+struct job_view {
+    struct str schedule_text;       /* empty: its definition cannot be read */
+    int64_t next_run_ms;            /* 0: none that is known */
+    const struct exec_rec *current; /* under way; of a job that runs once, also ahead. NULL: none */
+    const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
+                                     * counters. NULL: not known */
+};
+
+void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 /* For lists: without payload, transitions and what only executions know. */
-void job_print_short(struct json_writer *w, const struct job_rec *job);
+void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 
 void exec_print(struct json_writer *w, const struct exec_rec *exec,
                 const struct attempt_rec *attempts, size_t attempt_count);

@@ -1,3 +1,4 @@
+#include "base/when.h"
 #include "job/trail.h"
 #include "wire/record_json.h"
 
@@ -104,7 +105,9 @@ static void a_job_is_shown_with_its_definition(void **state)
     (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_RUNNING);
-    job_print(&w, &job, &exec);
+    struct job_view view = {
+        .schedule_text = STR("once, right away"), .current = &exec, .last = &exec};
+    job_print(&w, &job, &view);
     assert_raw("job_id", "\"job_0000000000001\"");
     assert_raw("status", "\"active\"");
     assert_raw("version", "1");
@@ -112,6 +115,8 @@ static void a_job_is_shown_with_its_definition(void **state)
     assert_raw("created_at", "\"" AT "\"");
     assert_raw("finished_at", "null");
     assert_raw("last_execution_id", "\"exec_0000000000002\"");
+    assert_raw("schedule_text", "\"once, right away\"");
+    assert_raw("next_run_at", "null");
     assert_raw("name", "\"nightly\"");
     assert_raw("command", "[\"true\"]");
     assert_raw("payload", "{\"month\": 11}");
@@ -124,10 +129,9 @@ static void an_unfinished_execution_is_the_current_one(void **state)
     (void)state;
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_RETRYING);
-    exec.due_ms = AT_MS;
     exec.attempts = 3;
     exec.lost = 1;
-    job_print(&w, &job, &exec);
+    job_print(&w, &job, &(struct job_view){.current = &exec, .last = &exec, .next_run_ms = AT_MS});
     const struct json *current = written("current_execution");
     assert_true(str_eq(json_get(current, STR("status"))->string, STR("retrying")));
     assert_null(json_get(current, STR("attempts")));
@@ -142,7 +146,7 @@ static void a_finished_execution_is_not_current(void **state)
     struct job_rec job = a_job();
     struct exec_rec exec = an_exec(EXEC_FAILED);
     exec.attempts = 4;
-    job_print(&w, &job, &exec);
+    job_print(&w, &job, &(struct job_view){.last = &exec});
     assert_raw("current_execution", "null");
     assert_raw("next_run_at", "null");
     assert_raw("retry_count", "3");
@@ -154,21 +158,83 @@ static void a_job_whose_execution_is_not_known_is_shown_too(void **state)
     struct job_rec job = a_job();
     job.last_exec = 0;
     job.payload = STR("");
-    job_print(&w, &job, NULL);
+    job_print(&w, &job, &(struct job_view){0});
     assert_raw("current_execution", "null");
     assert_raw("last_execution_id", "null");
     assert_raw("retry_count", "0");
     assert_absent("payload");
 }
 
+static void the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with(void **state)
+{
+    (void)state;
+    struct job_rec job = a_job();
+    struct exec_rec exec = an_exec(EXEC_COMPLETED);
+    exec.id = 9;
+    job_print(&w, &job, &(struct job_view){.last = &exec, .next_run_ms = AT_MS});
+    assert_raw("last_execution_id", "\"exec_0000000000009\"");
+    assert_raw("current_execution", "null");
+    assert_raw("next_run_at", "\"" AT "\"");
+}
+
 static void a_job_in_a_list_is_short(void **state)
 {
     (void)state;
     struct job_rec job = a_job();
-    job_print_short(&w, &job);
+    struct job_view view = {.schedule_text = STR("every 15m"), .next_run_ms = AT_MS};
+    job_print_short(&w, &job, &view);
     assert_raw("name", "\"nightly\"");
+    assert_raw("schedule_text", "\"every 15m\"");
+    assert_raw("next_run_at", "\"" AT "\"");
+    assert_absent("current_execution");
     assert_absent("payload");
     assert_absent("transitions");
+}
+
+static void a_run_of_a_job_without_a_schedule_stands_for_no_slot(void **state)
+{
+    (void)state;
+    struct exec_rec exec = an_exec(EXEC_QUEUED);
+    exec_print_short(&w, &exec);
+    assert_raw("origin", "\"once\"");
+    assert_raw("slot", "\"" AT "\"");
+    assert_raw("nominal_time", "null");
+    assert_raw("slot_last", "null");
+    assert_raw("slot_count", "0");
+}
+
+static void a_slot_is_shown_by_its_moment_and_by_the_local_time_promised(void **state)
+{
+    (void)state;
+    struct exec_rec exec = an_exec(EXEC_QUEUED);
+    exec.origin = ORIGIN_SLOT;
+    exec.nominal_ms = AT_MS + 3600000;
+    exec_print_short(&w, &exec);
+    char local[WHEN_TEXT_MAX];
+    struct str text = when_format(local, exec.nominal_ms);
+    struct str shown = written("nominal_time")->string;
+    assert_raw("origin", "\"slot\"");
+    assert_raw("slot", "\"" AT "\"");
+    assert_int_equal(shown.len, text.len - 1); /* without the Z */
+    assert_memory_equal(shown.ptr, text.ptr, shown.len);
+    assert_raw("slot_last", "null");
+    assert_raw("slot_count", "1");
+}
+
+static void slots_skipped_together_are_one_record_with_their_number(void **state)
+{
+    (void)state;
+    struct exec_rec exec = an_exec(EXEC_SKIPPED);
+    exec.origin = ORIGIN_SLOT;
+    exec.slot_ms = AT_MS - 58 * 60000;
+    exec.slot_last_ms = AT_MS;
+    exec.slot_count = 59;
+    exec.error = STR("missed while the job was paused");
+    exec_print_short(&w, &exec);
+    assert_raw("status", "\"skipped\"");
+    assert_raw("slot_last", "\"" AT "\"");
+    assert_raw("slot_count", "59");
+    assert_raw("error", "\"missed while the job was paused\"");
 }
 
 static void an_execution_is_shown_with_its_attempts(void **state)
@@ -341,7 +407,12 @@ int main(void)
         cmocka_unit_test_setup(an_unfinished_execution_is_the_current_one, clear),
         cmocka_unit_test_setup(a_finished_execution_is_not_current, clear),
         cmocka_unit_test_setup(a_job_whose_execution_is_not_known_is_shown_too, clear),
+        cmocka_unit_test_setup(the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with,
+                               clear),
         cmocka_unit_test_setup(a_job_in_a_list_is_short, clear),
+        cmocka_unit_test_setup(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear),
+        cmocka_unit_test_setup(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear),
+        cmocka_unit_test_setup(slots_skipped_together_are_one_record_with_their_number, clear),
         cmocka_unit_test_setup(an_execution_is_shown_with_its_attempts, clear),
         cmocka_unit_test_setup(an_attempt_without_an_exit_code_has_null_there, clear),
         cmocka_unit_test_setup(a_stopping_execution_shows_running, clear),

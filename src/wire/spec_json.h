@@ -21,5 +21,5 @@ struct str spec_text(const struct spec *spec, struct arena *arena);
 /* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. */
 enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err);
 
-/* When it runs, in words: "once, right away", "once, 10m after it was submitted". */
+/* When it runs, in words: "once, right away", "at 03:00 every day (Europe/Berlin)". */
 struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct arena *arena);

@@ -475,6 +475,10 @@ static void the_schedule_is_told_in_words(void **state)
          "once, at 2026-11-16T08:00:01.000Z"},
         {"{\"command\":\"x\",\"schedule\":{\"at\":\"2020-01-01T00:00:00Z\"}}",
          "once, right away (the time given, 2020-01-01T00:00:00.000Z, has passed)"},
+        {"{\"command\":\"x\",\"schedule\":{\"every\":\"15m\"}}", "every 15m"},
+        {"{\"command\":\"x\",\"schedule\":{\"cron\":\"0 3 * * *\",\"timezone\":"
+         "\"Europe/Berlin\"}}",
+         "at 03:00 every day (Europe/Berlin)"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct spec spec = spec_of(cases[i].doc);

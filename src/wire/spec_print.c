@@ -1,5 +1,6 @@
 /* Job documents, written. spec_json.c reads them. */
 #include "base/when.h"
+#include "job/preview.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
@@ -186,6 +187,11 @@ struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct ar
             return arena_printf(arena, "once, at %s", when_format(text, spec->when_ms).ptr);
         return arena_printf(arena, "once, right away (the time given, %s, has passed)",
                             when_format(text, spec->when_ms).ptr);
+    case WHEN_EVERY:
+    case WHEN_CRON: {
+        struct schedule schedule = spec_schedule(spec, zone_utc()); /* words ask no clock */
+        return preview_words(&schedule, spec->zone, arena);
+    }
     default: return STR("once, right away");
     }
 }

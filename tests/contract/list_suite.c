@@ -38,8 +38,8 @@ static bool exec_fits(const struct exec_rec *exec, const struct filter *f)
 {
     enum exec_state shown = exec->state == EXEC_STOPPING ? EXEC_RUNNING : exec->state;
     return (f->state == 0 || exec->state == f->state || shown == f->state) &&
-           fits(f->queue, exec->queue) && (f->job_id == 0 || exec->job_id == f->job_id) &&
-           created_fits(f, exec->created_ms);
+           !(f->unfinished && exec_is_final(exec->state)) && fits(f->queue, exec->queue) &&
+           (f->job_id == 0 || exec->job_id == f->job_id) && created_fits(f, exec->created_ms);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -169,6 +169,7 @@ static void lists_agree_with_the_model(void **state)
             struct filter execs = random_filter(&w->rng, EXEC_STATES);
             if (m.jobs.len > 0 && rng_below(&w->rng, 4) == 0)
                 execs.job_id = m.jobs.items[rng_below(&w->rng, m.jobs.len)].id;
+            execs.unfinished = rng_below(&w->rng, 4) == 0;
             check_execs(w, &m, &execs, limit);
         }
     }
@@ -262,6 +263,26 @@ static void a_running_filter_shows_stopping_ones_too(void **state)
     assert_int_equal(got.count, 1);
 }
 
+static void an_unfinished_filter_leaves_out_what_is_over(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change changes[] = {
+        new_exec(w, &job, EXEC_COMPLETED), new_exec(w, &job, EXEC_BLOCKED),
+        new_exec(w, &job, EXEC_SKIPPED), new_exec(w, &job, EXEC_SCHEDULED)};
+    world_commit(w,
+                 (struct delta){.jobs = &job, .job_count = 1, .execs = changes, .exec_count = 4});
+    world_submit(w, EXEC_QUEUED);
+    struct filter f = {.job_id = job.job.id, .unfinished = true};
+    struct exec_page got = exec_page(w, &f, &(struct page){.limit = 9});
+    assert_int_equal(got.count, 2);
+    assert_int_equal(got.next, 0);
+    assert_int_equal(got.execs[0].state, EXEC_SCHEDULED);
+    assert_int_equal(got.execs[1].state, EXEC_BLOCKED);
+    f.state = EXEC_SKIPPED;
+    assert_int_equal(exec_page(w, &f, &(struct page){.limit = 9}).count, 0);
+}
+
 static void a_full_page_at_the_end_says_so(void **state)
 {
     struct world *w = *state;
@@ -327,6 +348,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(single_reads_agree_with_the_model),
     PROMISE(rows_that_arrive_meanwhile_shift_nothing),
     PROMISE(a_running_filter_shows_stopping_ones_too),
+    PROMISE(an_unfinished_filter_leaves_out_what_is_over),
     PROMISE(a_full_page_at_the_end_says_so),
     PROMISE(what_is_rare_is_found_by_following_the_pages),
 };

@@ -117,6 +117,8 @@ static void add_job(struct world *w, struct draft *d)
     exec.exec.created_ms = job.job.created_ms;
     if (exec_is_waiting(exec.exec.state))
         exec.exec.due_ms = some_ms(&w->rng);
+    exec.exec.origin = (enum origin)rng_below(&w->rng, ORIGINS);
+    exec.exec.nominal_ms = exec.exec.origin == ORIGIN_SLOT ? some_ms(&w->rng) : 0;
     job.job.last_exec = exec.exec.id;
     exec.exec.first = rng_below(&w->rng, 2) == 0;
     *VEC_PUSH(d->arena, &d->jobs) = job;
@@ -230,6 +232,10 @@ static void move_exec(struct world *w, const struct model *m, struct draft *d,
         next->due_ms = some_ms(&w->rng);
     if (to == EXEC_QUEUED)
         next->ready_ms = some_ms(&w->rng);
+    if (to == EXEC_SKIPPED) {
+        next->slot_last_ms = some_ms(&w->rng);
+        next->slot_count = 2 + rng_below(&w->rng, 9);
+    }
     if (ends) {
         next->finished_ms = some_ms(&w->rng);
         next->result = STR("[true]");

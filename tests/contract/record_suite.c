@@ -131,6 +131,53 @@ static void a_finished_execution_becomes_history(void **state)
     assert_str(got.trail, STR("born\nmoved\nfailed\n"));
 }
 
+/* What an execution is for, and, once it is skipped, how many slots it stands for. */
+static void slots_are_kept_and_listed(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change fired = new_exec(w, &job, EXEC_QUEUED);
+    struct exec_change ahead = new_exec(w, &job, EXEC_SCHEDULED);
+    struct exec_change range = new_exec(w, &job, EXEC_SKIPPED);
+    struct exec_change asked = new_exec(w, &job, EXEC_QUEUED);
+    fired.exec.origin = ahead.exec.origin = range.exec.origin = ORIGIN_SLOT;
+    asked.exec.origin = ORIGIN_REQUEST;
+    fired.exec.nominal_ms = T0 - 3600000;
+    ahead.exec.nominal_ms = range.exec.nominal_ms = T0;
+    ahead.exec.due_ms = T0 + 60000;
+    range.exec.slot_last_ms = T0 + 58 * 60000;
+    range.exec.slot_count = UINT64_C(5000000000);
+    struct exec_change changes[] = {fired, ahead, range, asked};
+    world_commit(w,
+                 (struct delta){.jobs = &job, .job_count = 1, .execs = changes, .exec_count = 4});
+
+    /* The one ahead is skipped later, with those that follow it. */
+    struct exec_rec before = read_exec(w, ahead.exec.id);
+    struct exec_change skipped = next_change(&before, CHANGE_FINISH, EXEC_SKIPPED);
+    skipped.exec.slot_last_ms = T0 + 60000;
+    skipped.exec.slot_count = 2;
+    world_commit(w, (struct delta){.execs = &skipped, .exec_count = 1});
+    world_reopen(w);
+
+    struct exec_page page;
+    assert_rc(w->reader->ops->execs(w->reader, &(struct filter){.job_id = job.job.id},
+                                    &(struct page){.limit = 9}, &w->arena, &page, &w->err),
+              RC_OK);
+    assert_int_equal(page.count, 4);
+    const struct exec_rec want[] = {asked.exec, range.exec, skipped.exec, fired.exec};
+    for (size_t i = 0; i < page.count; i++) {
+        struct exec_rec alone = read_exec(w, want[i].id);
+        const struct exec_rec *both[] = {&page.execs[i], &alone};
+        for (size_t j = 0; j < COUNT_OF(both); j++) {
+            assert_int_equal(both[j]->id, want[i].id);
+            assert_int_equal(both[j]->origin, want[i].origin);
+            assert_int_equal(both[j]->nominal_ms, want[i].nominal_ms);
+            assert_int_equal(both[j]->slot_last_ms, want[i].slot_last_ms);
+            assert_int_equal(both[j]->slot_count, want[i].slot_count);
+        }
+    }
+}
+
 static void an_error_is_kept_until_there_is_another_word(void **state)
 {
     struct world *w = *state;
@@ -382,6 +429,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(large_and_odd_texts_are_kept_whole),
     PROMISE(fetch_works_within_a_turn_and_without),
     PROMISE(a_finished_execution_becomes_history),
+    PROMISE(slots_are_kept_and_listed),
     PROMISE(an_error_is_kept_until_there_is_another_word),
     PROMISE(attempts_come_in_the_order_of_their_tokens),
     PROMISE(an_attempt_told_again_takes_the_place_of_the_first),

@@ -116,8 +116,9 @@ static bool exec_fits(const struct filter *f, const struct exec_rec *exec)
 {
     bool state_fits = f->state == 0 || f->state == exec->state ||
                       (f->state == EXEC_RUNNING && exec->state == EXEC_STOPPING);
-    return state_fits && text_fits(f->queue, exec->queue) &&
-           (f->job_id == 0 || f->job_id == exec->job_id) && created_fits(f, exec->created_ms);
+    return state_fits && !(f->unfinished && exec_is_final(exec->state)) &&
+           text_fits(f->queue, exec->queue) && (f->job_id == 0 || f->job_id == exec->job_id) &&
+           created_fits(f, exec->created_ms);
 }
 
 static bool on_page(const struct page *page, uint64_t id)

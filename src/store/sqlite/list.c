@@ -244,10 +244,10 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
     struct stretch live = {0};
     struct stretch history = {0};
     bool is_final = filter->state != 0 && exec_is_final(filter->state);
-    bool is_live = filter->state != 0 && !is_final;
+    bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(window_open(&w, db, filter, page, err));
-    if (filter->state == 0)
+    if (filter->state == 0 && !is_live)
         w.scan_max /= 2; /* a page's rows are shared by the two tables */
     if (!is_final)
         TRY(read_stretch(db, &live_table, filter, &w, page->limit, arena, &live, err));

@@ -1,0 +1,42 @@
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/follow.h"
+
+struct trigger_args {
+    struct cli_common common;
+    bool wait;
+};
+
+#define AT(member) offsetof(struct trigger_args, member)
+static const struct opt table[] = {
+    {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
+    CLI_COMMON_OPTS,
+};
+
+static const struct opts opts = {
+    "trigger", "JOB [options]",
+    "Runs a job now. One with a schedule keeps it: this is one run more. One that waits for its\n"
+    "time does not wait any longer. Prints the id of the execution.",
+    table, COUNT_OF(table)};
+
+static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
+{
+    const struct trigger_args *args = arg;
+    struct cli_target target;
+    struct json answer;
+    TRY(cli_target(cli, &target, err));
+    TRY(cli_is_job(&target, "trigger", err));
+    struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
+    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
+    struct str execution_id = api_text(&answer, STR("execution_id"));
+    if (args->wait)
+        return follow_to_exit(cli, execution_id, err);
+    cli_print_line(cli->format == CLI_JSON ? answer.raw : execution_id);
+    return RC_OK;
+}
+
+int trigger_command(int argc, char **argv)
+{
+    struct trigger_args args = {0};
+    return cli_main(&opts, argc, argv, &args.common, trigger);
+}
