@@ -19,6 +19,8 @@ ADMIN_CALLS = [
     ("GET", "/workers"), ("POST", f"/workers/{UNKNOWN_WORKER}/drain"), ("POST", "/jobs"),
     ("POST", "/jobs/batch"), ("GET", "/jobs"), ("GET", f"/jobs/{UNKNOWN_JOB}"),
     ("DELETE", f"/jobs/{UNKNOWN_JOB}"), ("GET", f"/jobs/{UNKNOWN_JOB}/executions"),
+    ("POST", f"/jobs/{UNKNOWN_JOB}/pause"), ("POST", f"/jobs/{UNKNOWN_JOB}/resume"),
+    ("POST", f"/jobs/{UNKNOWN_JOB}/trigger"),
     ("GET", "/executions"), ("GET", f"/executions/{UNKNOWN_EXECUTION}"),
     ("POST", f"/executions/{UNKNOWN_EXECUTION}/cancel"),
     ("POST", f"/executions/{UNKNOWN_EXECUTION}/retry"),
@@ -322,8 +324,7 @@ def test_features_that_are_not_there_are_refused_by_name():
     later = {
         "http": {"url": "https://example.org"}, "container": {"image": "x"}, "task": "t",
         "team": "t", "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
-        "sla": {"max": "1h"}, "overlap": "skip", "misfire": {"policy": "latest"},
-        "dst": {"gap": "after"}, "stagger": "30m",
+        "sla": {"max": "1h"},
         "depends_on": [{"job": UNKNOWN_JOB, "type": "success"}],
         "unique": {"key": "k"}, "start_within": "5m", "expires_in": "6h", "at_most_once": False,
         "calendars": ["holidays"], "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
@@ -331,9 +332,6 @@ def test_features_that_are_not_there_are_refused_by_name():
         for given in (value, None):
             problem = refused(400, "invalid", "POST", "/jobs", {"command": "true", field: given}, field)
             assert "not supported" in problem["detail"], problem
-    for field, value in {"cron": "0 3 * * *", "every": "15m", "timezone": "UTC", "seconds": True}.items():
-        schedule = {"schedule": {"delay": "1s", field: value}, "command": "true"}
-        refused(400, "invalid", "POST", "/jobs", schedule, "schedule." + field)
     refused(400, "invalid", "POST", "/jobs", {"command": "true", "retry": {"retry_on": ["timeout"]}},
             "retry.retry_on")
 

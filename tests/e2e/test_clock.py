@@ -10,7 +10,7 @@ import tempfile
 import pathlib
 import time
 
-from belfry import BELFRY, Server, main, tests_of
+from belfry import BELFRY, Server, main, tests_of, wait_for
 
 LEASE_S = 2
 
@@ -89,6 +89,61 @@ def test_a_clock_set_forward_brings_what_is_due_by_it():
         start = time.monotonic()
         server.wait_for_status(job, "completed")
         assert time.monotonic() - start < 10
+
+
+# ---- nights in which clocks change
+
+def seconds_of(when):
+    return round(datetime.datetime.fromisoformat(when.replace("Z", "+00:00")).timestamp())
+
+
+class Night:
+    """A job for 02:30 in Berlin, and a clock that goes through the night in leaps."""
+
+    def __init__(self, clock, begin):
+        self.clock, self.server = clock, clock.server
+        self.go_to(begin)
+        self.job = self.server.submit("--cron", "30 2 * * *", "--tz", "Europe/Berlin", "--", "true")
+
+    def go_to(self, when):
+        self.clock.set(seconds_of(when) - round(time.time()))
+
+    def runs(self):
+        """(slot, local time promised) of all that ran, oldest first."""
+        _, answer = self.server.api("GET", f"/jobs/{self.job}/executions")
+        return [(r["slot"][:16] + "Z", r["nominal_time"][:16])
+                for r in reversed(answer["executions"]) if r["status"] == "completed"]
+
+    def wait_for_runs(self, *runs):
+        wait_for(lambda: len(self.runs()) >= len(runs), f"{len(runs)} runs")
+        assert self.runs() == list(runs), self.runs()
+
+    def next_slot(self):
+        return self.server.job(self.job)["next_run_at"][:16] + "Z"
+
+
+def test_a_nightly_job_runs_once_in_the_nights_in_which_clocks_change():
+    clock = SetClock()
+    with clock.server:
+        # In spring 02:30 does not exist: once, at 03:00 local, and on the next day as usual.
+        night = Night(clock, "2026-03-29T00:59:58Z")
+        spring = ("2026-03-29T01:00Z", "2026-03-29T02:30")
+        night.wait_for_runs(spring)
+        assert night.next_slot() == "2026-03-30T00:30Z"
+        night.go_to("2026-03-30T00:29:58Z")
+        night.wait_for_runs(spring, ("2026-03-30T00:30Z", "2026-03-30T02:30"))
+        clock.server.cli("cancel", night.job)
+        # In autumn it comes twice: the first one counts, and the second passes by.
+        night = Night(clock, "2026-10-25T00:29:58Z")
+        autumn = ("2026-10-25T00:30Z", "2026-10-25T02:30")
+        night.wait_for_runs(autumn)
+        assert night.next_slot() == "2026-10-26T01:30Z"
+        night.go_to("2026-10-25T01:30:30Z")
+        done = clock.server.submit("--in", "1s", "--", "true")
+        clock.server.wait_for_status(done, "completed")
+        assert night.runs() == [autumn], night.runs()
+        night.go_to("2026-10-26T01:29:59Z")
+        night.wait_for_runs(autumn, ("2026-10-26T01:30Z", "2026-10-26T02:30"))
 
 
 def is_sanitized():

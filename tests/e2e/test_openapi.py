@@ -237,17 +237,19 @@ def table_of(name):
 def test_the_document_lists_the_fields_that_are_supported():
     schemas = document["components"]["schemas"]
     for table, schema in (("spec_fields", "JobDocument"), ("schedule_fields", "Schedule"),
-                          ("retry_fields", "Retry")):
-        supported, later = table_of(table)
-        assert later and supported == set(schemas[schema]["properties"]), table
+                          ("retry_fields", "Retry"), ("misfire_fields", "Misfire"),
+                          ("dst_fields", "Dst")):
+        supported, _ = table_of(table)
+        assert supported and supported == set(schemas[schema]["properties"]), table
     shown = set(schemas["JobDefinition"]["properties"])
     assert shown == set(schemas["JobDocument"]["properties"]) - {"payload"}
 
 
 def test_documented_defaults_are_the_server_s():
     schemas = document["components"]["schemas"]
-    job = expect(200, server, "GET", "/jobs/" + submit(server)[0])
-    for schema, shown in ((schemas["JobDocument"], job), (schemas["Retry"], job["retry"])):
+    job = expect(200, server, "GET", "/jobs/" + submit(server, schedule={"cron": "@yearly"})[0])
+    for schema, shown in ((schemas["JobDocument"], job), (schemas["Retry"], job["retry"]),
+                          (schemas["Misfire"], job["misfire"]), (schemas["Dst"], job["dst"])):
         for key, part in schema["properties"].items():
             if "default" in part:
                 assert shown[key] == part["default"], key
@@ -280,6 +282,17 @@ def test_documented_limits_are_the_server_s():
             assert not takes("retry", {field: part["maximum"] + 1}), field
         for word in part.get("enum", []):
             assert takes("retry", {field: word}), word
+    for field, part in (("misfire", "Misfire"), ("dst", "Dst"), ("overlap", None)):
+        for key, one in schemas[part]["properties"].items() if part else [(None, properties[field])]:
+            def given(value):
+                job = {"command": "true", "schedule": {"cron": "@yearly"},
+                       field: value if key is None else {key: value}}
+                return call(server, "POST", API + "/jobs", job).status == 201
+            for good in [*one.get("enum", []), *(one[end] for end in ("minimum", "maximum") if end in one)]:
+                assert given(good), (field, key, good)
+            if "maximum" in one:
+                assert not given(one["maximum"] + 1) and not given(one["minimum"] - 1), key
+            assert not given("sometimes"), (field, key)
     for field in ("concurrency", "rate"):
         schema = schemas[field.capitalize()]
         least, most = (schema["properties"]["limit"][end] for end in ("minimum", "maximum"))
@@ -388,6 +401,22 @@ def test_answers_about_jobs_are_as_documented():
     checked(200, "GET", f"{API}/jobs?queue={queue}&cursor={page['next_cursor']}")
     path = f"{API}/jobs/{job['job_id']}"
     assert checked(200, "GET", path)["current_execution"] is not None
+    assert checked(200, "POST", path + "/pause", {"reason": "moving"})["status"] == "paused"
+    checked(409, "POST", path + "/trigger")
+    checked(200, "POST", path + "/resume")
+    checked(201, "POST", path + "/trigger")
+    checked(409, "POST", path + "/trigger")
+    nightly = {"command": ["backup"], "queue": queue, "overlap": "queue", "misfire": {"limit": 5},
+               "dst": {"fold": "both"}, "stagger": "30m", "name": next(names),
+               "schedule": {"cron": "0 30 2 29 3 *", "timezone": "Europe/Berlin", "seconds": True}}
+    again = checked(201, "POST", API + "/jobs", nightly)
+    assert again["schedule_text"] == "at 02:30 on day 29 of the month in March (Europe/Berlin)", again
+    every = checked(201, "POST", API + "/jobs", {"command": ["true"], "queue": queue,
+                                                 "schedule": {"every": "1h"}})
+    checked(201, "POST", f"{API}/jobs/{every['job_id']}/trigger")
+    checked(200, "GET", f"{API}/jobs/{again['job_id']}")
+    checked(200, "GET", f"{API}/jobs?queue={queue}")
+    checked(200, "GET", f"{API}/jobs/{every['job_id']}/executions")
     checked(200, "GET", path + "/executions?count=true")
     checked(200, "DELETE", path)
     checked(200, "GET", path)
