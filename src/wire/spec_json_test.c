@@ -419,6 +419,7 @@ static void what_is_printed_reads_back_as_the_same(void **state)
         "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
         "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
         "{\"handler\": \"send_email\", \"schedule\": {\"at\": \"2031-01-01T00:00:00.5Z\"}}",
+        "{\"handler\": \"x\", \"schedule\": {\"at\": \"1970-01-01T00:00:00Z\"}}",
         "{\"handler\": \"x\", \"schedule\": {\"delay\": \"0s\"}, \"retry\": {\"jitter\": 0}}",
         "{\"command\": \"x\", \"env\": {\"A\": \"1\", \"B\": \"\"}, \"tags\": {\"t\": \"\"}}",
         "{\"command\": \"x\", \"retry\": {\"jitter\": 0.333, \"policy\": \"immediate\"}}",

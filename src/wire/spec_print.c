@@ -67,12 +67,14 @@ static void put_schedule(struct json_writer *w, const struct spec *spec)
         return;
     json_key(w, "schedule");
     json_open(w);
-    if (spec->when == WHEN_AT)
-        json_put_when(w, "at", spec->when_ms);
-    else if (spec->when == WHEN_CRON)
+    if (spec->when == WHEN_AT) {
+        json_key(w, "at");
+        json_when(w, spec->when_ms); /* also the first moment of 1970, which is not none */
+    } else if (spec->when == WHEN_CRON) {
         put_cron(w, spec);
-    else
+    } else {
         put_duration(w, spec->when == WHEN_EVERY ? "every" : "delay", spec->when_ms);
+    }
     json_close(w);
 }
 
