@@ -398,7 +398,8 @@ static inline void print_exec(struct printer *p, const struct exec_change *chang
                " token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->token,
-               STR_ARG(x->result), STR_ARG(x->error), STR_ARG(without_ids(p->arena, change->step)));
+               STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
+               STR_ARG(without_ids(p->arena, change->step)));
 }
 
 static inline void print_attempt(struct printer *p, const struct attempt_rec *a)
