@@ -385,6 +385,14 @@ static void refuse_retry(struct engine *e, struct command *cmd)
     command_fail(e, cmd, RC_BUSY, TOO_MANY_LIVE);
 }
 
+/* Its name went with it, and was claimed anew before anybody could know better. */
+static void refuse_cancelled(struct engine *e, struct command *cmd)
+{
+    if (cmd->question_count == 2)
+        give_back(e, &cmd->questions[1]);
+    command_fail(e, cmd, RC_CONFLICT, "the job was cancelled");
+}
+
 /* Of a job with a schedule it is one run more, beside those that are planned. */
 static void run_slot_again(struct engine *e, struct command *cmd, struct job *job)
 {
@@ -393,7 +401,7 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
     if (a == NULL || a->exec == NULL || !exec_is_final(a->exec->state))
         command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet; cancel it first");
     else if (job_is_over(job->v.state))
-        command_fail(e, cmd, RC_CONFLICT, "the job was cancelled");
+        refuse_cancelled(e, cmd);
     else if (other != NULL)
         overlaps(e, cmd, other);
     else

@@ -411,6 +411,23 @@ static void a_clock_set_back_fires_no_slot_twice(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 2);
 }
 
+static void a_run_that_is_refused_after_the_end_leaves_the_name_free(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .name = "nightly", .every_ms = HOUR_MS);
+    world_turn(&w);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    world_turn(&w);
+    struct asked *again = ask_about(&w, CMD_RETRY_EXEC, job->exec_id);
+    SUBMIT(&w); /* so that the turn is kept, and its claims with it */
+    world_turn(&w);
+    assert_int_equal(again->cmd.reply.rc, RC_CONFLICT);
+    const struct submission *next = SUBMIT(&w, .name = "nightly", .every_ms = HOUR_MS);
+    world_turn(&w);
+    assert_int_equal(next->rc, RC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +453,7 @@ int main(void)
         cmocka_unit_test(cancelling_a_job_ends_its_schedule_and_all_its_runs),
         cmocka_unit_test(cancelling_the_slot_ahead_puts_the_next_one_ahead),
         cmocka_unit_test(a_clock_set_back_fires_no_slot_twice),
+        cmocka_unit_test(a_run_that_is_refused_after_the_end_leaves_the_name_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
