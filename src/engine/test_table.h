@@ -311,6 +311,15 @@ static inline void answer_attempt(struct table *t, struct question *q)
     q->answer.attempt = map_get(&t->attempts, attempt_key(q->id, q->token));
 }
 
+static inline void answer_trail(struct table *t, struct question *q)
+{
+    const struct job_rec *job = map_get(&t->jobs, q->id);
+    const struct exec_rec *x = map_get(&t->live, q->id);
+    if (x == NULL)
+        x = map_get(&t->history, q->id);
+    q->answer.trail = job != NULL ? job->trail : x != NULL ? x->trail : STR("");
+}
+
 static inline void answer_claim(struct table *t, struct question *q)
 {
     struct claim *claim = strmap_get(&t->claims, q->claim.key);
@@ -330,6 +339,7 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_JOB: answer_job(t, q, q->id); break;
     case ASK_EXEC: answer_exec(t, q); break;
     case ASK_ATTEMPT: answer_attempt(t, q); break;
+    case ASK_TRAIL: answer_trail(t, q); break;
     default: answer_due(t, q); break;
     }
 }

@@ -237,6 +237,7 @@ enum question_kind {
     ASK_JOB,       /* the job and its unfinished executions */
     ASK_EXEC,      /* the execution, finished or not, its job, and the job's unfinished ones */
     ASK_ATTEMPT,   /* the attempt of an execution that had this token */
+    ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
     ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
 };
@@ -244,7 +245,7 @@ enum question_kind {
 struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
-    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_ATTEMPT: the execution */
+    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL; ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;
@@ -258,6 +259,7 @@ struct question {
         const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
         const struct exec_rec *live;       /* unfinished executions */
         size_t live_count;
-        bool more; /* ASK_DUE: limit was reached */
+        struct str trail; /* ASK_TRAIL: empty when there is no such thing */
+        bool more;        /* ASK_DUE: limit was reached */
     } answer;
 };

@@ -312,6 +312,60 @@ static void a_question_about_an_attempt_tells_the_one_with_that_token(void **sta
     assert_null(other.answer.attempt);
 }
 
+static void a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change execs[] = {
+        new_exec(w, &job, EXEC_COMPLETED),
+        new_exec(w, &job, EXEC_QUEUED),
+    };
+    job.step = STR("born\n");
+    execs[0].step = STR("over\n");
+    execs[1].step = STR("waits\n");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 2});
+    job.kind = CHANGE_UPDATE;
+    job.step = STR("paused\n");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
+    const struct {
+        uint64_t id;
+        struct str trail;
+    } cases[] = {
+        {job.job.id, STR("born\npaused\n")},
+        {execs[0].exec.id, STR("over\n")},
+        {execs[1].exec.id, STR("waits\n")},
+        {99, STR("")},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct question q = {.kind = ASK_TRAIL, .id = cases[i].id};
+        world_admit(w, &q);
+        assert_str(q.answer.trail, cases[i].trail);
+    }
+}
+
+static void a_trail_also_tells_the_end_that_came_with_the_newest_execution(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change exec = new_exec(w, &job, EXEC_RUNNING);
+    job.job.last_exec = exec.exec.id;
+    job.step = STR("born\n");
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    job.kind = CHANGE_UPDATE;
+    job.with_exec = true;
+    job.job.state = JOB_COMPLETED;
+    job.job.finished_ms = T0 + 5;
+    job.step = STR("over\n");
+    exec.kind = CHANGE_FINISH;
+    exec.exec.state = EXEC_COMPLETED;
+    exec.exec.finished_ms = T0 + 5;
+    exec.ends_job = &job;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    struct question q = {.kind = ASK_TRAIL, .id = job.job.id};
+    world_admit(w, &q);
+    assert_str(q.answer.trail, STR("born\nover\n"));
+}
+
 static void a_question_about_nothing_is_answered_with_nothing(void **state)
 {
     struct world *w = *state;
@@ -439,6 +493,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
     PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
+    PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),
+    PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution),
     PROMISE(a_question_about_nothing_is_answered_with_nothing),
     PROMISE(a_key_is_replaced_by_its_id),
 };

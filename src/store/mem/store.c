@@ -124,6 +124,18 @@ static void answer_attempt(struct mem_store *m, struct arena *arena, struct ques
     }
 }
 
+static void answer_trail(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct job_rec *job = map_get(&m->jobs, q->id);
+    const struct exec_rec *exec = map_get(&m->live, q->id);
+    if (exec == NULL)
+        exec = map_get(&m->history, q->id);
+    if (job != NULL)
+        q->answer.trail = arena_str(arena, job->trail);
+    else if (exec != NULL)
+        q->answer.trail = arena_str(arena, exec->trail);
+}
+
 static bool is_due(const struct exec_rec *exec, const struct question *q)
 {
     bool behind =
@@ -179,6 +191,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_JOB: answer_job(m, q->id, arena, q); break;
         case ASK_EXEC: answer_exec(m, arena, q); break;
         case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
+        case ASK_TRAIL: answer_trail(m, arena, q); break;
         case ASK_DUE: answer_due(m, arena, q); break;
         }
     }

@@ -112,6 +112,23 @@ static enum rc find_attempt(struct sqlite_store *s, struct arena *arena, struct 
     return RC_OK;
 }
 
+/* One that cannot be read is left out: it only explains. */
+static enum rc find_trail(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_TRAIL);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct str trail = row_text(&row);
+    if (!row.bad)
+        q->answer.trail = trail;
+    return RC_OK;
+}
+
 /* What ASK_DUE gathers: executions, and each of their jobs once. */
 struct due {
     struct arena *arena;
@@ -177,6 +194,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_JOB: return find_job(s, q->id, arena, q, err);
     case ASK_EXEC: return find_exec(s, arena, q, err);
     case ASK_ATTEMPT: return find_attempt(s, arena, q, err);
+    case ASK_TRAIL: return find_trail(s, arena, q, err);
     case ASK_DUE: return find_due(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */

@@ -159,6 +159,14 @@ SELECT * FROM history_row WHERE id = :id;
 -- name: find_attempt
 SELECT * FROM attempt_row WHERE exec_id = :exec_id AND token = :token;
 
+-- name: find_trail
+-- An id is that of one thing: jobs and executions share the generator.
+SELECT trail FROM job_full WHERE id = :id
+UNION ALL
+SELECT trail FROM live WHERE id = :id
+UNION ALL
+SELECT trail FROM history WHERE id = :id;
+
 -- name: live_of_job
 -- Here and below: what was made with the job is found by the job's row, the rest by the index.
 SELECT l.* FROM job j JOIN live_row l ON l.id = j.first_exec AND l.first <> 0

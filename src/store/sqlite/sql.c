@@ -27,6 +27,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_FIND_JOB] = "find_job",
     [SQL_FIND_EXEC] = "find_exec",
     [SQL_FIND_ATTEMPT] = "find_attempt",
+    [SQL_FIND_TRAIL] = "find_trail",
     [SQL_LIVE_OF_JOB] = "live_of_job",
     [SQL_DUE] = "due",
     [SQL_FETCH] = "fetch",

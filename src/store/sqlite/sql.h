@@ -31,6 +31,7 @@ enum sql {
     SQL_FIND_JOB,
     SQL_FIND_EXEC,
     SQL_FIND_ATTEMPT,
+    SQL_FIND_TRAIL,
     SQL_LIVE_OF_JOB,
     SQL_DUE,
     SQL_FETCH,
