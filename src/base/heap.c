@@ -123,3 +123,19 @@ const struct heap_item *heap_find(const struct heap *h, heap_accept *accept, con
 {
     return h->len == 0 ? NULL : find(h, 0, NULL, accept, arg);
 }
+
+static size_t count_before(const struct heap *h, uint64_t at, const struct heap_item *item,
+                           size_t count, size_t max)
+{
+    if (at >= h->len || count >= max || !before(&h->items[at], item))
+        return count;
+    count++;
+    for (uint64_t i = 1; i <= ARITY; i++)
+        count = count_before(h, at * ARITY + i, item, count, max);
+    return count;
+}
+
+size_t heap_count_before(const struct heap *h, const struct heap_item *item, size_t max)
+{
+    return count_before(h, 0, item, 0, max);
+}

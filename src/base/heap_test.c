@@ -141,6 +141,30 @@ static void find_agrees_with_looking_at_everything(void **state)
     assert_null(heap_find(&heap, is_multiple, &(uint64_t){1}));
 }
 
+static void counting_agrees_with_looking_at_everything_and_stops_at_its_bound(void **state)
+{
+    (void)state;
+    struct heap heap = {0};
+    static struct thing things[THINGS];
+    for (size_t i = 0; i < THINGS; i++) {
+        things[i].node.place = 0;
+        heap_push(&heap, &things[i].node, 1 + rng_below(&rng, 200), i);
+    }
+    for (uint32_t i = 0; i < heap.len; i++) {
+        const struct heap_item *item = &heap.items[i];
+        size_t expected = 0;
+        for (uint32_t j = 0; j < heap.len; j++) {
+            const struct heap_item *other = &heap.items[j];
+            expected += other->key != item->key ? other->key < item->key : other->tie < item->tie;
+        }
+        assert_int_equal(heap_count_before(&heap, item, SIZE_MAX), expected);
+        assert_int_equal(heap_count_before(&heap, item, 10), expected < 10 ? expected : 10);
+    }
+    struct heap_item any = heap.items[0];
+    heap_free(&heap);
+    assert_int_equal(heap_count_before(&heap, &any, 10), 0);
+}
+
 int main(int argc, char **argv)
 {
     rng = rng_for_test(argc, argv);
@@ -151,6 +175,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(removing_what_is_in_no_heap_does_nothing),
         cmocka_unit_test(the_largest_keys_are_keys_too),
         cmocka_unit_test(find_agrees_with_looking_at_everything),
+        cmocka_unit_test(counting_agrees_with_looking_at_everything_and_stops_at_its_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

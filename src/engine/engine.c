@@ -104,7 +104,7 @@ struct question *command_ask(struct engine *e, struct command *cmd, struct quest
 {
     size_t max = cmd->kind == CMD_SUBMIT ? cmd->submit.count
                  : cmd->kind == CMD_POLL ? cmd->poll.result_count
-                                         : 2;
+                                         : 4; /* see ask_explain */
     if (cmd->questions == NULL)
         cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
     assert(cmd->question_count < max);
@@ -130,6 +130,8 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_RESUME_JOB:
     case CMD_TRIGGER_JOB:
     case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
+    case CMD_EXPLAIN_JOB:
+    case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
     case CMD_POLL:
         if (round == 0)
             ask_results(e, cmd, list);
@@ -218,6 +220,8 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
+        [CMD_EXPLAIN_JOB] = decide_explain,
+        [CMD_EXPLAIN_EXEC] = decide_explain,
     };
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);

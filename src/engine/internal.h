@@ -306,6 +306,8 @@ void slot_unblock(struct engine *e, struct job *job);
 /* A run for which somebody asked. */
 struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, struct str actor,
                           struct str reason);
+/* Another run of the job than this one whose time has come and that is not over; NULL: none. */
+struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* What keeps another run from starting, by the job's own rule; NULL: nothing. */
 const struct exec *slot_in_the_way(const struct job *job);
 
@@ -329,6 +331,14 @@ void decide_resume(struct engine *e, struct command *cmd);
 void decide_trigger(struct engine *e, struct command *cmd);
 void ask_submit(struct engine *e, struct command *cmd, struct question_list *list);
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+/* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
+ * such thing, or it makes no sense, and the command has failed. */
+struct job *adopt_answer(struct engine *e, struct command *cmd);
+
+/* ---- explain.c: why something does not run */
+
+void ask_explain(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+void decide_explain(struct engine *e, struct command *cmd);
 
 /* ---- workers.c: registration, polls, reports */
 

@@ -148,7 +148,8 @@ static bool may_run_again(const struct answer *a)
 
 static bool is_about_job(const struct command *cmd)
 {
-    return cmd->kind != CMD_CANCEL_EXEC && cmd->kind != CMD_RETRY_EXEC;
+    return cmd->kind != CMD_CANCEL_EXEC && cmd->kind != CMD_RETRY_EXEC &&
+           cmd->kind != CMD_EXPLAIN_EXEC;
 }
 
 /* Of a job with a schedule, the execution ahead may lie beyond the horizon. */
@@ -178,9 +179,7 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
     }
 }
 
-/* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
- * such thing, or it makes no sense, and the command has failed. */
-static struct job *adopt_answer(struct engine *e, struct command *cmd)
+struct job *adopt_answer(struct engine *e, struct command *cmd)
 {
     const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
     if (a == NULL || a->job_count == 0 || (!is_about_job(cmd) && a->exec == NULL)) {

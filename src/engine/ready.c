@@ -201,7 +201,7 @@ void ready_leave(struct ready *r, struct track *track)
     free(track);
 }
 
-static bool bar_is_open(const struct bar *bar)
+bool bar_is_open(const struct bar *bar)
 {
     const struct limit *limit = bar->limit;
     if (limit == NULL)

@@ -82,6 +82,8 @@ void ready_limit(struct ready *r, struct limit *limit, const struct limit_values
 /* The queue of this lane closes, or opens. */
 void ready_close(struct ready *r, struct lane *lane, bool closed);
 
+/* True when this limit, if there is one, lets something start now. */
+bool bar_is_open(const struct bar *bar);
 /* True when something of the track may start now as far as its limits go. */
 bool track_is_open(const struct track *track);
 

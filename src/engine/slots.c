@@ -49,7 +49,7 @@ static bool is_under_way(const struct exec *x)
     return x->v.state == EXEC_QUEUED || x->v.state == EXEC_RETRYING || exec_is_leased(x->v.state);
 }
 
-static struct exec *find_under_way(const struct job *job, const struct exec *but)
+struct exec *slot_under_way(const struct job *job, const struct exec *but)
 {
     LIST_EACH(&job->execs, node)
     {
@@ -113,7 +113,7 @@ static void replace(struct engine *e, struct exec *x)
         if (old != x && (is_under_way(old) || old->v.state == EXEC_BLOCKED))
             exec_cancel(e, old, SERVER, reason);
     }
-    const struct exec *running = find_under_way(x->job, x);
+    const struct exec *running = slot_under_way(x->job, x);
     if (running != NULL)
         block(e, x, running);
     else
@@ -123,7 +123,7 @@ static void replace(struct engine *e, struct exec *x)
 /* Its time has come: whether it may go depends on what its job still does. */
 static void start(struct engine *e, struct exec *x)
 {
-    const struct exec *other = find_under_way(x->job, x);
+    const struct exec *other = slot_under_way(x->job, x);
     if (other == NULL || x->job->overlap == OVERLAP_PARALLEL)
         make_due(e, x, STR("its time has come"));
     else if (x->job->overlap == OVERLAP_QUEUE)
@@ -136,7 +136,7 @@ static void start(struct engine *e, struct exec *x)
 
 void slot_unblock(struct engine *e, struct job *job)
 {
-    if (find_under_way(job, NULL) != NULL)
+    if (slot_under_way(job, NULL) != NULL)
         return;
     LIST_EACH(&job->execs, node)
     {
@@ -264,5 +264,5 @@ struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, 
 
 const struct exec *slot_in_the_way(const struct job *job)
 {
-    return job->overlap == OVERLAP_SKIP ? find_under_way(job, NULL) : NULL;
+    return job->overlap == OVERLAP_SKIP ? slot_under_way(job, NULL) : NULL;
 }

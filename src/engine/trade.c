@@ -90,9 +90,14 @@ static bool has_line(struct str lines, struct str want)
     return false;
 }
 
+bool trade_knows(const struct trade *trade, struct str handler)
+{
+    return handler.len == 0 ? trade->runs_commands : has_line(trade->handlers, handler);
+}
+
 bool trade_serves(const struct trade *trade, struct str queue, struct str handler)
 {
     if (trade->queues.len > 0 && !has_line(trade->queues, queue))
         return false;
-    return handler.len == 0 ? trade->runs_commands : has_line(trade->handlers, handler);
+    return trade_knows(trade, handler);
 }

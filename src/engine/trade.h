@@ -30,5 +30,7 @@ struct trade *trade_join(struct trades *t, struct str queues, struct str handler
                          bool runs_commands);
 void trade_leave(struct trades *t, struct trade *trade);
 
+/* True when its workers can run this handler (empty: commands), whatever the queue. */
+bool trade_knows(const struct trade *trade, struct str handler);
 /* True when its workers take work from this queue for this handler (empty: commands). */
 bool trade_serves(const struct trade *trade, struct str queue, struct str handler);

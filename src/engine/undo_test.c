@@ -96,6 +96,14 @@ static void random_target(struct chaos *c)
     }
 }
 
+static void random_explain(struct chaos *c)
+{
+    if (chance(c, 50))
+        ask_about(&c->w, CMD_EXPLAIN_JOB, c->jobs[below(c, REMEMBERED)]);
+    else
+        ask_about(&c->w, CMD_EXPLAIN_EXEC, c->execs[below(c, REMEMBERED)]);
+}
+
 static void random_queue(struct chaos *c)
 {
     static const char *const queues[] = {"default", "mail", "slow"};
@@ -175,7 +183,7 @@ static void random_about_worker(struct chaos *c)
 
 static void random_command(struct chaos *c)
 {
-    size_t kind = below(c, 100);
+    size_t kind = below(c, 103);
     if (kind < 25)
         random_submit(c);
     else if (kind < 75)
@@ -188,8 +196,10 @@ static void random_command(struct chaos *c)
         random_about_worker(c);
     else if (kind < 98)
         random_queue(c);
-    else
+    else if (kind < 100)
         ask(&c->w, chance(c, 50) ? CMD_STATS : CMD_WORKERS);
+    else
+        random_explain(c);
 }
 
 /* ---- what came of it */

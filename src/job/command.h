@@ -5,6 +5,7 @@
  * request, so questions and replies live exactly as long as the command. */
 #pragma once
 #include "base/list.h"
+#include "job/explain.h"
 #include "job/poll.h"
 #include "job/spec.h"
 
@@ -16,6 +17,8 @@ enum command_kind {
     CMD_PAUSE_JOB,
     CMD_RESUME_JOB,
     CMD_TRIGGER_JOB, /* one run now, whatever its schedule says */
+    CMD_EXPLAIN_JOB, /* why it does not run */
+    CMD_EXPLAIN_EXEC,
     CMD_REGISTER,
     CMD_POLL,
     CMD_HANGUP,  /* the connection of a parked poll is gone: stop offering it work */
@@ -94,7 +97,7 @@ struct command {
             uint64_t id;       /* job, execution or worker */
             uint64_t seq;      /* CMD_HANGUP: the number of the poll */
             struct str reason; /* may be empty */
-        } target;              /* cancel, retry, drain, hangup */
+        } target;              /* cancel, retry, explain, drain, hangup */
         struct queue_wish queue;
         struct hello hello;
         struct poll poll;
@@ -118,6 +121,7 @@ struct command {
         size_t worker_count;
         const struct queue_view *queues;
         size_t queue_count;
+        const struct explanation *explanation;
         struct stats_view stats;
     } reply;
 };

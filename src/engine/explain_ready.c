@@ -1,0 +1,318 @@
+/* explain_ready.c - what keeps a ready execution from a worker. Everything here is bounded: it runs
+ * in the turn, and a queue may hold a million. */
+#include "engine/explain.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    AHEAD_MAX = 1000,   /* nobody needs to know more exactly */
+    TRACKS_MAX = 10000, /* of a lane, that are looked at */
+    TERMS_MAX = 20000,  /* leases that are looked at for the holders of a limit */
+    NAMES_BYTES_MAX = 1024,
+};
+
+/* ---- who holds a limit */
+
+/* One of these is not NULL. */
+struct held {
+    const struct queue *queue;
+    const struct limit *limit;
+};
+
+static bool holds(const struct job *job, const struct held *held)
+{
+    return held->queue != NULL ? job->queue == held->queue
+                               : job->track->bars[BAR_CONCURRENCY].limit == held->limit;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* Permits follow from leases, so nobody keeps a list of who has one: the leases are asked. */
+static size_t find_holders(const struct scene *s, const struct held *held, int64_t used,
+                           uint64_t **ret_execs)
+{
+    const struct heap *terms = &s->engine->terms;
+    uint64_t *execs = ARENA_ARRAY(s->arena, uint64_t, BLOCKER_EXECS_MAX);
+    size_t count = 0;
+    size_t enough = used < BLOCKER_EXECS_MAX ? (size_t)used : BLOCKER_EXECS_MAX;
+    for (uint32_t i = 0; i < terms->len && i < TERMS_MAX && count < enough; i++) {
+        struct term *term = CONTAINER_OF(terms->items[i].node, struct term, node);
+        if (term->kind != TERM_LEASE)
+            continue;
+        const struct exec *x = CONTAINER_OF(term, struct exec, term);
+        if (holds(x->job, held))
+            execs[count++] = x->id;
+    }
+    qsort(execs, count, sizeof *execs, by_number);
+    *ret_execs = execs;
+    return count;
+}
+
+/* ", held by exec_a, exec_b and 7 more"; nothing when none was found among those looked at. */
+static struct str name_holders(const struct scene *s, const uint64_t *execs, size_t count,
+                               size_t all)
+{
+    char bytes[NAMES_BYTES_MAX];
+    struct buf names = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    for (size_t i = 0; i < count; i++) {
+        char id[ID_TEXT_MAX];
+        buf_add(&names, i == 0 ? STR(", held by ") : STR(", "));
+        buf_add(&names, id_format(id, ID_EXEC, execs[i]));
+    }
+    if (count > 0 && all > count)
+        buf_printf(&names, " and %zu more", all - count);
+    return arena_str(s->arena, buf_str(&names));
+}
+
+static void add_held(struct scene *s, struct blocker blocker, const struct held *held,
+                     const char *about)
+{
+    uint64_t *execs;
+    blocker.exec_count = find_holders(s, held, blocker.used, &execs);
+    blocker.execs = execs;
+    struct str names = name_holders(s, execs, blocker.exec_count, (size_t)blocker.used);
+    blocker.text = arena_printf(
+        s->arena, "%s is at %" PRId64 " of %" PRId64 "%.*s; it opens when one of them ends", about,
+        blocker.used, blocker.limit, STR_ARG(names));
+    scene_add(s, blocker);
+}
+
+/* ---- limits */
+
+static void explain_queue_limit(struct scene *s)
+{
+    const struct queue *q = s->job->queue;
+    if (q->v.concurrency == 0 || q->held < q->v.concurrency)
+        return;
+    const struct held held = {.queue = q};
+    struct str about = arena_printf(s->arena, "the limit of queue '%.*s'", STR_ARG(q->name));
+    add_held(s,
+             (struct blocker){
+                 .kind = BLOCKER_QUEUE_FULL,
+                 .queue = arena_str(s->arena, q->name),
+                 .used = q->held,
+                 .limit = q->v.concurrency,
+             },
+             &held, about.ptr);
+}
+
+static void explain_concurrency(struct scene *s)
+{
+    const struct bar *bar = &s->job->track->bars[BAR_CONCURRENCY];
+    if (bar_is_open(bar))
+        return;
+    const struct held held = {.limit = bar->limit};
+    struct str about =
+        arena_printf(s->arena, "its concurrency key '%.*s'", STR_ARG(bar->limit->key));
+    add_held(s,
+             (struct blocker){
+                 .kind = BLOCKER_CONCURRENCY,
+                 .key = arena_str(s->arena, bar->limit->key),
+                 .used = bar->limit->held,
+                 .limit = bar->max,
+             },
+             &held, about.ptr);
+}
+
+static void explain_rate(struct scene *s)
+{
+    const struct bar *bar = &s->job->track->bars[BAR_RATE];
+    if (bar_is_open(bar))
+        return;
+    /* By the boot clock, as it will wake. */
+    int64_t until_ms = s->engine->now_ms + bar->limit->v.wake_ms - s->engine->boot_ms;
+    struct str when = scene_when(s, until_ms);
+    scene_add(
+        s, (struct blocker){
+               .kind = BLOCKER_RATE,
+               .text = arena_printf(s->arena, "its rate key '%.*s' allows the next start at %.*s",
+                                    STR_ARG(bar->limit->key), STR_ARG(when)),
+               .key = arena_str(s->arena, bar->limit->key),
+               .until_ms = until_ms,
+           });
+}
+
+/* ---- workers */
+
+struct census {
+    uint32_t all;
+    uint32_t able;    /* know the handler, or run commands */
+    uint32_t serving; /* and take from its queue */
+    uint32_t draining;
+    uint32_t silent;
+    uint32_t slots; /* of those that serve, do not drain and are heard */
+    uint32_t busy;
+    bool has_room;
+};
+
+static bool is_silent(const struct engine *e, const struct worker *w)
+{
+    return w->v.parked == NULL && e->boot_ms - w->v.seen_ms > e->options.lease_ms;
+}
+
+static void count_serving(const struct engine *e, const struct worker *w, struct census *c)
+{
+    c->serving++;
+    c->draining += w->v.draining;
+    if (w->v.draining)
+        return;
+    c->silent += is_silent(e, w);
+    if (is_silent(e, w))
+        return;
+    bool offers_none = w->v.parked != NULL && w->v.offered == 0;
+    c->slots += w->slots;
+    c->busy += w->busy;
+    c->has_room = c->has_room || (w->busy < w->slots && !offers_none);
+}
+
+static struct census count_workers(const struct scene *s)
+{
+    const struct lane *lane = s->job->track->lane;
+    struct census c = {0};
+    MAP_EACH(&s->engine->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (w->v.gone)
+            continue;
+        c.all++;
+        c.able += trade_knows(w->trade, lane->handler);
+        if (trade_serves(w->trade, lane->queue, lane->handler))
+            count_serving(s->engine, w, &c);
+    }
+    return c;
+}
+
+/* Counts as people say it: "1 worker", "2 workers". */
+#define WORKERS(count) (count), (count) == 1 ? "worker" : "workers"
+
+static struct blocker find_unserved(const struct scene *s, const struct census *c)
+{
+    const struct lane *lane = s->job->track->lane;
+    struct blocker b = {.kind = BLOCKER_NO_WORKER,
+                        .text = STR("no worker is connected; start one: belfry worker")};
+    if (c->all == 0)
+        return b;
+    if (c->able > 0) {
+        b.kind = BLOCKER_QUEUE_UNSERVED;
+        b.queue = arena_str(s->arena, lane->queue);
+        b.text =
+            arena_printf(s->arena,
+                         "%" PRIu32 " %s could run it, but none serves the queue '%.*s'; start "
+                         "one that does: belfry worker --queues %.*s",
+                         WORKERS(c->able), STR_ARG(lane->queue), STR_ARG(lane->queue));
+    } else if (lane->handler.len > 0) {
+        b.kind = BLOCKER_NO_HANDLER;
+        b.handler = arena_str(s->arena, lane->handler);
+        b.text =
+            arena_printf(s->arena,
+                         "%" PRIu32 " %s connected, but none knows the handler '%.*s'; start a "
+                         "worker that does",
+                         c->all, c->all == 1 ? "worker is" : "workers are", STR_ARG(lane->handler));
+    } else {
+        b.kind = BLOCKER_NO_COMMANDS;
+        b.text = arena_printf(s->arena,
+                              "%" PRIu32 " %s connected, but none runs commands; start one that "
+                              "does: belfry worker",
+                              c->all, c->all == 1 ? "worker is" : "workers are");
+    }
+    return b;
+}
+
+bool explain_unserved(struct scene *s)
+{
+    struct census c = count_workers(s);
+    if (c.serving > 0)
+        return false;
+    scene_add(s, find_unserved(s, &c));
+    return true;
+}
+
+static struct blocker find_busy(const struct scene *s, const struct census *c)
+{
+    struct blocker b = {.kind = BLOCKER_WORKERS_BUSY};
+    uint32_t heard = c->serving - c->draining - c->silent;
+    if (heard > 0) {
+        b.used = c->busy;
+        b.limit = c->slots;
+        b.text =
+            arena_printf(s->arena,
+                         "%" PRIu32 " %s could run it, but no slot is free (%" PRIu32 " of %" PRIu32
+                         " in use); it starts when one is, or on another worker",
+                         WORKERS(heard), c->busy, c->slots);
+    } else if (c->silent > 0) {
+        b.kind = BLOCKER_WORKERS_SILENT;
+        b.text =
+            arena_printf(s->arena,
+                         "%" PRIu32 " %s could run it, but the server does not hear from them; "
+                         "look after them, or start another",
+                         WORKERS(c->silent));
+    } else {
+        b.kind = BLOCKER_WORKERS_DRAINING;
+        b.text = arena_printf(s->arena,
+                              "%" PRIu32 " %s could run it, but all of them finish what they have "
+                              "and leave; start another",
+                              WORKERS(c->draining));
+    }
+    return b;
+}
+
+static void explain_busy(struct scene *s)
+{
+    struct census c = count_workers(s);
+    if (c.serving > 0 && !c.has_room)
+        scene_add(s, find_busy(s, &c));
+}
+
+/* ---- who stands before it */
+
+/* Those of its own track, and of the others that may start now. */
+static size_t count_ahead(const struct exec *x)
+{
+    const struct track *own = x->job->track;
+    const struct heap *tracks = &own->lane->heap;
+    const struct heap_item *place = &own->heap.items[x->ready.place - 1];
+    size_t count = heap_count_before(&own->heap, place, AHEAD_MAX);
+    for (uint32_t i = 0; i < tracks->len && i < TRACKS_MAX && count < AHEAD_MAX; i++) {
+        const struct track *track = CONTAINER_OF(tracks->items[i].node, struct track, order);
+        if (track != own)
+            count += heap_count_before(&track->heap, place, AHEAD_MAX - count);
+    }
+    return count;
+}
+
+static void explain_ahead(struct scene *s)
+{
+    const struct exec *x = s->exec;
+    const struct lane *lane = x->job->track->lane;
+    size_t ahead = heap_holds(&x->ready) ? count_ahead(x) : 0; /* of a paused job: nowhere */
+    if (ahead == 0)
+        return;
+    bool more = ahead == AHEAD_MAX;
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_BEHIND,
+                     .text = arena_printf(s->arena,
+                                          "%s%zu %s before it in the queue '%.*s'; it moves up as "
+                                          "they start",
+                                          more ? "at least " : "", ahead,
+                                          ahead == 1 ? "other stands" : "others stand",
+                                          STR_ARG(lane->queue)),
+                     .queue = arena_str(s->arena, lane->queue),
+                     .ahead = (int64_t)ahead,
+                     .ahead_is_min = more,
+                 });
+}
+
+void explain_ready(struct scene *s)
+{
+    explain_queue_limit(s);
+    explain_concurrency(s);
+    explain_rate(s);
+    explain_busy(s);
+    explain_ahead(s);
+}
