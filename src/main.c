@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"queues", queues_command, "list queues; pause, resume or limit one"},
     {"workers", workers_command, "list workers"},
     {"show", show_command, "show all about a job or an execution"},
+    {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"pause", pause_command, "keep a job from running"},

@@ -17,6 +17,15 @@ enum {
     REASON_BYTES_MAX = 1 << 18, /* what no server takes, but a command line holds */
 };
 
+enum rc api_explain(struct cli *cli, const struct cli_target *target, struct json *ret_json,
+                    struct err *err)
+{
+    struct str path =
+        arena_printf(&cli->arena, "/%s/%.*s/explain", target->is_execution ? "executions" : "jobs",
+                     STR_ARG(target->id));
+    return api_get(cli, path, ret_json, err);
+}
+
 struct str api_text(const struct json *object, struct str key)
 {
     const struct json *value = json_get(object, key);

@@ -49,6 +49,10 @@ struct str api_reason(const char *reason, struct arena *arena);
 enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struct str *ret_id,
                          struct err *err);
 
+/* Why the target does not run: the answer of its /explain. */
+enum rc api_explain(struct cli *cli, const struct cli_target *target, struct json *ret_json,
+                    struct err *err);
+
 /* The text of a member, or an empty one when it is missing or no text. */
 struct str api_text(const struct json *object, struct str key);
 

@@ -11,6 +11,7 @@ int executions_command(int argc, char **argv);
 int queues_command(int argc, char **argv);
 int workers_command(int argc, char **argv);
 int show_command(int argc, char **argv);
+int explain_command(int argc, char **argv);
 int logs_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);
 int pause_command(int argc, char **argv);

@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 #include "cli/view.h"
 
+enum { WHY_BYTES_MAX = 1 << 16 };
+
 static const struct opt table[] = {CLI_COMMON_OPTS};
 
 static const struct opts opts = {"show", "ID [options]",
@@ -18,6 +20,7 @@ static const struct view_field job_lines[] = {
     LINE("name", VIEW_TEXT, "name"),
     LINE("description", VIEW_TEXT, "description"),
     LINE("status", VIEW_STATUS, "status"),
+    LINE("why", VIEW_TEXT, "why"),
     LINE("runs", VIEW_WORK, ""),
     LINE("schedule", VIEW_TEXT, "schedule_text"),
     LINE("next run", VIEW_WHEN, "next_run_at"),
@@ -46,6 +49,7 @@ static const struct view_field execution_lines[] = {
     LINE("last slot", VIEW_WHEN, "slot_last"),
     LINE("retry of", VIEW_TEXT, "retry_of"),
     LINE("status", VIEW_STATUS, "status"),
+    LINE("why", VIEW_TEXT, "why"),
     LINE("queue", VIEW_TEXT, "queue"),
     LINE("priority", VIEW_TEXT, "priority"),
     LINE("worker", VIEW_TEXT, "worker_id"),
@@ -130,6 +134,30 @@ static enum rc show_execution(struct cli *cli, const struct json *execution)
     return RC_OK;
 }
 
+/* Why it waits, as one more member. Without an answer the rest is shown all the same. */
+static void add_why(struct cli *cli, const struct cli_target *target, struct json *thing)
+{
+    const struct json *finished = json_get(thing, STR("finished_at"));
+    struct json answer;
+    struct err ignored;
+    if (finished == NULL || finished->kind != JSON_NULL ||
+        api_explain(cli, target, &answer, &ignored) != RC_OK)
+        return;
+    const struct json *blockers = json_get(&answer, STR("blockers"));
+    if (blockers == NULL || blockers->kind != JSON_ARRAY || blockers->count == 0)
+        return;
+    CLEANUP(buf_free) struct buf text = BUF(thing->raw.len + WHY_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&text);
+    struct json both;
+    json_open(&w);
+    json_put_str(&w, "why", api_text(&answer, STR("summary")));
+    json_raw_members(&w, thing->raw);
+    json_close(&w);
+    if (!text.overflow &&
+        json_parse(arena_str(&cli->arena, buf_str(&text)), &cli->arena, &both, &ignored) == RC_OK)
+        *thing = both;
+}
+
 static enum rc show(struct cli *cli, const void *args, struct err *err)
 {
     (void)args;
@@ -143,6 +171,7 @@ static enum rc show(struct cli *cli, const void *args, struct err *err)
         cli_print_line(thing.raw);
         return RC_OK;
     }
+    add_why(cli, &target, &thing);
     return target.is_execution ? show_execution(cli, &thing)
                                : show_job(cli, &thing, target.id, err);
 }
