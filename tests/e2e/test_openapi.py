@@ -530,6 +530,25 @@ def test_answers_about_queues_are_as_documented():
     checked(200, "GET", API + "/queues?count=true&limit=1")
 
 
+def test_explanations_are_as_documented():
+    queue = next(names)
+    limit = {"key": queue, "limit": 1}
+    submit(server, queue=queue, concurrency=limit)
+    worker = Worker(server, queues=[queue], commands=True)
+    worker.take()
+    checked(200, "POST", f"{API}/queues/{queue}/pause")
+    runs = [submit(server, queue=queue, concurrency=limit) for _ in range(2)]
+    told = checked(200, "GET", f"{API}/jobs/{runs[1][0]}/explain")
+    assert [b["kind"] for b in told["blockers"]] == ["queue_paused", "concurrency", "behind"], told
+    checked(200, "GET", f"{API}/executions/{runs[1][1]}/explain")
+    job_id, _ = submit(server, queue=queue, handler=queue, schedule={"delay": "1h"})
+    told = checked(200, "GET", f"{API}/jobs/{job_id}/explain")
+    assert [b["kind"] for b in told["blockers"]] == ["queue_paused", "scheduled", "no_handler"], told
+    checked(400, "GET", f"{API}/jobs/{job_id}/explain?x=1")
+    checked(404, "GET", f"{API}/jobs/{UNKNOWN_JOB}/explain")
+    checked(404, "GET", f"{API}/executions/{UNKNOWN_EXECUTION}/explain")
+
+
 def test_answers_of_the_server_itself_are_as_documented():
     queue = next(names)
     stream = check_events("/events", "/events", 1)
@@ -560,6 +579,7 @@ def test_whatever_an_answer_may_have_was_seen():
                  test_answers_about_executions_and_workers_are_as_documented,
                  test_answers_about_schedules_are_as_documented,
                  test_answers_about_queues_are_as_documented,
+                 test_explanations_are_as_documented,
                  test_answers_of_the_server_itself_are_as_documented):
         test()
     missing = sorted(at for key, at in checker.declared.items() if key not in checker.seen)

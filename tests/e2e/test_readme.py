@@ -85,7 +85,7 @@ class Tour:
             return loose[0] if loose else "".join(map(part, re.split(rf"(…|{ID.pattern})", text)))
         # A run of blanks may also be none, beside a `…` that took them.
         text = r"\s*".join(map(word, line.split()))
-        return re.compile(text + r"\s*"), names
+        return re.compile(r"\s*" + text + r"\s*"), names
 
     def matches(self, line, expected):
         pattern, names = self.pattern(expected)
