@@ -1,39 +1,10 @@
 #include "cli/api.h"
+#include "cli/batch.h"
 #include "cli/submit.h"
 
 #include <stdio.h>
 
-enum {
-    FILE_BYTES_MAX = 1 << 30,
-    GROUP_JOBS_MAX = 1000,
-    GROUP_BYTES_MAX = 8 << 20, /* half of what a server takes in one request by default */
-};
-
-/* Jobs on their way into one call of /jobs/batch. */
-struct group {
-    struct cli *cli;
-    struct buf body;
-    struct json_writer writer;
-    size_t lines[GROUP_JOBS_MAX]; /* where each came from */
-    size_t count;
-    struct arena arena; /* of the line being checked */
-};
-
-static void group_free(struct group *g)
-{
-    buf_free(&g->body);
-    arena_free(&g->arena);
-}
-
-static void group_open(struct group *g)
-{
-    buf_clear(&g->body);
-    g->writer = JSON_WRITER(&g->body);
-    g->count = 0;
-    json_open(&g->writer);
-    json_key(&g->writer, "jobs");
-    json_open_array(&g->writer);
-}
+enum { FILE_BYTES_MAX = 1 << 30 };
 
 static void report(struct cli *cli, size_t line, const struct err *err)
 {
@@ -42,66 +13,34 @@ static void report(struct cli *cli, size_t line, const struct err *err)
     cli->exit_code = CLI_FAILED;
 }
 
-static void print_result(struct cli *cli, size_t line, const struct json *result)
+static void print_result(void *arg, size_t line, const struct json *result, const struct err *err)
 {
-    struct err err;
-    struct str id = api_text(result, STR("job_id"));
-    if (id.len > 0) {
-        cli_print_line(cli->format == CLI_JSON ? result->raw : id);
-        return;
-    }
-    const struct json *status = json_get(result, STR("status"));
-    int number = status != NULL && status->kind == JSON_INT ? (int)status->integer : 0;
-    api_problem(cli, number, result, &err);
-    report(cli, line, &err);
-}
-
-/* Sends what is there and starts anew. */
-static enum rc group_send(struct group *g, struct err *err)
-{
-    struct json answer;
-    if (g->count == 0)
-        return RC_OK;
-    json_close_array(&g->writer);
-    json_close(&g->writer);
-    TRY(api_call(g->cli, "POST", STR("/jobs/batch"), buf_str(&g->body), &answer, err));
-    const struct json *results = json_get(&answer, STR("results"));
-    if (results == NULL || results->kind != JSON_ARRAY || results->count != g->count)
-        return err_set(err, RC_CORRUPT, "the server did not answer for each job");
-    for (size_t i = 0; i < g->count; i++)
-        print_result(g->cli, g->lines[i], &results->items[i]);
-    group_open(g);
-    return RC_OK;
-}
-
-static enum rc group_add(struct group *g, size_t line, struct str text, struct err *err)
-{
-    if (g->count == GROUP_JOBS_MAX || g->body.len + text.len > GROUP_BYTES_MAX)
-        TRY(group_send(g, err));
-    json_raw(&g->writer, text);
-    g->lines[g->count++] = line;
-    return RC_OK;
+    struct cli *cli = arg;
+    if (err != NULL)
+        report(cli, line, err);
+    else
+        cli_print_line(cli->format == CLI_JSON ? result->raw : api_text(result, STR("job_id")));
 }
 
 /* One document per line. A line that is not even JSON is reported here: in a batch it would spoil
  * the others. */
 static enum rc submit_lines(struct cli *cli, struct str text, struct err *err)
 {
-    CLEANUP(group_free) struct group group = {.cli = cli, .body = BUF(FILE_BYTES_MAX)};
-    group_open(&group);
+    CLEANUP(batch_free) struct batch *batch = batch_new(cli, print_result, cli);
+    CLEANUP(arena_free) struct arena arena = {0}; /* of the line being checked */
     for (size_t number = 1; text.ptr != NULL; number++) {
         struct str line = str_trim(str_cut(&text, '\n'));
         struct json job;
         struct err wrong;
         if (line.len == 0)
             continue;
-        arena_reset(&group.arena);
-        if (json_parse(line, &group.arena, &job, &wrong))
+        arena_reset(&arena);
+        if (json_parse(line, &arena, &job, &wrong))
             report(cli, number, &wrong);
         else
-            TRY(group_add(&group, number, line, err));
+            TRY(batch_add(batch, number, line, err));
     }
-    return group_send(&group, err);
+    return batch_send(batch, err);
 }
 
 /* The file describes the jobs, so options that describe one have no place beside it. */

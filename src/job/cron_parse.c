@@ -420,8 +420,8 @@ static enum rc read_nickname(struct str text, struct cron *cron, struct err *err
     if (str_eq_nocase(word, STR("@reboot")))
         return err_set(
             err, RC_INVALID,
-            "@reboot: jobs outlive every machine here, so there is no reboot to wait for; "
-            "submit the job when the machine has started");
+            "@reboot: jobs outlive every machine here, so there is no reboot to wait for; let the "
+            "machine run `belfry submit` when it has started, by a systemd unit for example");
     for (size_t i = 0; i < COUNT_OF(nicknames); i++) {
         if (str_eq_nocase(word, nicknames[i].word) && str_trim(text).len == 0)
             return read_fields(nicknames[i].meaning, &plain, cron, err);

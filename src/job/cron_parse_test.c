@@ -207,7 +207,7 @@ static void nicknames_stand_for_fields(void **state)
         struct cron fields = parse(cases[i].fields);
         assert_memory_equal(&word, &fields, sizeof word);
     }
-    expect_refusal("@reboot", false, "@reboot", "no reboot to wait for");
+    expect_refusal("@reboot", false, "no reboot to wait for", "`belfry submit`");
     expect_refusal("@fortnightly", false, "@fortnightly", "@weekly");
     expect_refusal("@daily 5", false, "@daily", "@weekly");
 }
