@@ -1,5 +1,6 @@
 #include "base/str.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct str str_c(const char *z)
@@ -61,6 +62,28 @@ struct str str_cut(struct str *rest, char sep)
     struct str head = str_of(rest->ptr, at);
     *rest = at < rest->len ? str_from(*rest, at + 1) : (struct str){NULL, 0};
     return head;
+}
+
+bool str_take_char(struct str *rest, char c)
+{
+    if (rest->len == 0 || rest->ptr[0] != c)
+        return false;
+    *rest = str_from(*rest, 1);
+    return true;
+}
+
+bool str_take_digits(struct str *rest, size_t count, unsigned *ret_value)
+{
+    unsigned value = 0;
+    assert(count <= 9);
+    for (size_t i = 0; i < count; i++) {
+        if (i >= rest->len || rest->ptr[i] < '0' || rest->ptr[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(rest->ptr[i] - '0');
+    }
+    *rest = str_from(*rest, count);
+    *ret_value = value;
+    return true;
 }
 
 static bool is_space(char c)

@@ -40,6 +40,10 @@ size_t str_index(struct str s, char c);
 /* Cuts at the first sep: returns what stands before it and moves *rest behind it. Without a sep
  * the whole text is returned and *rest becomes empty with a NULL pointer. */
 struct str str_cut(struct str *rest, char sep);
+/* Cuts c off the front; false when the text begins otherwise, and *rest stays as it was. */
+bool str_take_char(struct str *rest, char c);
+/* The same for a number of exactly `count` digits, at most 9. */
+bool str_take_digits(struct str *rest, size_t count, unsigned *ret_value);
 struct str str_trim(struct str s); /* without spaces, tabs, CR and LF at both ends */
 
 /* Decimal, the whole text, no plus sign, no leading spaces. False when it is not a number or does

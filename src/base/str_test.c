@@ -134,6 +134,22 @@ static void the_head_of_bytes_that_are_no_text_is_still_bounded(void **state)
     assert_int_equal(str_head(STR("\x80\x80\x80\x80\x80\x80\x80\x80"), 6).len, 2);
 }
 
+static void what_is_taken_off_the_front_must_be_there(void **state)
+{
+    (void)state;
+    struct str rest = STR("07:x");
+    unsigned value;
+    assert_false(str_take_char(&rest, ':'));
+    assert_false(str_take_digits(&rest, 3, &value));
+    assert_true(str_take_digits(&rest, 2, &value));
+    assert_int_equal(value, 7);
+    assert_true(str_take_char(&rest, ':'));
+    assert_true(str_eq(rest, STR("x")));
+    rest = STR("1");
+    assert_false(str_take_digits(&rest, 2, &value));
+    assert_int_equal(rest.len, 1);
+}
+
 static void the_hash_never_changes(void **state)
 {
     (void)state;
@@ -158,6 +174,7 @@ int main(void)
         cmocka_unit_test(utf8_is_told_from_what_only_looks_like_it),
         cmocka_unit_test(the_head_of_a_text_cuts_no_character_in_two),
         cmocka_unit_test(the_head_of_bytes_that_are_no_text_is_still_bounded),
+        cmocka_unit_test(what_is_taken_off_the_front_must_be_there),
         cmocka_unit_test(the_hash_never_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
