@@ -134,6 +134,15 @@ static enum rc show_execution(struct cli *cli, const struct json *execution)
     return RC_OK;
 }
 
+/* What only waits for its time is as it should be, and the page says when that is. */
+static bool is_held_back(const struct json *blockers)
+{
+    if (blockers == NULL || blockers->kind != JSON_ARRAY || blockers->count == 0)
+        return false;
+    return blockers->count > 1 ||
+           !str_eq(api_text(&blockers->items[0], STR("kind")), STR("scheduled"));
+}
+
 /* Why it waits, as one more member. Without an answer the rest is shown all the same. */
 static void add_why(struct cli *cli, const struct cli_target *target, struct json *thing)
 {
@@ -143,8 +152,7 @@ static void add_why(struct cli *cli, const struct cli_target *target, struct jso
     if (finished == NULL || finished->kind != JSON_NULL ||
         api_explain(cli, target, &answer, &ignored) != RC_OK)
         return;
-    const struct json *blockers = json_get(&answer, STR("blockers"));
-    if (blockers == NULL || blockers->kind != JSON_ARRAY || blockers->count == 0)
+    if (!is_held_back(json_get(&answer, STR("blockers"))))
         return;
     CLEANUP(buf_free) struct buf text = BUF(thing->raw.len + WHY_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&text);

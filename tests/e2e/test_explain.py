@@ -58,6 +58,18 @@ def test_a_paused_queue_says_by_whom_and_what_lifts_it():
     assert explain(job)["blockers"] == [] and "nothing holds it back" in explain(job)["summary"]
 
 
+def test_a_paused_job_says_by_whom_and_what_lifts_it():
+    queue, _ = own_queue()
+    job, _ = submit(server, queue=queue, schedule={"every": "1h"})
+    expect(200, server, "POST", f"/jobs/{job}/pause", {"reason": "the disk is full"})
+    assert kinds(job) == ["job_paused", "scheduled"]
+    blocker = explain(job)["blockers"][0]
+    assert blocker["by"] == "key:admin" and ": the disk is full; resume it" in blocker["text"], blocker
+    assert abs(seconds(blocker["since"]) - time.time()) < 60, blocker
+    assert server.cli(*blocker["text"].split("belfry ")[1].split()).returncode == 0
+    only(job, "scheduled")
+
+
 # ---- its time has not come
 
 def test_a_job_for_later_says_when_also_beyond_the_horizon():
@@ -78,6 +90,23 @@ def test_a_retry_says_when_and_why_the_last_attempt_failed():
     assert "attempt 1 of 3 failed: the disk is full" in blocker["text"], blocker
     assert (blocker["used"], blocker["limit"]) == (1, 3), blocker
     assert 3500 < seconds(blocker["until"]) - time.time() < 2 * 3600, blocker
+
+
+def test_a_run_behind_another_of_its_job_names_that():
+    queue, worker = own_queue()
+    job, _ = submit(server, queue=queue, schedule={"every": "1h"}, overlap="queue")
+    for _ in range(3):
+        expect(201, server, "POST", f"/jobs/{job}/trigger")
+    lease, = worker.take()
+    told = explain(job)
+    assert told["status"] == "blocked", told
+    assert only(job, "overlap")["executions"] == [lease["execution_id"]], told
+    assert explain(lease["execution_id"])["blockers"] == []
+    runs = expect(200, server, "GET", f"/jobs/{job}/executions")["executions"]
+    last = max(x["execution_id"] for x in runs if x["status"] == "blocked")
+    assert only(last, "overlap")["ahead"] == 1
+    worker.finish(lease)
+    assert only(last, "overlap")["executions"] == [told["execution_id"]]
 
 
 # ---- workers
@@ -250,6 +279,8 @@ def test_show_says_why_a_thing_waits_and_nothing_of_it_when_it_does_not():
     assert "\nwhy " not in server.cli("show", job).stdout
     worker.finish(lease)
     assert "\nwhy " not in server.cli("show", job).stdout
+    later, _ = submit(server, queue=queue, schedule={"delay": "1h"})  # as it should be
+    assert "\nwhy " not in server.cli("show", later).stdout
 
 
 if __name__ == "__main__":
