@@ -159,12 +159,23 @@ bool beyond_horizon(const struct engine *e, const struct exec *x)
                                             : x->id > e->horizon.id;
 }
 
+static bool has_enough(const struct engine *e)
+{
+    return e->dues.len > e->options.waiting_max / 2;
+}
+
+/* How far ahead memory reaches when there is more than enough in it: what is near, and as much behind
+ * that as spares a look in every turn. */
+static int64_t reach_ms(const struct engine *e)
+{
+    return near_ms(e) + near_ms(e) / 8 + 1;
+}
+
 /* Half a horizon ahead is soon enough to look, and late enough to look rarely. When there is enough
  * in memory, it can wait until what is not there comes near. */
 static int64_t next_look_ms(const struct engine *e)
 {
-    bool enough = e->dues.len > e->options.waiting_max / 2;
-    return e->horizon.due_ms - (enough ? near_ms(e) : e->options.horizon_ms / 2);
+    return e->horizon.due_ms - (has_enough(e) ? near_ms(e) : e->options.horizon_ms / 2);
 }
 
 void engine_ask_due(struct engine *e, struct question_list *list)
@@ -176,7 +187,7 @@ void engine_ask_due(struct engine *e, struct question_list *list)
         .kind = ASK_DUE,
         .after_ms = e->horizon.due_ms,
         .after_id = e->horizon.id,
-        .until_ms = e->now_ms + e->options.horizon_ms,
+        .until_ms = e->now_ms + (has_enough(e) ? reach_ms(e) : e->options.horizon_ms),
         .limit = e->options.load_max,
     };
     *VEC_PUSH(e->arena, list) = e->due_question;
@@ -213,9 +224,12 @@ static int64_t middle_ms(struct engine *e)
     return (int64_t)keys[count / 2];
 }
 
-/* Too much waits in memory: the later half of it goes, as far as it is not near. */
+/* Too much waits in memory: the later half of it goes, as far as it is not near. Not what a turn has
+ * just read on purpose: it would be read again at once. */
 static void make_room(struct engine *e)
 {
+    if (e->horizon.due_ms <= e->now_ms + reach_ms(e))
+        return;
     int64_t until_ms = middle_ms(e);
     int64_t nearest_ms = e->now_ms + near_ms(e);
     if (until_ms < nearest_ms)

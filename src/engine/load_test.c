@@ -140,6 +140,27 @@ static void what_is_near_stays_however_much_it_is(void **state)
     assert_int_equal(engine_live_count(w.engine), 40);
 }
 
+static void more_than_enough_that_is_near_is_not_read_again_and_again(void **state)
+{
+    (void)state;
+    size_t read = 0;
+    struct engine_options options = engine_defaults;
+    options.waiting_max = 20;
+    WORLD_WITH(w, options);
+    for (size_t i = 0; i < 300; i++) /* one a second, so sixty are near */
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = (int64_t)(i + 1) * 1000);
+    world_turn(&w);
+    for (int64_t end_ms = w.now_ms + 60000; w.now_ms < end_ms;) {
+        size_t before = engine_live_count(w.engine);
+        int64_t wait_ms = world_wait_ms(&w);
+        world_pass(&w, wait_ms > 0 ? wait_ms : 1);
+        size_t after = engine_live_count(w.engine);
+        read += after > before ? after - before : 0;
+    }
+    assert_int_equal(w.engine->ready.len, 60);
+    assert_in_range(read, 60, 120); /* each about once, as it comes near */
+}
+
 static void a_start_loads_what_is_near_and_turns_read_on(void **state)
 {
     (void)state;
@@ -373,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_job_for_the_middle_of_a_page_is_not_loaded_twice),
         cmocka_unit_test(what_waits_beyond_the_room_for_it_goes_to_the_store),
         cmocka_unit_test(what_is_near_stays_however_much_it_is),
+        cmocka_unit_test(more_than_enough_that_is_near_is_not_read_again_and_again),
         cmocka_unit_test(a_start_loads_what_is_near_and_turns_read_on),
         cmocka_unit_test(every_far_job_runs_once_and_in_time),
         cmocka_unit_test(what_the_store_holds_needs_no_permission_for_its_lane),

@@ -75,7 +75,7 @@ static void look_preview(struct request *r, struct reader *reader)
     r->rc = schedule_zone_name(q->prefix, q->timezone, &name, &r->err);
     if (r->rc == RC_OK)
         r->rc = zones_find(r->server->zones, name, &q->clock.zone, &r->err);
-    if (r->rc == RC_INVALID) {
+    if (r->rc == RC_INVALID || r->rc == RC_CORRUPT) { /* no zone, or a file that is none we know */
         field_error(&q->errors, r->arena, q->timezone.len > 0 ? STR("timezone") : STR("cron"), "%s",
                     r->err.text);
         r->errors = &q->errors;

@@ -131,12 +131,16 @@ static enum rc find_store(struct server_options *o, struct err *err)
     return RC_OK;
 }
 
-/* A payload travels inside a request, so the request's limit must leave room for it. */
+/* A payload travels inside a request, so the request's limit must leave room for it; a checkpoint is
+ * all of one. */
 static enum rc check_limits(const struct server_options *o, struct err *err)
 {
-    if (o->payload_bytes_max < o->request_bytes_max)
-        return RC_OK;
-    return err_set(err, RC_INVALID, "request_bytes_max must be larger than payload_bytes_max");
+    if (o->payload_bytes_max >= o->request_bytes_max)
+        return err_set(err, RC_INVALID, "request_bytes_max must be larger than payload_bytes_max");
+    if (o->checkpoint_bytes_max > o->request_bytes_max)
+        return err_set(err, RC_INVALID,
+                       "request_bytes_max must not be smaller than checkpoint_bytes_max");
+    return RC_OK;
 }
 
 /* The last step: what follows from the values, and what does not go together. */

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define JSON_TYPE "application/json"
 #define PROBLEM_TYPE "application/problem+json"
 
 enum {

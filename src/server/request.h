@@ -28,6 +28,7 @@ struct net_stream;
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
 
+#define JSON_TYPE "application/json"
 #define BYTES_TYPE "application/octet-stream"
 
 enum { REQUEST_ID_MAX = 24 };

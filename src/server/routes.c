@@ -8,49 +8,52 @@ struct route {
     unsigned roles;  /* set of enum role; empty: nobody */
     struct str path; /* {} stands for one part: request.id, and for the second request.sub_id */
     request_step *handle;
+    const char *type; /* of the answer, to be held against Accept; NULL: see ANY */
 };
 
+/* Has nothing to show, looks for itself, or answers whatever one would rather read. */
+#define ANY NULL
 #define PATH(text) STR_INIT(text)
 #define API(text) STR_INIT("/api/v1" text)
 
 /* clang-format off */
 static const struct route routes[] = {
-    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/poll"),         api_worker_poll},
-    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/logs"),         api_worker_logs},
-    {HTTP_METHOD_PUT,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"), api_checkpoint_put},
-    {HTTP_METHOD_GET,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"), api_checkpoint_fetch},
-    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers"),                 api_worker_register},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/workers"),                 api_workers},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/workers/{}/drain"),        api_worker_drain},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs"),                    api_job_create},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/batch"),              api_job_batch},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs"),                    api_jobs},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}"),                 api_job},
-    {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/jobs/{}"),                 api_job_delete},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/pause"),           api_job_pause},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/resume"),          api_job_resume},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/trigger"),         api_job_trigger},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/executions"),      api_job_executions},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/explain"),         api_job_explain},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions"),              api_executions},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}"),           api_execution},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/explain"),   api_execution_explain},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),    api_execution_cancel},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),     api_execution_retry},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),      api_execution_logs},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/checkpoint"), api_execution_checkpoint},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/schedule/preview"),        api_schedule_preview},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues"),                  api_queues},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues/{}"),               api_queue},
-    {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/queues/{}"),               api_queue_change},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/pause"),         api_queue_pause},
-    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/resume"),        api_queue_resume},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                  api_events},
-    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                   api_stats},
-    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                api_healthz},
-    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/readyz"),                 api_readyz},
-    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/version"),                api_version},
-    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/openapi.json"),           api_openapi},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/poll"),            api_worker_poll,          JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers/{}/logs"),            api_worker_logs,          ANY},
+    {HTTP_METHOD_PUT,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"),  api_checkpoint_put,       ANY},
+    {HTTP_METHOD_GET,     ROLE_WORKER, API("/workers/{}/checkpoints/{}"),  api_checkpoint_fetch,     BYTES_TYPE},
+    {HTTP_METHOD_POST,    ROLE_WORKER, API("/workers"),                    api_worker_register,      JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/workers"),                    api_workers,              JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/workers/{}/drain"),           api_worker_drain,         JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs"),                       api_job_create,           JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/batch"),                 api_job_batch,            JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs"),                       api_jobs,                 JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}"),                    api_job,                  JSON_TYPE},
+    {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/jobs/{}"),                    api_job_delete,           JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/pause"),              api_job_pause,            JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/resume"),             api_job_resume,           JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/trigger"),            api_job_trigger,          JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/executions"),         api_job_executions,       JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/explain"),            api_job_explain,          JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions"),                 api_executions,           JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}"),              api_execution,            JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/explain"),      api_execution_explain,    JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),       api_execution_cancel,     JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),        api_execution_retry,      JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),         api_execution_logs,       ANY},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/checkpoint"),   api_execution_checkpoint, BYTES_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/schedule/preview"),           api_schedule_preview,     JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues"),                     api_queues,               JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues/{}"),                  api_queue,                JSON_TYPE},
+    {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/queues/{}"),                  api_queue_change,         JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/pause"),            api_queue_pause,          JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/resume"),           api_queue_resume,         JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                     api_events,               ANY},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                      api_stats,                JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                   api_healthz,              ANY},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/readyz"),                    api_readyz,               ANY},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/version"),                   api_version,              ANY},
+    {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/openapi.json"),              api_openapi,              ANY},
 };
 /* clang-format on */
 
@@ -134,7 +137,7 @@ static void refuse_route(struct request *r, struct str allow)
     struct str path = str_head(r->http->path, PATH_SHOWN_MAX);
     bool options = r->http->method == HTTP_METHOD_OPTIONS;
     if (options && str_eq(path, STR("*"))) /* the server as a whole */
-        answer_allowed(r, STR("GET, HEAD, POST, DELETE, OPTIONS"));
+        answer_allowed(r, STR("GET, HEAD, POST, PUT, DELETE, OPTIONS"));
     else if (allow.len == 0)
         request_problem(r, 404, "there is nothing at %.*s", STR_ARG(path));
     else if (options)
@@ -174,13 +177,9 @@ static bool has_idempotency_key(struct request *r)
     return true;
 }
 
-/* Everything is JSON but these, which look for themselves. And who asks how the server is gets an
- * answer, whatever it would rather read. */
 static bool is_acceptable(struct request *r, const struct route *route)
 {
-    return (route->roles & ROLE_ANYONE) != 0 || route->handle == api_execution_logs ||
-           route->handle == api_events || route->handle == api_worker_logs ||
-           request_accepts(r, "application/json");
+    return route->type == ANY || request_accepts(r, route->type);
 }
 
 bool routes_admit(struct request *r)

@@ -149,6 +149,7 @@ static void what_makes_no_sense_is_refused(void **state)
                         "durability must be full|normal, not 'some'");
     assert_string_equal(REFUSAL("extra"), "unexpected argument 'extra'");
     assert_non_null(strstr(REFUSAL("--set", "request_bytes_max=1MiB"), "must be larger"));
+    assert_non_null(strstr(REFUSAL("--set", "checkpoint_bytes_max=17MiB"), "must not be smaller"));
 }
 
 static void an_address_is_a_host_and_a_port(void **state)

@@ -15,7 +15,8 @@ struct run_files {
 };
 
 /* Makes the directory (mode 0700) below tmp_dir, writes the checkpoint (if it is not empty) and the
- * payload, and opens that for reading; the descriptor is the caller's. What was made before it failed is for run_files_remove. */
+ * payload, and opens that for reading; the descriptor is the caller's. What was made before it
+ * failed is for run_files_remove. */
 enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct str checkpoint,
                        struct arena *arena, struct run_files *ret_files, int *ret_payload_fd,
                        struct err *err);

@@ -477,6 +477,36 @@ static void a_grant_stays_on_record_when_it_has_ended(void **state)
     assert_int_equal(got.past_id, 0);
 }
 
+/* Wherever a store keeps what ended together, it is there for whoever asks. */
+static void an_attempt_that_ended_with_its_execution_is_found(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct exec_rec exec = read_exec(w, id);
+    struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
+    lease.exec.token = 1;
+    lease.exec.worker_id = 70;
+    world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
+    struct attempt_rec attempt = {.exec_id = id,
+                                  .token = 1,
+                                  .worker_id = 70,
+                                  .outcome = OUTCOME_SUCCEEDED,
+                                  .with_exec = true};
+    struct exec_change end = next_change(&lease.exec, CHANGE_FINISH, EXEC_COMPLETED);
+    end.exec.worker_id = 0;
+    end.ends_attempt = &attempt;
+    world_commit(w, (struct delta){
+                        .execs = &end, .exec_count = 1, .attempts = &attempt, .attempt_count = 1});
+    struct question q = {.kind = ASK_ATTEMPT, .id = id, .token = 1};
+    world_admit(w, &q);
+    assert_non_null(q.answer.attempt);
+    assert_int_equal(q.answer.attempt->worker_id, 70);
+    assert_int_equal(q.answer.attempt->outcome, OUTCOME_SUCCEEDED);
+    struct grant grant = read_grant(w, id, 1);
+    assert_int_equal(grant_standing(&grant, 70, 1), STANDING_PAST);
+    assert_int_equal(grant_standing(&grant, 71, 1), STANDING_NONE);
+}
+
 static const struct CMUnitTest tests[] = {
     PROMISE(a_job_comes_back_as_it_was_given),
     PROMISE(an_update_keeps_what_a_job_was_born_with),
@@ -495,6 +525,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
     PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),
     PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution),
+    PROMISE(an_attempt_that_ended_with_its_execution_is_found),
     PROMISE(a_question_about_nothing_is_answered_with_nothing),
     PROMISE(a_key_is_replaced_by_its_id),
 };

@@ -71,6 +71,17 @@ def test_the_next_attempt_finds_what_the_one_before_has_left():
     assert call(server, "HEAD", f"{API}/executions/{lease['execution_id']}/checkpoint").status == 200
 
 
+def test_who_asks_for_bytes_is_given_bytes():
+    worker, lease = leased()
+    for accept, status in ((BYTES["Content-Type"], 200), ("application/json", 406)):
+        asked = {"Accept": accept}
+        own = f"{API}/workers/{worker.id}/checkpoints/{lease['execution_id']}?token={lease['token']}"
+        assert call(server, "PUT", own, b"some", "worker", BYTES | asked).status == 204
+        assert call(server, "GET", own, key="worker", headers=asked).status == status
+        path = f"{API}/executions/{lease['execution_id']}/checkpoint"
+        assert call(server, "GET", path, headers=asked).status == status
+
+
 def test_an_empty_body_takes_it_back():
     worker, lease = leased()
     put(worker, lease, b"here")

@@ -114,6 +114,8 @@ def test_zones_that_are_none_are_refused():
         assert "time zone" in error_of("timezone", cron="0 3 * * *", timezone=name), name
     assert "time zone" in error_of("cron", cron="CRON_TZ=Mars/Base 0 3 * * *")
     assert "two zones" in refused("CRON_TZ=UTC 0 3 * * *", "--tz", BERLIN)
+    # Files that lie among the zones, but are none: the fault is still in the name.
+    assert "no time zone file" in error_of("timezone", cron="0 3 * * *", timezone="leapseconds")
     assert "two zones" in error_of("timezone", cron="CRON_TZ=UTC 0 3 * * *", timezone=BERLIN)
 
 
