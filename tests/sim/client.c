@@ -12,6 +12,18 @@ static const struct str owners[] = {STR_INIT("admin"), STR_INIT("ci")};
 static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
                                   STR_INIT("\nenv:prod\nteam:ops\n")};
 
+static const struct str keys[] = {STR_INIT("db"), STR_INIT("sms")};
+
+/* What recurs within a day of the simulator, which has minutes, and what hardly does. */
+static const struct {
+    struct str text;
+    bool seconds;
+} crons[] = {
+    {STR_INIT("*/5 * * * * *"), true},  {STR_INIT("7,20,50 * * * * *"), true},
+    {STR_INIT("30 */2 * * * *"), true}, {STR_INIT("* * * * *"), false},
+    {STR_INIT("0 3 * * MON"), false},   {STR_INIT("0 0 29 2 *"), false},
+};
+
 #define PICK(w, array) ((array)[pick((w), COUNT_OF(array))])
 
 /* ---- submitting */
@@ -26,6 +38,72 @@ static struct retry draw_retry(struct world *w)
     return retry;
 }
 
+static struct limit_rule draw_limit(struct world *w, bool rate)
+{
+    struct limit_rule rule = {0};
+    if (!chance(w, w->scene.limit_permille))
+        return rule;
+    rule.key = PICK(w, keys);
+    rule.limit = 1 + (uint32_t)pick(w, 3);
+    rule.per_ms = rate ? pick_ms(w, 1000, 6000) : 0;
+    return rule;
+}
+
+static struct misfire draw_misfire(struct world *w)
+{
+    struct misfire misfire = {.grace_ms = misfire_default.grace_ms};
+    misfire.policy = (enum misfire_policy)pick(w, MISFIRE_SKIP + 1);
+    misfire.limit = 1 + (uint32_t)pick(w, 6);
+    if (pick(w, 3) == 0)
+        misfire.grace_ms = pick_ms(w, 1000, 120000);
+    return misfire;
+}
+
+static size_t recurring(const struct world *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->model.jobs.len; i++) {
+        const struct model_job *job = w->model.jobs.items[i];
+        count += job->schedule != NULL && !job_is_over(job->rec.state);
+    }
+    return count;
+}
+
+static void parse_cron(struct world *w, const struct wish *wish, struct spec *spec)
+{
+    struct err err = {0};
+    struct str zone;
+    spec->cron_text = wish->cron;
+    spec->seconds = wish->seconds;
+    spec->zone = STR("UTC");
+    PROMISE(w,
+            wish->when != WHEN_CRON ||
+                !cron_parse(wish->cron, &(struct cron_options){.seconds = wish->seconds},
+                            &spec->cron, &zone, &err),
+            "'%.*s' is refused: %s", STR_ARG(wish->cron), err.text);
+}
+
+static void draw_recurrence(struct world *w, struct wish *wish)
+{
+    size_t cron = pick(w, COUNT_OF(crons));
+    wish->when = pick(w, 2) == 0 ? WHEN_EVERY : WHEN_CRON;
+    if (wish->when == WHEN_EVERY) {
+        wish->when_ms = pick_ms(w, SPEC_EVERY_MIN_MS, 40000);
+    } else {
+        wish->cron = crons[cron].text;
+        wish->seconds = crons[cron].seconds;
+    }
+    wish->rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
+    wish->rules.misfire = draw_misfire(w);
+    if (pick(w, 3) == 0)
+        wish->rules.stagger_ms = pick_ms(w, 1, 8000);
+    struct spec spec = {.when = wish->when, .when_ms = wish->when_ms};
+    parse_cron(w, wish, &spec);
+    struct schedule *schedule = ARENA_NEW(w->model.arena, struct schedule);
+    *schedule = spec_schedule(&spec, zone_utc());
+    wish->rules.schedule = schedule;
+}
+
 static struct wish draw_wish(struct world *w)
 {
     struct wish wish = {0};
@@ -35,9 +113,13 @@ static struct wish draw_wish(struct world *w)
     wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
     wish.rules.retry = draw_retry(w);
+    wish.rules.concurrency = draw_limit(w, false);
+    wish.rules.rate = draw_limit(w, true);
     if (chance(w, w->scene.named_permille))
         wish.name = PICK(w, names);
-    if (pick(w, 3) == 0) {
+    if (pick(w, 4) == 0 && recurring(w) < w->scene.recurring_max) {
+        draw_recurrence(w, &wish);
+    } else if (pick(w, 3) == 0) {
         wish.when = pick(w, 2) == 0 ? WHEN_AT : WHEN_DELAY;
         wish.when_ms = pick_ms(w, 0, w->scene.at_max_ms);
         if (wish.when == WHEN_AT) /* some of them are over already */
@@ -47,7 +129,7 @@ static struct wish draw_wish(struct world *w)
 }
 
 /* As a route would read it from a document. */
-static struct str spec_of(const struct wish *wish, struct arena *arena)
+static struct str spec_of(struct world *w, const struct wish *wish, struct arena *arena)
 {
     static const struct str argv[] = {STR_INIT("true")};
     bool command = wish->rules.handler.len == 0;
@@ -60,7 +142,17 @@ static struct str spec_of(const struct wish *wish, struct arena *arena)
         .queue = wish->rules.queue,
         .priority = wish->rules.priority,
         .retry = wish->rules.retry,
+        .concurrency = wish->rules.concurrency,
+        .rate = wish->rules.rate,
     };
+    if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
+        spec.when = wish->when;
+        spec.when_ms = wish->when_ms;
+        spec.overlap = wish->rules.overlap;
+        spec.misfire = wish->rules.misfire;
+        spec.stagger_ms = wish->rules.stagger_ms;
+        parse_cron(w, wish, &spec);
+    }
     return spec_text(&spec, arena);
 }
 
@@ -76,7 +168,7 @@ static void wish_for(struct world *w, struct wish wish, struct call *call, struc
         .name = wish.name,
         .owner = wish.owner,
         .tags = wish.tags,
-        .spec = spec_of(&wish, &call->arena),
+        .spec = spec_of(w, &wish, &call->arena),
         .payload = wish.payload,
         .rules = wish.rules,
         .when = wish.when,
@@ -111,6 +203,8 @@ void client_submit_again(struct world *w, struct call *copy, const struct comman
             .rules = from->rules,
             .when = from->when,
             .when_ms = from->when_ms,
+            .cron = w->model.wishes.items[wish_no(from)].cron,
+            .seconds = w->model.wishes.items[wish_no(from)].seconds,
         };
         wish_for(w, wish, copy, &copy->cmd.submit.items[i]);
     }
@@ -131,6 +225,28 @@ static uint64_t some_job(struct world *w)
     const struct model *m = &w->model;
     return m->jobs.len == 0 || pick(w, 50) == 0 ? 4711
                                                 : m->jobs.items[some(w, m->jobs.len)]->rec.id;
+}
+
+/* One that recurs, when there is one. */
+static uint64_t some_recurring(struct world *w)
+{
+    const struct model *m = &w->model;
+    size_t from = pick(w, m->jobs.len + 1);
+    for (size_t i = from; i < m->jobs.len; i++) {
+        if (m->jobs.items[i]->schedule != NULL && !job_is_over(m->jobs.items[i]->rec.state))
+            return m->jobs.items[i]->rec.id;
+    }
+    return some_job(w);
+}
+
+static uint64_t some_paused(struct world *w)
+{
+    const struct model *m = &w->model;
+    for (size_t i = 0; i < m->jobs.len; i++) {
+        if (m->jobs.items[i]->rec.state == JOB_PAUSED)
+            return m->jobs.items[i]->rec.id;
+    }
+    return some_job(w);
 }
 
 static uint64_t some_exec(struct world *w)
@@ -163,12 +279,63 @@ static void look(struct world *w, enum command_kind kind)
     net_send(w, call_new(w, kind, STR("key:admin")));
 }
 
+static void change_queue(struct world *w)
+{
+    struct call *call = call_new(w, CMD_QUEUE, STR("key:admin"));
+    struct queue_wish *wish = &call->cmd.queue;
+    wish->name = pick(w, 8) == 0 ? STR("nowhere") : PICK(w, queues);
+    wish->run = pick(w, 3) == 0 && w->scene.pauses ? QUEUE_PAUSE : QUEUE_RESUME;
+    wish->set_concurrency = chance(w, w->scene.limit_permille);
+    wish->concurrency = (uint32_t)pick(w, 4);
+    if (pick(w, 4) == 0)
+        *wish = (struct queue_wish){.name = wish->name}; /* only looks */
+    SAY(w, "client", "asks for '%.*s' to be %s, limit %" PRIu32, STR_ARG(wish->name),
+        wish->run == QUEUE_PAUSE ? "paused" : "open", wish->concurrency);
+    net_send(w, call);
+}
+
+/* Somebody changes when things run. */
+static void meddle(struct world *w)
+{
+    uint64_t dice = pick(w, 20);
+    uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
+    uint64_t paused = some_paused(w);
+    if (dice < 4 && w->scene.pauses)
+        send_target(w, CMD_PAUSE_JOB, job, "pauses", job_label(w, job));
+    else if (dice < 9)
+        send_target(w, CMD_RESUME_JOB, paused, "resumes", job_label(w, paused));
+    else if (dice < 14)
+        send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
+    else
+        change_queue(w);
+}
+
+void client_tidy_up(struct world *w)
+{
+    const struct model *m = &w->model;
+    for (size_t i = 0; i < m->queues.len; i++) {
+        struct call *call =
+            m->queues.items[i].paused ? call_new(w, CMD_QUEUE, STR("key:admin")) : NULL;
+        if (call == NULL)
+            continue;
+        call->cmd.queue = (struct queue_wish){.name = m->queues.items[i].name, .run = QUEUE_RESUME};
+        net_send(w, call);
+    }
+    for (size_t i = 0; i < m->jobs.len; i++) {
+        const struct job_rec *job = &m->jobs.items[i]->rec;
+        if (job->state == JOB_PAUSED)
+            send_target(w, CMD_RESUME_JOB, job->id, "resumes", job_label(w, job->id));
+    }
+}
+
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, 100);
+    uint64_t dice = pick(w, 115);
     uint64_t job = some_job(w);
     uint64_t exec = some_exec(w);
-    if (dice < 50)
+    if (dice >= 100)
+        meddle(w);
+    else if (dice < 50)
         submit(w);
     else if (dice < 58)
         send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
@@ -180,6 +347,8 @@ void client_act(struct world *w)
         drain(w);
     else if (dice < 84)
         look(w, CMD_STATS);
+    else if (dice < 86)
+        look(w, CMD_QUEUES);
     else if (dice < 90)
         look(w, CMD_WORKERS);
     else

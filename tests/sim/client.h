@@ -1,4 +1,4 @@
-/* client.h - the people of the day: they submit, cancel, run again, drain, and look.
+/* client.h - the people of the day: they submit, cancel, run again, pause, limit, drain, and look.
  *
  * Each submission is written down as a wish before it is sent; its payload names the wish, so that
  * the model knows in the store whose job it is. */
@@ -9,3 +9,5 @@
 void client_act(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
+/* Resumes all that is paused. */
+void client_tidy_up(struct world *w);

@@ -17,7 +17,12 @@
     X(RESTARTED_WITH_LEASES, "a server started and found leases")                                  \
     X(TURN_OF_MANY, "a turn took many commands")                                                   \
     X(NAME_IN_USE, "a name was refused")                                                           \
-    X(STOP_TOLD, "a worker was told to stop something")
+    X(STOP_TOLD, "a worker was told to stop something")                                            \
+    X(SKIPPED_RANGE, "many slots were skipped at once")                                            \
+    X(FIRED_LATE, "a slot was fired late")                                                         \
+    X(OVERLAP, "a slot was skipped because an earlier run was not over")                           \
+    X(HELD_BACK, "a worker waited for work that may not start")                                    \
+    X(RATE_AFTER_RESTART, "the first start of a rate after a restart")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };

@@ -61,8 +61,7 @@ bool model_same_lane(const struct world *w, const struct model_exec *a, const st
 
 /* ---- keeping jobs */
 
-/* Payloads say which wish they are of: {"n":17}. */
-static bool wish_of(const struct model *m, struct str payload, size_t *ret_no)
+static bool is_wish(const struct model *m, struct str payload, size_t *ret_no)
 {
     uint64_t no;
     if (payload.len < 7 || !str_to_u64(str_of(payload.ptr + 5, payload.len - 6), &no) ||
@@ -76,7 +75,7 @@ static void new_job(struct world *w, const struct job_rec *rec)
 {
     struct model *m = &w->model;
     struct model_job *job = ARENA_NEW(m->arena, struct model_job);
-    PROMISE(w, wish_of(m, rec->payload, &job->submission), "a job appeared that nobody wanted");
+    PROMISE(w, is_wish(m, rec->payload, &job->submission), "a job appeared that nobody wanted");
     struct wish *wish = &m->wishes.items[job->submission];
     PROMISE(w, wish->job_id == 0, "one submission made two jobs: %s and a second one",
             job_label(w, wish->job_id));
@@ -95,20 +94,24 @@ static void new_job(struct world *w, const struct job_rec *rec)
     job->rec.spec = arena_str(m->arena, rec->spec);
     *VEC_PUSH(m->arena, &m->jobs) = job;
     map_put(&m->job_by_id, rec->id, job);
+    if (wish->rules.schedule != NULL)
+        slots_begin(w, job);
 }
 
-static void keep_job(struct world *w, const struct job_change *change)
+static void keep_job(struct world *w, const struct job_change *change, const struct turn_view *view)
 {
     const struct job_rec *to = &change->job;
     struct model_job *job = model_job(&w->model, to->id);
     PROMISE(w, (job == NULL) == (change->kind == CHANGE_INSERT), "%s is kept as %s",
             job_label(w, to->id), job == NULL ? "known, but is not" : "new, but is not");
-    PROMISE(w, (to->finished_ms == 0) == (to->state == JOB_ACTIVE),
+    PROMISE(w, (to->finished_ms != 0) == job_is_over(to->state),
             "%s has an end while it goes on, or none though it has ended", job_label(w, to->id));
     if (job == NULL) {
         new_job(w, to);
         return;
     }
+    if (job->rec.state == JOB_PAUSED && to->state == JOB_ACTIVE)
+        job->resumed_ms = view->now.wall_ms;
     job->rec.version = to->version;
     job->rec.state = to->state;
     job->rec.priority = to->priority;
@@ -181,8 +184,20 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     x->rec.token++;
 }
 
+/* Somebody asked for the only run of this job before its time. */
+static bool was_triggered(const struct model_exec *x, const struct turn_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        if (cmd->kind == CMD_TRIGGER_JOB && cmd->target.id == x->rec.job_id &&
+            cmd->reply.rc == RC_OK && !model_recurs(x))
+            return true;
+    }
+    return false;
+}
+
 static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
-                      const struct exec_rec *to, const struct turn_view *view)
+                      struct str reason, const struct exec_rec *to, const struct turn_view *view)
 {
     enum exec_state from = x->rec.state;
     saw_step(event);
@@ -192,10 +207,14 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     PROMISE(w, next != EXEC_NONE && (event == EV_CREATE) == (from == EXEC_NONE),
             "%s took a step that is not in the table", exec_label(w, to->id));
     if (event == EV_CREATE) /* its lease may follow in the same turn */
-        next = to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED : EXEC_QUEUED;
+        next = model_recurs(x) || to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED
+                                                                                    : EXEC_QUEUED;
+    if (from == EXEC_SCHEDULED && event != EV_CANCEL && x->rec.origin == ORIGIN_SLOT)
+        slots_decided(w, x, event, reason, to, view);
     if (event == EV_DUE || event == EV_LEASE)
-        PROMISE(w, view->now.wall_ms >= x->rec.due_ms, "%s ran %" PRId64 " ms before its time",
-                exec_label(w, to->id), x->rec.due_ms - view->now.wall_ms);
+        PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view),
+                "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
+                x->rec.due_ms - view->now.wall_ms);
     if (exec_is_leased(from) && !exec_is_leased(next))
         lease_ends(w, x, view);
     if (event == EV_LEASE)
@@ -225,7 +244,7 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
                 STR_ARG(step.event));
         PROMISE(w, step.at_ms == view->now.wall_ms, "%s took a step now, and says another time",
                 exec_label(w, to->id));
-        take_step(w, x, event, to, view);
+        take_step(w, x, event, step.reason, to, view);
         PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
                 "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),
                 STR_ARG(step.state), STR_ARG(exec_state_name(x->rec.state)));
@@ -245,30 +264,38 @@ static void check_birth(struct world *w, const struct model_exec *x, int64_t cre
 {
     const struct wish *wish = model_wish(&w->model, x->job);
     int64_t due_ms = view->now.wall_ms;
+    PROMISE(w, created_ms == view->now.wall_ms, "%s was made now, and says another time",
+            exec_label(w, x->rec.id));
+    if (model_recurs(x))
+        return; /* slots_born has looked */
     if (x->rec.retry_of == 0 && wish->when == WHEN_DELAY)
         due_ms += wish->when_ms;
     if (x->rec.retry_of == 0 && wish->when == WHEN_AT && wish->when_ms > due_ms)
         due_ms = wish->when_ms;
     PROMISE(w, x->rec.slot_ms == due_ms, "%s is promised for another moment than was asked for",
             exec_label(w, x->rec.id));
-    PROMISE(w, created_ms == view->now.wall_ms, "%s was made now, and says another time",
-            exec_label(w, x->rec.id));
 }
 
-static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec)
+static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec,
+                                   const struct turn_view *view)
 {
     struct model *m = &w->model;
     struct model_exec *x = ARENA_NEW(m->arena, struct model_exec);
     x->job = model_job(m, rec->job_id);
     PROMISE(w, x->job != NULL, "an execution without a job was kept");
-    x->number = ++x->job->execs;
+    *VEC_PUSH(m->arena, &x->job->execs) = x;
+    x->number = (unsigned)x->job->execs.len;
     x->born_turn = m->turn;
     x->rec.id = rec->id;
     x->rec.job_id = rec->job_id;
     x->rec.retry_of = rec->retry_of;
     x->rec.slot_ms = rec->slot_ms;
+    x->rec.nominal_ms = rec->nominal_ms;
+    x->rec.origin = rec->origin;
     *VEC_PUSH(m->arena, &m->execs) = x;
     map_put(&m->exec_by_id, rec->id, x);
+    if (model_recurs(x))
+        slots_born(w, x, rec, view);
     return x;
 }
 
@@ -279,7 +306,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     struct model_exec *x = model_exec(&w->model, to->id);
     bool is_new = x == NULL;
     if (is_new)
-        x = new_exec(w, to);
+        x = new_exec(w, to, view);
     PROMISE(w, is_new || !exec_is_final(x->rec.state), "%s changed after it had ended",
             exec_label(w, to->id));
     x->changed_turn = w->model.turn;
@@ -296,8 +323,8 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->rec.queue = x->job->rec.queue;
     x->rec.error = arena_str(w->model.arena, error);
     x->rec.result = arena_str(w->model.arena, to->result);
-    w->model.live_count += is_new;
-    w->model.live_count -= exec_is_final(to->state);
+    w->model.once_count += is_new && !model_recurs(x);
+    w->model.once_count -= exec_is_final(to->state) && !model_recurs(x);
 }
 
 /* ---- the rest of a delta */
@@ -358,31 +385,36 @@ static uint32_t attempts_of(const struct model_exec *x)
     return count;
 }
 
+/* Since when it would be ready to have its rank, without any priority. */
+static int64_t rank_ms(const struct world *w, const struct model_exec *x)
+{
+    return x->rec.ready_ms -
+           model_wish(&w->model, x->job)->rules.priority * w->scene.engine.point_ms;
+}
+
 /* True when a stands before b wherever both wait. */
 static bool goes_first(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b)
 {
-    int32_t left = model_wish(&w->model, a->job)->rules.priority;
-    int32_t right = model_wish(&w->model, b->job)->rules.priority;
-    if (left != right)
-        return left > right;
-    if (a->rec.ready_ms != b->rec.ready_ms)
-        return a->rec.ready_ms < b->rec.ready_ms;
-    return a->rec.id < b->rec.id;
+    int64_t left_ms = rank_ms(w, a);
+    int64_t right_ms = rank_ms(w, b);
+    return left_ms != right_ms ? left_ms < right_ms : a->rec.id < b->rec.id;
 }
 
-static bool was_granted(const struct world *w, const struct model_exec *x)
+bool model_was_granted(const struct model *m, const struct model_exec *x)
 {
-    return x->changed_turn == w->model.turn && exec_is_leased(x->rec.state) &&
+    return x->changed_turn == m->turn && exec_is_leased(x->rec.state) &&
            x->rec.token > x->token_before;
 }
 
-/* Nobody was given work while better work of the same lane waits on. */
+/* Nobody was given work while better work of the same lane waits on, unless a limit of its own may
+ * have held that back. */
 static void check_order(struct world *w, const struct model_exec *granted)
 {
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
-        if (x->rec.state != EXEC_QUEUED || !model_same_lane(w, x, granted))
+        if (x->rec.state != EXEC_QUEUED || x->job->rec.state == JOB_PAUSED ||
+            !model_same_lane(w, x, granted) || !model_same_limits(w, x, granted))
             continue;
         PROMISE(w, !goes_first(w, x, granted), "%s was granted while %s, which goes first, waits",
                 exec_label(w, granted->rec.id), exec_label(w, x->rec.id));
@@ -395,7 +427,9 @@ static void check_name(struct world *w, const struct model_exec *fresh)
     struct str name = fresh->job->rec.name;
     for (size_t i = 0; name.len > 0 && i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
-        PROMISE(w, x == fresh || exec_is_final(x->rec.state) || !str_eq(x->job->rec.name, name),
+        PROMISE(w,
+                x->job == fresh->job || exec_is_final(x->rec.state) ||
+                    !str_eq(x->job->rec.name, name),
                 "%s and %s are unfinished and have one name", exec_label(w, x->rec.id),
                 exec_label(w, fresh->rec.id));
     }
@@ -443,22 +477,30 @@ static void check_end(struct world *w, const struct model_exec *x)
 static void check_job(struct world *w, const struct model_exec *x)
 {
     enum job_state state = x->job->rec.state;
-    enum job_state want = exec_is_final(x->rec.state) ? job_state_after(x->rec.state) : JOB_ACTIVE;
+    enum job_state want = exec_is_final(x->rec.state) ? job_state_after(x->rec.state)
+                          : state == JOB_PAUSED       ? JOB_PAUSED
+                                                      : JOB_ACTIVE;
+    if (model_recurs(x)) {
+        slots_check(w, x->job);
+        return;
+    }
     bool stopping = x->rec.state == EXEC_STOPPING && state == JOB_CANCELLED;
     PROMISE(w, x->job->rec.last_exec != x->rec.id || state == want || stopping,
             "%s is %.*s, and its execution %.*s", job_label(w, x->rec.job_id),
             STR_ARG(job_state_name(state)), STR_ARG(exec_state_name(x->rec.state)));
 }
 
-static void check_changed(struct world *w, const struct model_exec *x)
+static void check_changed(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
     check_times(w, &x->rec);
     check_end(w, x);
     PROMISE(w, x->rec.attempts == attempts_of(x),
             "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
             x->rec.attempts, attempts_of(x));
-    if (was_granted(w, x))
+    if (model_was_granted(&w->model, x)) {
         check_order(w, x);
+        limits_granted(w, x, view);
+    }
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
     check_job(w, x);
@@ -467,7 +509,9 @@ static void check_changed(struct world *w, const struct model_exec *x)
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view)
 {
     for (size_t i = 0; i < delta->job_count; i++)
-        keep_job(w, &delta->jobs[i]);
+        keep_job(w, &delta->jobs[i], view);
+    for (size_t i = 0; i < delta->queue_count; i++)
+        limits_keep_queue(w, &delta->queues[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
         keep_exec(w, &delta->execs[i], view);
     for (size_t i = 0; i < delta->attempt_count; i++)
@@ -475,7 +519,12 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     for (size_t i = 0; i < delta->worker_count; i++)
         keep_worker(w, &delta->workers[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
-        check_changed(w, model_exec(&w->model, delta->execs[i].exec.id));
+        check_changed(w, model_exec(&w->model, delta->execs[i].exec.id), view);
+    for (size_t i = 0; i < delta->job_count; i++) {
+        const struct model_job *job = model_job(&w->model, delta->jobs[i].job.id);
+        if (job->schedule != NULL)
+            slots_check(w, job);
+    }
 }
 
 /* ---- what is not kept by the store: until when a lease holds */
@@ -514,6 +563,8 @@ void model_turn_done(struct world *w, const struct turn_view *view, const struct
 
 void model_reloaded(struct world *w)
 {
+    w->model.loads++;
+    w->model.loaded_ms = w->boot_ms;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         struct model_exec *x = w->model.execs.items[i];
         if (!exec_is_leased(x->rec.state))

@@ -1,4 +1,5 @@
-/* model.h - what should be true, kept in the plainest way.
+/* model.h - what should be true, kept in the plainest way: model.c, and for jobs that recur
+ * model_slots.c, for what holds work back model_limits.c.
  *
  * The model hears of every turn that the store has kept (model_keep, from the store's own door) and
  * of every turn that a server has finished (model_turn_done), and remembers: what clients asked
@@ -23,14 +24,27 @@ struct wish {
     struct rules rules;
     enum when_kind when;
     int64_t when_ms;
+    struct str cron; /* WHEN_CRON; in UTC */
+    bool seconds;    /* it begins with them */
     uint64_t job_id; /* 0: nothing was kept of it */
     bool acknowledged;
 };
 
+/* Payloads say which wish they are of: {"n":17}. */
+static inline size_t wish_no(const struct submission *item)
+{
+    uint64_t no = 0;
+    str_to_u64(str_of(item->payload.ptr + 5, item->payload.len - 6), &no);
+    return no;
+}
+
 struct model_job {
     struct job_rec rec;
     size_t submission; /* its wish */
-    unsigned execs;
+    VEC(struct model_exec *) execs;
+    struct schedule *schedule; /* NULL: it runs once */
+    struct slot next;          /* the first one about which nothing is written down */
+    int64_t resumed_ms;        /* wall clock: what was due until then stays missed */
 };
 
 struct model_attempt {
@@ -61,18 +75,31 @@ struct model_worker {
     bool forgotten;
 };
 
+/* What the newest start under a rate's key left behind. */
+struct model_rate {
+    struct str key;
+    int64_t started_ms; /* boot clock */
+    int64_t interval_us;
+    int64_t skew_ms; /* of the wall clock, then */
+    uint64_t loads;  /* model.loads, then */
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
     uint64_t epoch;      /* the newest owner's */
+    uint64_t loads;      /* servers that have started so far */
+    int64_t loaded_ms;   /* boot clock: the newest of those */
     VEC(struct wish) wishes;
     VEC(struct model_job *) jobs;
     VEC(struct model_exec *) execs;
     VEC(struct model_worker *) workers;
+    VEC(struct queue_rec) queues; /* those that somebody decided about */
+    VEC(struct model_rate) rates;
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
-    size_t live_count;
+    size_t once_count; /* unfinished executions of jobs that run once */
 };
 
 /* The turn that is being tried. */
@@ -91,6 +118,7 @@ size_t model_leases(const struct model *m, uint64_t worker_id);
 struct model_attempt *model_attempt(struct model_exec *x, uint64_t token);
 const struct wish *model_wish(const struct model *m, const struct model_job *job);
 bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b);
+bool model_was_granted(const struct model *m, const struct model_exec *x); /* in this turn */
 
 /* The store keeps this delta, now. */
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
@@ -98,3 +126,34 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
 /* A new owner has loaded everything: each lease gets a full term. */
 void model_reloaded(struct world *w);
+
+/* ---- jobs that recur: each slot has one outcome */
+
+bool model_recurs(const struct model_exec *x);
+/* The one that is planned next; NULL: none. */
+struct model_exec *model_ahead(const struct model_job *job);
+int64_t model_due_ms(const struct model_exec *x);
+/* A job was kept that recurs: here is its first slot. */
+void slots_begin(struct world *w, struct model_job *job);
+/* A new execution of it is the next slot, or one that somebody asked for now. */
+void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *rec,
+                const struct turn_view *view);
+/* The time of a slot has come, and this was decided about it. */
+void slots_decided(struct world *w, const struct model_exec *x, enum exec_event event,
+                   struct str reason, const struct exec_rec *to, const struct turn_view *view);
+/* After each turn that changed something of it. */
+void slots_check(struct world *w, const struct model_job *job);
+
+/* ---- what holds work back: pauses, queues, limits */
+
+/* As somebody decided, or as every queue is before that. */
+struct queue_rec model_queue(const struct model *m, struct str name);
+size_t model_queue_leases(const struct model *m, struct str name);
+size_t model_key_leases(const struct model *m, struct str key); /* of a concurrency limit */
+/* Ready, but it may not start now. */
+bool model_is_held(const struct world *w, const struct model_exec *x);
+bool model_same_limits(const struct world *w, const struct model_exec *a,
+                       const struct model_exec *b);
+void limits_keep_queue(struct world *w, const struct queue_rec *rec);
+/* It was granted in this turn, and everything else of the turn is kept. */
+void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);

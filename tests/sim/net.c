@@ -70,6 +70,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
     case CMD_POLL: repeat_poll(copy, &call->cmd.poll); break;
     case CMD_REGISTER: copy->cmd.hello = call->cmd.hello; break; /* its texts are literals */
+    case CMD_QUEUE: copy->cmd.queue = call->cmd.queue; break;
     default: copy->cmd.target = call->cmd.target; break;
     }
     return copy;

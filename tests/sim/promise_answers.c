@@ -7,13 +7,6 @@
 
 /* ---- submissions */
 
-static size_t wish_no(const struct submission *item)
-{
-    uint64_t no = 0;
-    str_to_u64(str_of(item->payload.ptr + 5, item->payload.len - 6), &no);
-    return no;
-}
-
 static bool asks_for_name(const struct world *w, const struct command *cmd, struct str name,
                           const struct submission *but)
 {
@@ -71,7 +64,9 @@ static void check_submission(struct world *w, const struct submission *item)
     PROMISE(w, is_stored(w, item->job_id), "j%zu was acknowledged, but is not in the store", no);
     wish->acknowledged = true;
     const struct exec_rec *exec = &model_exec(&w->model, item->exec_id)->rec;
-    PROMISE(w, item->created_ms == exec->created_ms && item->due_ms == exec->slot_ms,
+    PROMISE(w,
+            item->created_ms == exec->created_ms &&
+                item->due_ms == model_due_ms(model_exec(&w->model, item->exec_id)),
             "j%zu was promised for a moment that was not kept", no);
 }
 
@@ -102,12 +97,24 @@ static void check_cancelled(struct world *w, struct model_exec *x)
     x->cancelled = true;
 }
 
+static void check_all_cancelled(struct world *w, const struct model_job *job)
+{
+    for (size_t i = 0; i < job->execs.len; i++) {
+        if (!exec_is_final(job->execs.items[i]->rec.state))
+            check_cancelled(w, job->execs.items[i]);
+    }
+}
+
 static void check_cancel_job(struct world *w, const struct command *cmd)
 {
     const struct model_job *job = model_job(&w->model, cmd->target.id);
+    bool recurs = job != NULL && job->schedule != NULL;
     struct model_exec *x = job == NULL ? NULL : model_exec(&w->model, job->rec.last_exec);
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
-    if (cmd->reply.rc == RC_OK && !run_again) /* cancelled long ago, and asked to run again since */
+    if (cmd->reply.rc == RC_OK && recurs)
+        check_all_cancelled(w, job);
+    else if (cmd->reply.rc == RC_OK &&
+             !run_again) /* cancelled long ago, and asked to run again since */
         check_cancelled(w, x);
     PROMISE(w,
             cmd->reply.rc != RC_OK ||
@@ -142,11 +149,95 @@ static void check_run_again(struct world *w, const struct command *cmd)
         return;
     SAY(w, "answer", "%s runs again as %s", exec_label(w, cmd->target.id),
         exec_label(w, cmd->reply.exec_id));
-    PROMISE(w, cmd->reply.exec_state == EXEC_QUEUED && cmd->reply.job_state == JOB_ACTIVE,
-            "%s runs again, and the answer says otherwise", exec_label(w, cmd->target.id));
+    const struct model_job *job = model_job(&w->model, cmd->reply.job_id);
+    bool may_wait = cmd->reply.exec_state == EXEC_BLOCKED && job->schedule != NULL;
+    PROMISE(
+        w, (cmd->reply.exec_state == EXEC_QUEUED || may_wait) && !job_is_over(cmd->reply.job_state),
+        "%s runs again, and the answer says otherwise", exec_label(w, cmd->target.id));
     PROMISE(w, x != NULL && x->rec.retry_of == cmd->target.id,
             "%s runs again, somebody was told, but that was not kept",
             exec_label(w, cmd->target.id));
+}
+
+/* ---- when things run */
+
+/* Nobody else decided about the same thing in this turn. */
+static bool is_alone(const struct world *w, const struct command *cmd)
+{
+    const struct turn_view *view = w->store.view;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *other = view->commands[i];
+        if (other == cmd)
+            continue;
+        if (cmd->kind == CMD_QUEUE ? other->kind == CMD_QUEUE
+                                   : other->kind == CMD_PAUSE_JOB || other->kind == CMD_RESUME_JOB)
+            return false;
+    }
+    return true;
+}
+
+static void check_paused(struct world *w, const struct command *cmd, enum job_state want)
+{
+    const struct model_job *job = model_job(&w->model, cmd->target.id);
+    PROMISE(w, (cmd->reply.rc == RC_NOT_FOUND) == (job == NULL),
+            "a job that should be there was not found, or the other way round");
+    if (cmd->reply.rc != RC_OK)
+        return;
+    SAY(w, "answer", "%s is %.*s", job_label(w, cmd->target.id), STR_ARG(job_state_name(want)));
+    PROMISE(w, cmd->reply.job_id == job->rec.id && cmd->reply.job_state == want,
+            "the answer about %s speaks of something else", job_label(w, cmd->target.id));
+    PROMISE(w, job->rec.state == want || job_is_over(job->rec.state) || !is_alone(w, cmd),
+            "somebody was told that %s is %.*s, and it is %.*s", job_label(w, cmd->target.id),
+            STR_ARG(job_state_name(want)), STR_ARG(job_state_name(job->rec.state)));
+}
+
+static void check_triggered(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
+    if (cmd->reply.rc != RC_OK)
+        return;
+    SAY(w, "answer", "%s runs now", exec_label(w, cmd->reply.exec_id));
+    PROMISE(w,
+            x != NULL && x->rec.job_id == cmd->target.id && x->rec.state != EXEC_SCHEDULED &&
+                (!model_recurs(x) || x->rec.origin == ORIGIN_REQUEST),
+            "a run of %s was promised for now, and not kept", job_label(w, cmd->target.id));
+}
+
+static void check_view(struct world *w, const struct queue_view *view)
+{
+    struct queue_rec kept = model_queue(&w->model, view->queue.name);
+    PROMISE(w,
+            view->queue.paused == kept.paused && view->queue.concurrency == kept.concurrency &&
+                view->queue.paused_ms == kept.paused_ms &&
+                view->queue.changed_ms == kept.changed_ms &&
+                str_eq(view->queue.paused_by, kept.paused_by),
+            "%.*s is shown as it was not kept", STR_ARG(kept.name));
+}
+
+static void check_queue(struct world *w, const struct command *cmd)
+{
+    const struct queue_wish *wish = &cmd->queue;
+    if (cmd->reply.rc != RC_OK)
+        return;
+    const struct queue_view *view = &cmd->reply.queues[0];
+    PROMISE(w,
+            str_eq(view->queue.name, wish->name) &&
+                (wish->run == QUEUE_LEAVE || view->queue.paused == (wish->run == QUEUE_PAUSE)) &&
+                (!wish->set_concurrency || view->queue.concurrency == wish->concurrency),
+            "%.*s was changed otherwise than was asked for", STR_ARG(wish->name));
+    if (is_alone(w, cmd))
+        check_view(w, view);
+}
+
+static void check_queues(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->reply.queue_count; i++) {
+        const struct queue_view *view = &cmd->reply.queues[i];
+        check_view(w, view);
+        PROMISE(w, view->running == model_queue_leases(&w->model, view->queue.name),
+                "%.*s shows %" PRIu32 " leases, and has %zu", STR_ARG(view->queue.name),
+                view->running, model_queue_leases(&w->model, view->queue.name));
+    }
 }
 
 /* ---- workers */
@@ -319,11 +410,19 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_CANCEL_JOB: check_cancel_job(w, cmd); break;
     case CMD_CANCEL_EXEC: check_cancel_exec(w, cmd); break;
     case CMD_RETRY_EXEC: check_run_again(w, cmd); break;
+    case CMD_PAUSE_JOB: check_paused(w, cmd, JOB_PAUSED); break;
+    case CMD_RESUME_JOB: check_paused(w, cmd, JOB_ACTIVE); break;
+    case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;
+    case CMD_QUEUE: check_queue(w, cmd); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: check_poll(w, cmd); break;
     case CMD_WORKERS:
         if (kept_nothing)
             check_workers(w, cmd);
+        break;
+    case CMD_QUEUES:
+        if (kept_nothing)
+            check_queues(w, cmd);
         break;
     case CMD_STATS:
         if (kept_nothing)

@@ -12,6 +12,8 @@
 
 static bool is_far(const struct engine *e, const struct exec_rec *rec)
 {
+    if (rec->state == EXEC_RETRYING && rec->origin != ORIGIN_ONCE)
+        return false; /* the next slot has to see that it is not over */
     return exec_is_waiting(rec->state) &&
            (rec->due_ms > e->horizon.due_ms ||
             (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
@@ -24,16 +26,18 @@ static bool is_same(const struct exec *x, const struct exec_rec *rec)
            x->v.started_ms == rec->started_ms && x->v.attempts == rec->attempts &&
            x->v.lost == rec->lost && x->v.lease.token == rec->token &&
            x->v.lease.worker_id == rec->worker_id && x->retry_of == rec->retry_of &&
-           x->created_ms == rec->created_ms;
+           x->created_ms == rec->created_ms && x->origin == rec->origin &&
+           x->nominal_ms == rec->nominal_ms;
 }
 
 static void check_place(struct world *w, const struct exec *x)
 {
-    PROMISE(w, heap_holds(&x->due) == exec_is_waiting(x->v.state),
+    bool paused = x->job->v.state == JOB_PAUSED;
+    PROMISE(w, heap_holds(&x->due) == (exec_is_waiting(x->v.state) && !paused),
             "%s waits for a moment without a timer, or the other way round", exec_label(w, x->id));
     PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
-    PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED),
+    PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused),
             "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
 }
 
@@ -60,6 +64,35 @@ static void check_execs(struct world *w, const struct engine *e)
             near);
 }
 
+/* ---- permits are live leases */
+
+static void check_queues(struct world *w, const struct engine *e)
+{
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        const struct queue *q = e->queues.slots[i].value;
+        if (q == NULL)
+            continue;
+        size_t leases = model_queue_leases(&w->model, q->name);
+        struct queue_rec kept = model_queue(&w->model, q->name);
+        PROMISE(w, q->held == leases, "%.*s counts %" PRIu32 " leases and has %zu",
+                STR_ARG(q->name), q->held, leases);
+        PROMISE(w, q->v.paused == kept.paused && q->v.concurrency == kept.concurrency,
+                "%.*s is one thing in memory and another in the store", STR_ARG(q->name));
+    }
+}
+
+static void check_limits(struct world *w, const struct engine *e)
+{
+    for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
+        const struct limit *limit = e->ready.limits.by_key.slots[i].value;
+        if (limit == NULL || limit->kind != LIMIT_CONCURRENCY)
+            continue;
+        size_t leases = model_key_leases(&w->model, limit->key);
+        PROMISE(w, limit->held == leases, "the limit '%.*s' counts %" PRIu32 " and there are %zu",
+                STR_ARG(limit->key), limit->held, leases);
+    }
+}
+
 /* ---- workers: slots are live leases */
 
 static void check_worker(struct world *w, const struct engine *e, const struct model_worker *kept)
@@ -75,17 +108,27 @@ static void check_worker(struct world *w, const struct engine *e, const struct m
             STR_ARG(kept->rec.name));
 }
 
-static void check_nobody_waits(struct world *w, const struct worker *k)
+static bool waits_for(const struct world *w, const struct model_exec *x, const struct worker *k)
 {
+    const struct rules *rules = &model_wish(&w->model, x->job)->rules;
+    if (x->rec.state != EXEC_QUEUED || !trade_serves(k->trade, rules->queue, rules->handler))
+        return false;
+    if (model_is_held(w, x))
+        saw(SAW_HELD_BACK);
+    return !model_is_held(w, x);
+}
+
+static void check_nobody_waits(struct world *w, const struct engine *e, const struct worker *k)
+{
+    const struct heap_item *wake = heap_min(&e->ready.limits.wakes);
     if (k->v.parked == NULL || k->v.offered == 0 || k->v.draining)
         return;
+    if (wake != NULL && (int64_t)wake->key <= e->boot_ms)
+        return; /* a full turn has left that for the next one */
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
-        const struct rules *rules = &model_wish(&w->model, x->job)->rules;
-        PROMISE(
-            w, x->rec.state != EXEC_QUEUED || !trade_serves(k->trade, rules->queue, rules->handler),
-            "%s waits for a worker while %.*s waits for work", exec_label(w, x->rec.id),
-            (int)k->name_len, k->name);
+        PROMISE(w, !waits_for(w, x, k), "%s waits for a worker while %.*s waits for work",
+                exec_label(w, x->rec.id), (int)k->name_len, k->name);
     }
 }
 
@@ -97,7 +140,7 @@ static void check_workers(struct world *w, const struct engine *e)
             continue;
         known++;
         check_worker(w, e, w->model.workers.items[i]);
-        check_nobody_waits(w, map_get(&e->workers, w->model.workers.items[i]->rec.id));
+        check_nobody_waits(w, e, map_get(&e->workers, w->model.workers.items[i]->rec.id));
     }
     PROMISE(w, known == e->workers.len, "the engine holds %zu workers, the store %zu",
             e->workers.len, known);
@@ -109,6 +152,8 @@ void promise_engine(struct world *w, const struct sim_server *s)
         return;
     check_execs(w, s->turn.engine);
     check_workers(w, s->turn.engine);
+    check_queues(w, s->turn.engine);
+    check_limits(w, s->turn.engine);
 }
 
 void promise_near(struct world *w, const struct sim_server *s)
@@ -116,7 +161,9 @@ void promise_near(struct world *w, const struct sim_server *s)
     const struct engine *e = s->turn.engine;
     int64_t far_ms = world_now(w).wall_ms + 2 * w->scene.engine.horizon_ms;
     for (uint32_t i = 0; i < e->dues.len; i++)
-        PROMISE(w, (int64_t)e->dues.items[i].key <= far_ms,
+        PROMISE(w,
+                (int64_t)e->dues.items[i].key <= far_ms ||
+                    CONTAINER_OF(e->dues.items[i].node, struct exec, due)->v.state == EXEC_RETRYING,
                 "%s is due %" PRIu64 " ms ahead, and in memory",
                 exec_label(w, e->dues.items[i].tie), e->dues.items[i].key - (uint64_t)far_ms);
 }

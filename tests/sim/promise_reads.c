@@ -20,7 +20,9 @@ static bool same_exec(const struct exec_rec *a, const struct exec_rec *b)
            a->slot_ms == b->slot_ms && a->created_ms == b->created_ms && a->due_ms == b->due_ms &&
            a->ready_ms == b->ready_ms && a->started_ms == b->started_ms &&
            a->finished_ms == b->finished_ms && a->attempts == b->attempts && a->lost == b->lost &&
-           a->token == b->token && a->worker_id == b->worker_id && str_eq(a->error, b->error);
+           a->token == b->token && a->worker_id == b->worker_id && a->origin == b->origin &&
+           a->nominal_ms == b->nominal_ms && a->slot_count == b->slot_count &&
+           a->slot_last_ms == b->slot_last_ms && str_eq(a->error, b->error);
 }
 
 /* ---- the same filters, said again in the plainest way */
@@ -230,6 +232,8 @@ void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t ex
 {
     enum { WAKING_MS = 1000 }; /* who slept past its leases needs a moment to kill what ran */
     const struct model_exec *x = model_exec(&w->model, exec_id);
+    if (model_wish(&w->model, x->job)->rules.overlap == OVERLAP_PARALLEL)
+        return; /* its executions may; each has leases of its own */
     for (size_t i = 0; i < w->scene.workers; i++) {
         const struct sim_worker *k = &w->workers[i];
         bool dazed = w->boot_ms < k->asleep_until_ms + WAKING_MS;

@@ -8,6 +8,10 @@ enum {
     STEPS_MAX = 1000000,              /* of a whole day; more would be a world that spins */
     HEAL_MAX_MS = 2 * 60 * 60 * 1000, /* from the last fault until everything has finished */
     LEAP_MAX_MS = 10 * 60 * 1000,
+    TIDY_MS = 1000,
+    HEALING_RUN_MAX_MS = 500,
+    GOING_ON_MS = 30 * 1000, /* so long jobs that recur are watched after everything has healed */
+    LATE_MAX_MS = 5000,
 };
 
 /* ---- the scene */
@@ -15,6 +19,7 @@ enum {
 static void draw_scene(struct world *w)
 {
     static const size_t keep_bytes[] = {0, 200, 4096};
+    static const int64_t points_ms[] = {20, 1, 60000};
     struct scene *s = &w->scene;
     s->engine = engine_defaults;
     s->engine.lease_ms = pick_ms(w, 2000, 20000);
@@ -32,6 +37,11 @@ static void draw_scene(struct world *w)
     s->run_max_ms = pick_ms(w, 1, 15000);
     s->fail_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
+    s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
+    s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);
+    s->pauses = pick(w, 2) == 0;
+    /* What recurs must not keep others from finishing within the day: waiting counts for much. */
+    s->engine.point_ms = points_ms[pick(w, s->recurring_max > 0 ? 2 : COUNT_OF(points_ms))];
     s->client_gap_ms = 1 + (uint32_t)pick(w, 1500);
 }
 
@@ -108,46 +118,94 @@ static void weather(struct world *w, void *what, uint64_t no)
 
 /* ---- a day */
 
+/* Whatever somebody paused goes on. */
+static void tidy_up(struct world *w, void *what, uint64_t no)
+{
+    client_tidy_up(w);
+    agenda_add(w, w->boot_ms + TIDY_MS, tidy_up, what, no);
+}
+
+/* Runs get short, so that jobs that recur leave room for the others. */
 static void heal(struct world *w)
 {
     SAY(w, "world", "the faults are over");
     w->healing = true;
+    if (w->scene.run_max_ms > HEALING_RUN_MAX_MS)
+        w->scene.run_max_ms = HEALING_RUN_MAX_MS;
+    tidy_up(w, NULL, 0);
     if (!w->server->up)
         sim_server_start(w->server);
     if (w->workers[0].alive) /* comes back as one that can do everything */
         sim_worker_crash(w, &w->workers[0]);
 }
 
-static bool is_quiet(const struct world *w)
+/* Unfinished, and nothing that begins anew for ever. */
+static bool should_end(const struct model_exec *x)
+{
+    return !exec_is_final(x->rec.state) && (!model_recurs(x) || job_is_over(x->job->rec.state));
+}
+
+static const struct model_exec *find_unfinished(const struct world *w)
+{
+    for (size_t i = w->model.execs.len; i-- > 0;) {
+        if (should_end(w->model.execs.items[i]))
+            return w->model.execs.items[i];
+    }
+    return NULL;
+}
+
+/* Somebody runs what has ended, or should end. */
+static bool runs_leftovers(const struct world *w)
 {
     for (size_t i = 0; i < w->scene.workers; i++) {
-        if (w->workers[i].alive && w->workers[i].holdings.running_count > 0)
-            return false;
+        const struct sim_worker *k = &w->workers[i];
+        for (size_t j = 0; k->alive && j < RUNS_MAX; j++) {
+            const struct model_exec *x = model_exec(&w->model, k->runs[j].exec_id);
+            if (k->runs[j].token != 0 &&
+                (x == NULL || !model_recurs(x) || exec_is_final(x->rec.state)))
+                return true;
+        }
     }
-    return w->model.live_count == 0;
+    return false;
+}
+
+static bool is_quiet(const struct world *w)
+{
+    return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL;
 }
 
 static _Noreturn void stuck(struct world *w)
 {
-    const struct model_exec *x = NULL;
-    for (size_t i = 0; i < w->model.execs.len; i++) {
-        if (!exec_is_final(w->model.execs.items[i]->rec.state))
-            x = w->model.execs.items[i];
-    }
+    const struct model_exec *x = find_unfinished(w);
     if (x == NULL)
         promise_broken(w, "a worker runs something that has ended long ago");
     promise_broken(w, "%zu executions do not finish though all faults are over: %s is %.*s",
-                   w->model.live_count, exec_label(w, x->rec.id),
+                   w->model.once_count, exec_label(w, x->rec.id),
                    STR_ARG(exec_state_name(x->rec.state)));
+}
+
+/* No slot is late, of no job. */
+static void check_going_on(struct world *w)
+{
+    for (size_t i = 0; i < w->model.jobs.len; i++) {
+        const struct model_job *job = w->model.jobs.items[i];
+        if (job->schedule == NULL || job->rec.state != JOB_ACTIVE)
+            continue;
+        int64_t late_ms = world_now(w).wall_ms - model_due_ms(model_ahead(job));
+        PROMISE(w, late_ms < LATE_MAX_MS, "%s does not go on: its next slot is %" PRId64 " ms late",
+                job_label(w, job->rec.id), late_ms);
+    }
 }
 
 static void finish(struct world *w)
 {
     int64_t until_ms = w->boot_ms + HEAL_MAX_MS;
-    while (!is_quiet(w)) {
+    int64_t from_ms = w->boot_ms + (w->scene.recurring_max > 0 ? GOING_ON_MS : 0);
+    while (w->boot_ms < from_ms || !is_quiet(w)) {
         if (w->boot_ms >= until_ms || w->step >= STEPS_MAX || !agenda_step(w))
             stuck(w);
     }
+    check_going_on(w);
     promise_acknowledged(w);
     promise_engine(w, w->server);
     promise_all_reads(w);

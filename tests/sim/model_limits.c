@@ -1,0 +1,188 @@
+/* model_limits.c - what holds work back, counted anew each time from leases and starts. */
+#include "coverage.h"
+#include "model.h"
+#include "world.h"
+
+#include <inttypes.h>
+
+static const struct rules *rules_of(const struct model *m, const struct model_exec *x)
+{
+    return &model_wish(m, x->job)->rules;
+}
+
+/* ---- queues */
+
+struct queue_rec model_queue(const struct model *m, struct str name)
+{
+    for (size_t i = 0; i < m->queues.len; i++) {
+        if (str_eq(m->queues.items[i].name, name))
+            return m->queues.items[i];
+    }
+    return (struct queue_rec){.name = name};
+}
+
+void limits_keep_queue(struct world *w, const struct queue_rec *rec)
+{
+    struct model *m = &w->model;
+    struct queue_rec *kept = NULL;
+    for (size_t i = 0; i < m->queues.len; i++) {
+        if (str_eq(m->queues.items[i].name, rec->name))
+            kept = &m->queues.items[i];
+    }
+    if (kept == NULL)
+        kept = VEC_PUSH(m->arena, &m->queues);
+    *kept = *rec;
+    kept->name = arena_str(m->arena, rec->name);
+    kept->paused_by = arena_str(m->arena, rec->paused_by);
+    kept->changed_by = arena_str(m->arena, rec->changed_by);
+    PROMISE(w, (rec->paused_ms != 0) == rec->paused && (rec->paused_by.len > 0) == rec->paused,
+            "a queue is paused by nobody, or somebody paused it and it is not");
+}
+
+size_t model_queue_leases(const struct model *m, struct str name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->execs.len; i++)
+        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+                 str_eq(rules_of(m, m->execs.items[i])->queue, name);
+    return count;
+}
+
+/* ---- limits by key */
+
+size_t model_key_leases(const struct model *m, struct str key)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->execs.len; i++)
+        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+                 str_eq(rules_of(m, m->execs.items[i])->concurrency.key, key);
+    return count;
+}
+
+static bool same_limit(const struct limit_rule *a, const struct limit_rule *b)
+{
+    return str_eq(a->key, b->key) && a->limit == b->limit && a->per_ms == b->per_ms;
+}
+
+bool model_same_limits(const struct world *w, const struct model_exec *a,
+                       const struct model_exec *b)
+{
+    const struct rules *left = rules_of(&w->model, a);
+    const struct rules *right = rules_of(&w->model, b);
+    return same_limit(&left->concurrency, &right->concurrency) &&
+           same_limit(&left->rate, &right->rate);
+}
+
+/* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones
+ * that tolerate least must have gone first: so many leases were there when this one came last. */
+static size_t leases_at_grant(const struct model *m, const struct model_exec *granted)
+{
+    const struct limit_rule *rule = &rules_of(m, granted)->concurrency;
+    size_t count = model_key_leases(m, rule->key);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        const struct limit_rule *other = &rules_of(m, x)->concurrency;
+        count -=
+            model_was_granted(m, x) && str_eq(other->key, rule->key) && other->limit > rule->limit;
+    }
+    return count;
+}
+
+static struct model_rate *find_rate(const struct model *m, struct str key)
+{
+    for (size_t i = 0; i < m->rates.len; i++) {
+        if (str_eq(m->rates.items[i].key, key))
+            return &m->rates.items[i];
+    }
+    return NULL;
+}
+
+static int64_t interval_us(const struct limit_rule *rule)
+{
+    return rule->per_ms * 1000 / rule->limit;
+}
+
+/* Whole milliseconds until the next start. */
+static int64_t interval_ms(const struct model_rate *rate)
+{
+    return (rate->interval_us + 999) / 1000;
+}
+
+/* A server that starts knows the moment of the next start by the wall clock alone: when that was set
+ * since, there is nothing to hold it to. */
+static bool is_certain(const struct world *w, const struct model_rate *rate)
+{
+    return rate->loads == w->model.loads || rate->skew_ms == w->skew_ms;
+}
+
+static void start_rate(struct world *w, const struct model_exec *x, const struct turn_view *view)
+{
+    struct model *m = &w->model;
+    const struct limit_rule *rule = &rules_of(m, x)->rate;
+    struct model_rate *rate = find_rate(m, rule->key);
+    if (rate == NULL) {
+        rate = VEC_PUSH(m->arena, &m->rates);
+    } else {
+        int64_t gap_ms = view->now.boot_ms - rate->started_ms;
+        if (rate->loads != m->loads)
+            saw(SAW_RATE_AFTER_RESTART);
+        PROMISE(w, gap_ms >= interval_ms(rate) || !is_certain(w, rate),
+                "%s started %" PRId64 " ms after another of its rate, which takes %" PRId64,
+                exec_label(w, x->rec.id), gap_ms, interval_ms(rate));
+    }
+    *rate = (struct model_rate){
+        .key = rule->key,
+        .started_ms = view->now.boot_ms,
+        .interval_us = interval_us(rule),
+        .skew_ms = w->skew_ms,
+        .loads = m->loads,
+    };
+}
+
+/* ---- both */
+
+void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view)
+{
+    const struct rules *rules = rules_of(&w->model, x);
+    struct queue_rec queue = model_queue(&w->model, rules->queue);
+    PROMISE(w, x->job->rec.state != JOB_PAUSED, "%s was granted while its job is paused",
+            exec_label(w, x->rec.id));
+    PROMISE(w, !queue.paused, "%s was granted while its queue is paused", exec_label(w, x->rec.id));
+    PROMISE(w,
+            queue.concurrency == 0 ||
+                model_queue_leases(&w->model, rules->queue) <= queue.concurrency,
+            "%s was granted, and its queue of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
+            queue.concurrency, model_queue_leases(&w->model, rules->queue));
+    if (rules->concurrency.key.len > 0)
+        PROMISE(w, leases_at_grant(&w->model, x) <= rules->concurrency.limit,
+                "%s was granted as number %zu of at most %" PRIu32, exec_label(w, x->rec.id),
+                leases_at_grant(&w->model, x), rules->concurrency.limit);
+    if (rules->rate.key.len > 0)
+        start_rate(w, x, view);
+}
+
+/* From the newest start, or from a restart: that may have to wait as long again, when the clock was
+ * set back. */
+static bool rate_is_shut(const struct world *w, struct str key)
+{
+    const struct model_rate *rate = find_rate(&w->model, key);
+    if (rate == NULL)
+        return false;
+    bool restarted = rate->loads != w->model.loads;
+    int64_t from_ms = restarted ? w->model.loaded_ms : rate->started_ms;
+    return w->boot_ms <= from_ms + interval_ms(rate) + 1;
+}
+
+bool model_is_held(const struct world *w, const struct model_exec *x)
+{
+    const struct rules *rules = rules_of(&w->model, x);
+    struct queue_rec queue = model_queue(&w->model, rules->queue);
+    if (x->job->rec.state == JOB_PAUSED || queue.paused)
+        return true;
+    if (queue.concurrency > 0 && model_queue_leases(&w->model, rules->queue) >= queue.concurrency)
+        return true;
+    if (rules->concurrency.key.len > 0 &&
+        model_key_leases(&w->model, rules->concurrency.key) >= rules->concurrency.limit)
+        return true;
+    return rules->rate.key.len > 0 && rate_is_shut(w, rules->rate.key);
+}

@@ -1,0 +1,205 @@
+/* model_slots.c - jobs that recur, as promised: slot by slot, with nothing counted or bisected.
+ *
+ * The model walks each schedule by itself, one slot after the other, and every slot must be written
+ * down in exactly that order: as an execution of its own, or within a range of skipped ones. So one
+ * that is missing and one that is there twice show in the same comparison. */
+#include "coverage.h"
+#include "model.h"
+#include "world.h"
+
+#include <inttypes.h>
+
+bool model_recurs(const struct model_exec *x)
+{
+    return x->job->schedule != NULL;
+}
+
+struct model_exec *model_ahead(const struct model_job *job)
+{
+    for (size_t i = job->execs.len; i-- > 0;) {
+        if (job->execs.items[i]->rec.state == EXEC_SCHEDULED)
+            return job->execs.items[i];
+    }
+    return NULL;
+}
+
+static int64_t due_ms(const struct model_job *job, int64_t slot_ms)
+{
+    return slot_ms + job->schedule->stagger_ms;
+}
+
+int64_t model_due_ms(const struct model_exec *x)
+{
+    return model_recurs(x) ? due_ms(x->job, x->rec.slot_ms) : x->rec.slot_ms;
+}
+
+void slots_begin(struct world *w, struct model_job *job)
+{
+    const struct rules *rules = &model_wish(&w->model, job)->rules;
+    job->schedule = ARENA_NEW(w->model.arena, struct schedule);
+    *job->schedule = *rules->schedule;
+    job->schedule->start_ms = job->rec.created_ms;
+    job->schedule->stagger_ms = schedule_stagger_ms(job->rec.id, rules->stagger_ms);
+    PROMISE(w, schedule_first(job->schedule, &job->next), "%s has a schedule without slots",
+            job_label(w, job->rec.id));
+}
+
+static void walk_on(struct world *w, struct model_job *job)
+{
+    struct slot last = job->next;
+    PROMISE(w, schedule_next(job->schedule, &last, &job->next) && job->next.at_ms > last.at_ms,
+            "the schedule of %s does not go on", job_label(w, job->rec.id));
+}
+
+/* A range of skipped slots: its first one was written down when it was made. */
+static void walk_range(struct world *w, const struct model_exec *x, const struct exec_rec *to,
+                       const struct turn_view *view)
+{
+    struct model_job *job = x->job;
+    int64_t last_ms = x->rec.slot_ms;
+    for (uint64_t i = 1; i < to->slot_count; i++) {
+        last_ms = job->next.at_ms;
+        walk_on(w, job);
+        PROMISE(w, due_ms(job, last_ms) <= view->now.wall_ms, "%s skips slots before their time",
+                exec_label(w, x->rec.id));
+    }
+    PROMISE(w, to->slot_count == 0 || (to->slot_count > 1 && last_ms == to->slot_last_ms),
+            "%s stands for %" PRIu64 " slots until %" PRId64 ", and those end at %" PRId64,
+            exec_label(w, x->rec.id), to->slot_count, to->slot_last_ms, last_ms);
+    if (to->slot_count > 1)
+        saw(SAW_SKIPPED_RANGE);
+}
+
+void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *rec,
+                const struct turn_view *view)
+{
+    struct model_job *job = x->job;
+    if (rec->origin == ORIGIN_REQUEST) {
+        PROMISE(w, rec->slot_ms == view->now.wall_ms, "%s was asked for now, and says another time",
+                exec_label(w, rec->id));
+        return;
+    }
+    PROMISE(w,
+            rec->origin == ORIGIN_SLOT && rec->slot_ms == job->next.at_ms &&
+                rec->nominal_ms == job->next.nominal_ms,
+            "%s is the slot %" PRId64 " where the one after the last is %" PRId64,
+            exec_label(w, rec->id), rec->slot_ms, job->next.at_ms);
+    x->rec.due_ms = due_ms(job, rec->slot_ms);
+    PROMISE(w, rec->state != EXEC_SCHEDULED || rec->due_ms == x->rec.due_ms,
+            "%s is due at %" PRId64 " for the slot %" PRId64, exec_label(w, rec->id), rec->due_ms,
+            rec->slot_ms);
+    walk_on(w, job);
+}
+
+/* ---- why a slot was fired or skipped, said again in the plainest way */
+
+/* Slots after this one whose time has come; no more than `most` are counted. */
+static uint32_t newer(const struct model_job *job, const struct model_exec *x, int64_t last_ms,
+                      int64_t now_ms, uint32_t most)
+{
+    struct slot slot = schedule_slot(job->schedule, x->rec.slot_ms, x->rec.nominal_ms);
+    uint32_t count = 0;
+    while (count < most && schedule_next(job->schedule, &slot, &slot) &&
+           due_ms(job, slot.at_ms) <= now_ms)
+        count += slot.at_ms > last_ms;
+    return count;
+}
+
+static bool misfire_lets_go(const struct world *w, const struct model_exec *x, int64_t last_ms,
+                            int64_t now_ms)
+{
+    const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
+    int64_t late_ms = now_ms - due_ms(x->job, last_ms);
+    switch (misfire->policy) {
+    case MISFIRE_LATEST: return newer(x->job, x, last_ms, now_ms, 1) == 0;
+    case MISFIRE_ALL: return newer(x->job, x, last_ms, now_ms, misfire->limit) < misfire->limit;
+    default: return late_ms <= SCHEDULE_ON_TIME_MS;
+    }
+}
+
+static void check_fired(struct world *w, const struct model_exec *x, int64_t now_ms)
+{
+    const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
+    int64_t late_ms = now_ms - model_due_ms(x);
+    PROMISE(w, late_ms >= 0, "%s fired %" PRId64 " ms before its time", exec_label(w, x->rec.id),
+            -late_ms);
+    PROMISE(w, model_due_ms(x) > x->job->resumed_ms,
+            "%s fired, though it was missed while its job was paused", exec_label(w, x->rec.id));
+    PROMISE(w, late_ms <= misfire->grace_ms && misfire_lets_go(w, x, x->rec.slot_ms, now_ms),
+            "%s fired %" PRId64 " ms late, and its misfire policy says otherwise",
+            exec_label(w, x->rec.id), late_ms);
+    if (late_ms > SCHEDULE_ON_TIME_MS)
+        saw(SAW_FIRED_LATE);
+}
+
+static bool asks_to_resume(const struct model_exec *x, const struct turn_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        if (view->commands[i]->kind == CMD_RESUME_JOB &&
+            view->commands[i]->target.id == x->rec.job_id)
+            return true;
+    }
+    return false;
+}
+
+static void check_skipped(struct world *w, const struct model_exec *x, struct str reason,
+                          int64_t last_ms, const struct turn_view *view)
+{
+    const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
+    int64_t now_ms = view->now.wall_ms;
+    bool right = false;
+    if (str_eq(reason, STR("missed while the job was paused")))
+        right = asks_to_resume(x, view);
+    else if (str_eq(reason, STR("missed for longer than its grace")))
+        right = now_ms - due_ms(x->job, last_ms) > misfire->grace_ms;
+    else if (str_eq(reason, STR("missed, and its misfire policy says so")))
+        right = now_ms - model_due_ms(x) <= misfire->grace_ms &&
+                !misfire_lets_go(w, x, last_ms, now_ms);
+    PROMISE(w, right, "%s is skipped, and should not be: %.*s", exec_label(w, x->rec.id),
+            STR_ARG(reason));
+}
+
+void slots_decided(struct world *w, const struct model_exec *x, enum exec_event event,
+                   struct str reason, const struct exec_rec *to, const struct turn_view *view)
+{
+    int64_t last_ms = event == EV_SKIP && to->slot_count > 1 ? to->slot_last_ms : x->rec.slot_ms;
+    bool overlaps = event == EV_SKIP && str_starts(reason, STR("overlap: "));
+    if (event == EV_SKIP)
+        walk_range(w, x, to, view);
+    if (event != EV_SKIP || overlaps)
+        check_fired(w, x, view->now.wall_ms);
+    else
+        check_skipped(w, x, reason, last_ms, view);
+    if (overlaps)
+        saw(SAW_OVERLAP);
+}
+
+/* ---- what holds between turns */
+
+/* Its time has come, and it is not over. */
+static bool is_under_way(const struct exec_rec *rec)
+{
+    return rec->state == EXEC_QUEUED || rec->state == EXEC_RETRYING || exec_is_leased(rec->state);
+}
+
+void slots_check(struct world *w, const struct model_job *job)
+{
+    size_t ahead = 0;
+    size_t under_way = 0;
+    size_t blocked = 0;
+    for (size_t i = 0; i < job->execs.len; i++) {
+        const struct exec_rec *rec = &job->execs.items[i]->rec;
+        ahead += rec->state == EXEC_SCHEDULED;
+        under_way += is_under_way(rec);
+        blocked += rec->state == EXEC_BLOCKED;
+    }
+    bool over = job_is_over(job->rec.state);
+    PROMISE(w, !over || job->rec.state == JOB_CANCELLED, "%s recurs, and ended by itself",
+            job_label(w, job->rec.id));
+    PROMISE(w, ahead == !over, "%s has %zu slots ahead", job_label(w, job->rec.id), ahead);
+    if (model_wish(&w->model, job)->rules.overlap != OVERLAP_PARALLEL)
+        PROMISE(w, under_way <= 1, "%zu executions of %s are under way, which may not overlap",
+                under_way, job_label(w, job->rec.id));
+    PROMISE(w, blocked == 0 || under_way > 0, "a slot of %s waits for nobody to end",
+            job_label(w, job->rec.id));
+}
