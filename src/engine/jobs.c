@@ -384,7 +384,8 @@ static void refuse_retry(struct engine *e, struct command *cmd)
     command_fail(e, cmd, RC_BUSY, TOO_MANY_LIVE);
 }
 
-/* Its name went with it, and was claimed anew before anybody could know better. */
+/* Its name is somebody else's to have, though ask_target took it: a record does not say that its
+ * job recurs. */
 static void refuse_cancelled(struct engine *e, struct command *cmd)
 {
     if (cmd->question_count == 2)

@@ -394,6 +394,19 @@ static void cancelling_the_slot_ahead_puts_the_next_one_ahead(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_ACTIVE);
 }
 
+static void a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS, .name = "a");
+    world_turn(&w);
+    ask_job(&w, CMD_CANCEL_JOB, job->job_id);
+    SUBMIT(&w, .name = "b"); /* so that there is something to keep */
+    assert_int_equal(ask_job(&w, CMD_RETRY_EXEC, job->exec_id)->cmd.reply.rc, RC_CONFLICT);
+    assert_int_equal(w.table.claims.len, 1);
+    assert_null(strmap_get(&w.table.claims, STR("a")));
+}
+
 /* ---- clocks */
 
 static void a_clock_set_back_fires_no_slot_twice(void **state)
@@ -452,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_job_for_later_may_be_asked_for_now),
         cmocka_unit_test(cancelling_a_job_ends_its_schedule_and_all_its_runs),
         cmocka_unit_test(cancelling_the_slot_ahead_puts_the_next_one_ahead),
+        cmocka_unit_test(a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others),
         cmocka_unit_test(a_clock_set_back_fires_no_slot_twice),
         cmocka_unit_test(a_run_that_is_refused_after_the_end_leaves_the_name_free),
     };
