@@ -38,7 +38,14 @@
     X(backoff_forgotten, "a failed attempt is tried again at once")                                \
     X(half_a_definition, "a job from the store is leased without its payload")                     \
     X(old_poll_believed, "a poll from before a restart takes leases away")                         \
-    X(repeat_believed, "a repeated poll takes away what its first copy was granted")
+    X(repeat_believed, "a repeated poll takes away what its first copy was granted")               \
+    X(slot_twice_after_unknown, "an unknown commit that fired a slot is tried again")              \
+    X(slot_lost_at_restart, "a server that starts looks for the next slot by the clock")           \
+    X(stopping_overlaps, "a slot starts while the run before it is still stopping")                \
+    X(permit_freed_early, "a run that is to stop has given its permit back")                       \
+    X(rate_not_kept, "a start leaves the store's record of its rate as it was")                    \
+    X(resume_looks_back, "a job that is resumed catches up with what it missed")                   \
+    X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

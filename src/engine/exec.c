@@ -185,6 +185,11 @@ static void lease_place(struct worker *w, struct exec *x)
     w->busy++;
 }
 
+static bool holds_permit(enum exec_state state)
+{
+    return !(PLANTED(permit_freed_early) && state == EXEC_STOPPING);
+}
+
 void exec_place(struct engine *e, struct exec *x)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
@@ -196,7 +201,8 @@ void exec_place(struct engine *e, struct exec *x)
                   x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
-        permits_take(e, x->job);
+        if (holds_permit(x->v.state))
+            permits_take(e, x->job);
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         if (w != NULL) /* a worker may be forgotten while the store still names it */
             lease_place(w, x);
@@ -208,7 +214,8 @@ void exec_unplace(struct engine *e, struct exec *x)
     heap_remove(&e->dues, &x->due);
     if (heap_holds(&x->term.node)) {
         heap_remove(&e->terms, &x->term.node);
-        permits_return(e, x->job);
+        if (holds_permit(x->v.state))
+            permits_return(e, x->job);
     }
     if (heap_holds(&x->ready))
         ready_remove(&e->ready, x->job->track, &x->ready);
@@ -228,7 +235,7 @@ static bool same_lease(const struct exec_values *a, const struct exec_values *b)
 
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
 {
-    if (same_lease(&x->v, to)) {
+    if (same_lease(&x->v, to) && holds_permit(x->v.state) == holds_permit(to->state)) {
         x->v = *to;
         heap_set(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         return;

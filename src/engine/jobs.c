@@ -311,7 +311,7 @@ void decide_resume(struct engine *e, struct command *cmd)
     if (job->v.state == JOB_PAUSED) {
         job_set(e, job, JOB_ACTIVE, STR("resume"), cmd->actor, cmd->target.reason);
         struct exec *ahead = slot_ahead(job);
-        if (job->schedule != NULL && ahead != NULL)
+        if (job->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
             slot_move_on(e, ahead, STR("missed while the job was paused"));
     }
     reply_job(e, cmd, job);
@@ -388,7 +388,7 @@ static void refuse_retry(struct engine *e, struct command *cmd)
  * job recurs. */
 static void refuse_cancelled(struct engine *e, struct command *cmd)
 {
-    if (cmd->question_count == 2)
+    if (cmd->question_count == 2 && !PLANTED(retry_keeps_name))
         give_back(e, &cmd->questions[1]);
     command_fail(e, cmd, RC_CONFLICT, "the job was cancelled");
 }

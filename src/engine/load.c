@@ -41,6 +41,17 @@ static const char *find_fault(const struct exec_rec *rec, const struct job *job)
     return NULL;
 }
 
+/* A bug on purpose: what was missed while no server ran is forgotten. */
+static void move_to_clock(const struct engine *e, struct exec *x)
+{
+    struct slot slot;
+    if (x->v.due_ms > e->now_ms || !schedule_after(x->job->schedule, e->now_ms, &slot))
+        return;
+    x->slot_ms = slot.at_ms;
+    x->nominal_ms = slot.nominal_ms;
+    x->v.due_ms = schedule_due_ms(x->job->schedule, &slot);
+}
+
 static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, struct err *err)
 {
     struct job *job = map_get(&e->jobs, rec->job_id);
@@ -66,6 +77,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .granted = ++e->grants,
         .lease = {.worker_id = rec->worker_id, .token = rec->token, .inherited = true},
     };
+    if (PLANTED(slot_lost_at_restart) && job->schedule != NULL && rec->state == EXEC_SCHEDULED)
+        move_to_clock(e, x);
     /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
      * been heard a moment before the server died. */
     if (exec_is_leased(rec->state))

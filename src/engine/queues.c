@@ -98,7 +98,7 @@ void rate_start(struct engine *e, struct job *job)
     const struct bar *bar = &job->track->bars[BAR_RATE];
     if (bar->limit == NULL)
         return;
-    touch_limit(e, bar->limit)->durable = true;
+    touch_limit(e, bar->limit)->durable = !PLANTED(rate_not_kept);
     struct limit_values to = limit_started(bar->limit, now_of(e), bar->interval_us);
     ready_limit(&e->ready, bar->limit, &to);
 }

@@ -46,6 +46,8 @@ struct exec *slot_put_ahead(struct engine *e, struct job *job, const struct slot
 /* Of the same job, its time has come, and not over. */
 static bool is_under_way(const struct exec *x)
 {
+    if (PLANTED(stopping_overlaps) && x->v.state == EXEC_STOPPING)
+        return false;
     return x->v.state == EXEC_QUEUED || x->v.state == EXEC_RETRYING || exec_is_leased(x->v.state);
 }
 

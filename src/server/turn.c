@@ -170,6 +170,9 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;
+    if (PLANTED(slot_twice_after_unknown) && rc == RC_UNKNOWN && delta->job_count == 0 &&
+        delta->exec_count > 0 && delta->execs[delta->exec_count - 1].exec.origin == ORIGIN_SLOT)
+        return err_set(err, RC_BUSY, "the commit was lost, perhaps");
     return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
 }
 

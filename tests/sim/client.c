@@ -93,6 +93,8 @@ static void draw_recurrence(struct world *w, struct wish *wish)
         wish->cron = crons[cron].text;
         wish->seconds = crons[cron].seconds;
     }
+    if (w->scene.named_permille > 0 && pick(w, 2) == 0) /* most people name what recurs */
+        wish->name = PICK(w, names);
     wish->rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
     wish->rules.misfire = draw_misfire(w);
     if (pick(w, 3) == 0)
@@ -188,6 +190,20 @@ static void submit(struct world *w)
     net_send(w, call);
 }
 
+void client_want_names(struct world *w)
+{
+    struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));
+    call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, COUNT_OF(names));
+    call->cmd.submit.count = COUNT_OF(names);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct wish wish = {.name = names[i], .owner = owners[0], .rules.queue = queues[0]};
+        wish.rules.retry = draw_retry(w);
+        wish_for(w, wish, call, &call->cmd.submit.items[i]);
+    }
+    SAY(w, "client", "wants every name");
+    net_send(w, call);
+}
+
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd)
 {
     size_t count = cmd->submit.count;
@@ -256,6 +272,19 @@ static uint64_t some_exec(struct world *w)
                                                  : m->execs.items[some(w, m->execs.len)]->rec.id;
 }
 
+/* Of a job that recurred until somebody cancelled it, when there is one. */
+static uint64_t some_cancelled(struct world *w)
+{
+    const struct model *m = &w->model;
+    size_t from = pick(w, m->jobs.len + 1) / 2;
+    for (size_t i = from; i < m->jobs.len; i++) {
+        const struct model_job *job = m->jobs.items[i];
+        if (job->schedule != NULL && job_is_over(job->rec.state))
+            return job->execs.items[pick(w, job->execs.len)]->rec.id;
+    }
+    return some_exec(w);
+}
+
 static void send_target(struct world *w, enum command_kind kind, uint64_t id, const char *words,
                         const char *label)
 {
@@ -294,10 +323,19 @@ static void change_queue(struct world *w)
     net_send(w, call);
 }
 
+/* Beside other work, so that one turn may take both. */
+static void run_cancelled_again(struct world *w)
+{
+    uint64_t exec = some_cancelled(w);
+    submit(w);
+    send_target(w, CMD_RETRY_EXEC, exec, "runs again", exec_label(w, exec));
+    submit(w);
+}
+
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 20);
+    uint64_t dice = pick(w, 26);
     uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
     uint64_t paused = some_paused(w);
     if (dice < 4 && w->scene.pauses)
@@ -306,6 +344,10 @@ static void meddle(struct world *w)
         send_target(w, CMD_RESUME_JOB, paused, "resumes", job_label(w, paused));
     else if (dice < 14)
         send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
+    else if (dice < 17)
+        send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
+    else if (dice < 20)
+        run_cancelled_again(w);
     else
         change_queue(w);
 }
@@ -330,7 +372,7 @@ void client_tidy_up(struct world *w)
 
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, 115);
+    uint64_t dice = pick(w, 120);
     uint64_t job = some_job(w);
     uint64_t exec = some_exec(w);
     if (dice >= 100)

@@ -9,5 +9,7 @@
 void client_act(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
+/* A job of each name: whoever finds it in use must find the job that has it. */
+void client_want_names(struct world *w);
 /* Resumes all that is paused. */
 void client_tidy_up(struct world *w);

@@ -12,6 +12,7 @@ enum {
     HEALING_RUN_MAX_MS = 500,
     GOING_ON_MS = 30 * 1000, /* so long jobs that recur are watched after everything has healed */
     LATE_MAX_MS = 5000,
+    ANSWERED_MS = 1000,
 };
 
 /* ---- the scene */
@@ -197,14 +198,21 @@ static void check_going_on(struct world *w)
     }
 }
 
-static void finish(struct world *w)
+static void live_until_quiet(struct world *w, int64_t least_ms)
 {
+    int64_t from_ms = w->boot_ms + least_ms;
     int64_t until_ms = w->boot_ms + HEAL_MAX_MS;
-    int64_t from_ms = w->boot_ms + (w->scene.recurring_max > 0 ? GOING_ON_MS : 0);
     while (w->boot_ms < from_ms || !is_quiet(w)) {
         if (w->boot_ms >= until_ms || w->step >= STEPS_MAX || !agenda_step(w))
             stuck(w);
     }
+}
+
+static void finish(struct world *w)
+{
+    live_until_quiet(w, w->scene.recurring_max > 0 ? GOING_ON_MS : 0);
+    client_want_names(w);
+    live_until_quiet(w, ANSWERED_MS);
     check_going_on(w);
     promise_acknowledged(w);
     promise_engine(w, w->server);
