@@ -393,6 +393,10 @@ void client_act(struct world *w)
         look(w, CMD_QUEUES);
     else if (dice < 90)
         look(w, CMD_WORKERS);
+    else if (dice < 92)
+        send_target(w, CMD_EXPLAIN_JOB, job, "asks why", job_label(w, job));
+    else if (dice < 95)
+        send_target(w, CMD_EXPLAIN_EXEC, exec, "asks why", exec_label(w, exec));
     else
         promise_reads(w);
 }

@@ -402,6 +402,22 @@ static void check_stats(struct world *w, const struct command *cmd)
     check_sums(w, &cmd->reply.stats);
 }
 
+/* Whatever does not run has a reason, and what runs has none but being told to stop. What is ready
+ * may have none for a moment: a worker with a free slot is between two polls. */
+static void check_explained(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->target.id);
+    if (cmd->reply.rc != RC_OK)
+        return;
+    PROMISE(w, x != NULL && x->rec.state == cmd->reply.exec_state,
+            "%s is explained as what it is not", exec_label(w, cmd->target.id));
+    if (x->rec.state == EXEC_QUEUED)
+        return;
+    PROMISE(w, (x->rec.state == EXEC_RUNNING) == (cmd->reply.explanation->blocker_count == 0),
+            "nobody can say why %s does not run, or why it should not",
+            exec_label(w, cmd->target.id));
+}
+
 static void check_answer(struct world *w, const struct command *cmd, bool kept_nothing)
 {
     saw_answer(cmd);
@@ -427,6 +443,10 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_STATS:
         if (kept_nothing)
             check_stats(w, cmd);
+        break;
+    case CMD_EXPLAIN_EXEC:
+        if (kept_nothing)
+            check_explained(w, cmd);
         break;
     default: break;
     }
