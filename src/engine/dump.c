@@ -57,17 +57,31 @@ static void dump_key(struct buf *out, const char *what, const struct heap *h,
     }
 }
 
+static void dump_edges(struct buf *out, const struct job *job)
+{
+    buf_printf(out, " waits=%" PRIu32, job->waits_for);
+    LIST_EACH(&job->edges, node)
+    {
+        const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
+        buf_printf(out, " %" PRIu64 ",%d,%d%s%s", edge->upstream, (int)edge->type,
+                   (int)edge->v.state, heap_holds(&edge->place) ? ",placed" : "",
+                   edge->touched == NULL ? "" : ",touched");
+    }
+    buf_add_char(out, '\n');
+}
+
 static void dump_job(struct buf *out, const struct job *job)
 {
     buf_printf(out,
                "job %" PRIu64 " name=%.*s version=%" PRIu32 " lane=%.*s/%.*s priority=%" PRId32
                " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
-               " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s\n",
+               " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s",
                job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->track->lane->queue),
                STR_ARG(job->track->lane->handler), job->priority, job->retry.max_retries,
                job->created_ms, job->spec_len, job->payload_len,
                STR_ARG(job_state_name(job->v.state)), job->v.last_exec, job->v.finished_ms,
                job->exec_count, job->touched == NULL ? "" : " touched");
+    dump_edges(out, job);
 }
 
 static void dump_exec(const struct engine *e, struct buf *out, const struct exec *x)
@@ -214,8 +228,9 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
                "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
-               " ready %zu\n",
-               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len, e->ready.len);
+               " ready %zu upstreams %zu edges %zu\n",
+               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len, e->ready.len,
+               e->upstreams.len, e->edge_count);
     dump_maps(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)
         dump_lane(out, lanes[i].value);

@@ -18,6 +18,7 @@ const struct engine_options engine_defaults = {
     .lanes_max = 10000,
     .queues_max = 10000,
     .workers_max = 10000,
+    .edges_max = 5000000,
     .point_ms = 60000,
     .keep_bytes_max = 4096,
     .due_max = 10000,
@@ -44,9 +45,12 @@ void engine_free(struct engine *e)
     if (e == NULL)
         return;
     MAP_EACH(&e->execs, slot) free(slot->value);
+    MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->jobs, slot)
     {
         struct job *job = slot->value;
+        for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
+            free(CONTAINER_OF(node, struct edge, sibling));
         free(job->schedule);
         free(job);
     }
@@ -58,6 +62,7 @@ void engine_free(struct engine *e)
     map_free(&e->execs);
     map_free(&e->jobs);
     map_free(&e->workers);
+    map_free(&e->upstreams);
     strmap_free(&e->queues);
     strmap_free(&e->names);
     ready_free(&e->ready);
@@ -81,6 +86,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->attempts, 0, sizeof e->attempts);
     memset(&e->released, 0, sizeof e->released);
     memset(&e->events, 0, sizeof e->events);
+    memset(&e->ended, 0, sizeof e->ended);
 }
 
 /* ---- commands */
@@ -100,9 +106,17 @@ enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const ch
     return rc;
 }
 
+static size_t submit_questions_max(const struct command *cmd)
+{
+    size_t max = cmd->submit.count;
+    for (size_t i = 0; i < cmd->submit.count; i++)
+        max += cmd->submit.items[i].depends_count;
+    return max;
+}
+
 struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
 {
-    size_t max = cmd->kind == CMD_SUBMIT ? cmd->submit.count
+    size_t max = cmd->kind == CMD_SUBMIT ? submit_questions_max(cmd)
                  : cmd->kind == CMD_POLL ? cmd->poll.result_count
                                          : 4; /* see ask_explain */
     if (cmd->questions == NULL)

@@ -50,6 +50,7 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
     job->track = track;
     queue_join(e, job->queue, track->lane);
     list_init(&job->execs);
+    list_init(&job->edges);
     if (rules->schedule != NULL) {
         job->schedule = mem_dup(rules->schedule, sizeof *job->schedule);
         job->schedule->start_ms = rec->created_ms;
@@ -69,6 +70,8 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
 void job_free(struct engine *e, struct job *job)
 {
     assert(job->exec_count == 0);
+    while (!list_empty(&job->edges))
+        edge_free(e, CONTAINER_OF(job->edges.head.next, struct edge, sibling));
     map_remove(&e->jobs, job->id);
     ready_leave(&e->ready, job->track);
     free(job->schedule);
@@ -267,13 +270,14 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->attempts -= !PLANTED(loss_counts_as_attempt);
         break;
     case EV_RETURN: v->attempts--; break;
+    case EV_PLAN:
     case EV_RETRY: v->due_ms = move->due_ms; break;
     default: break;
     }
     lease_release(&v->lease);
 }
 
-static bool has_unfinished(const struct job *job)
+bool job_has_unfinished(const struct job *job)
 {
     LIST_EACH(&job->execs, node)
     {
@@ -291,13 +295,14 @@ static void finish(struct engine *e, struct exec *x, const struct move *move)
         slot_unblock(e, job);
         return;
     }
-    if (has_unfinished(job))
+    if (job_has_unfinished(job))
         return;
     if (!job_is_over(job->v.state))
         job_set(e, job, job_state_after(x->v.state), STR("finish"), move->actor, move->reason);
     if (job->name_len > 0) /* held until now, so that two of one name never run side by side */
         *VEC_PUSH(e->arena, &e->released) =
             (struct claim){.kind = CLAIM_NAME, .key = job_name(job), .holder = job->id};
+    depends_over(e, job);
 }
 
 void exec_move(struct engine *e, struct exec *x, const struct move *move)

@@ -62,6 +62,8 @@ struct job {
     struct schedule *schedule; /* owned; NULL: it runs once */
     struct misfire misfire;
     enum overlap overlap;
+    struct list edges;  /* edge.sibling: what it waits for */
+    uint32_t waits_for; /* how many of those wait */
     struct job_values v;
     struct touched *touched;
     char text[]; /* name, then spec and payload unless they are too large to keep */
@@ -144,7 +146,33 @@ struct worker {
     char name[];
 };
 
-enum thing { THING_JOB, THING_EXEC, THING_WORKER, THING_QUEUE, THING_LIMIT, THINGS };
+struct edge_values {
+    enum dependency_state state;
+};
+
+/* That a job waits for another; see depends.c. */
+struct edge {
+    struct job *job;          /* who waits; owns it */
+    struct list_node sibling; /* on job.edges */
+    uint64_t upstream;        /* the id of the other */
+    enum dependency_type type;
+    struct heap_node place; /* in upstream.edges while it waits */
+    struct edge_values v;
+    struct touched *touched;
+};
+
+/* All that wait for one job, by the dependant's id: the order follows from nothing else. */
+struct upstream {
+    struct heap edges;
+};
+
+/* A job that is over and whose dependants are to be told. */
+struct ended {
+    uint64_t job_id;
+    enum job_state state;
+};
+
+enum thing { THING_JOB, THING_EXEC, THING_WORKER, THING_QUEUE, THING_LIMIT, THING_EDGE, THINGS };
 
 /* What a turn has changed, and how it was before. Lives in the turn's arena. */
 struct touched {
@@ -159,6 +187,7 @@ struct touched {
         struct worker *worker;
         struct queue *queue;
         struct limit *limit;
+        struct edge *edge;
     };
     union {
         struct job_values job;
@@ -166,6 +195,7 @@ struct touched {
         struct worker_values worker;
         struct queue_values queue;
         struct limit_values limit;
+        struct edge_values edge;
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a new job: the texts to keep */
@@ -191,6 +221,8 @@ struct engine {
     struct map jobs;
     struct map execs;
     struct map workers;
+    struct map upstreams; /* job id -> struct upstream, while something waits for it */
+    size_t edge_count;
     struct strmap queues;
     struct strmap names; /* owned: texts that stay */
     struct ready ready;
@@ -214,6 +246,7 @@ struct engine {
     VEC(struct attempt_rec) attempts;
     VEC(struct claim) released;
     VEC(struct event) events;
+    VEC(struct ended) ended; /* empty but within depends_over */
     struct delta delta;
 };
 
@@ -226,6 +259,7 @@ struct touched *touch_exec(struct engine *e, struct exec *x);
 struct touched *touch_worker(struct engine *e, struct worker *w);
 struct touched *touch_queue(struct engine *e, struct queue *q);
 struct touched *touch_limit(struct engine *e, struct limit *limit);
+struct touched *touch_edge(struct engine *e, struct edge *edge);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
 
@@ -254,6 +288,8 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, const struct ru
                     size_t lanes_max);
 void job_free(struct engine *e, struct job *job);
 struct str job_name(const struct job *job);
+/* Of its executions in memory one is not over. */
+bool job_has_unfinished(const struct job *job);
 /* Gives it these values, and its executions the places that follow. */
 void job_set_values(struct engine *e, struct job *job, const struct job_values *to);
 /* Sets the state and leaves the record of it; event is the word for what happened. */
@@ -267,7 +303,7 @@ void exec_unplace(struct engine *e, struct exec *x);
 /* Gives it these values and the place that follows from them. */
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
 
-/* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY. */
+/* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY and EV_PLAN. */
 struct move {
     enum exec_event event;
     struct str actor;
@@ -310,6 +346,32 @@ struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, 
 struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* What keeps another run from starting, by the job's own rule; NULL: nothing. */
 const struct exec *slot_in_the_way(const struct job *job);
+
+/* ---- depends.c: jobs that wait for other jobs */
+
+/* Asks about the jobs to wait for that are not in memory. */
+void depends_ask(struct engine *e, struct command *cmd, struct submission *item,
+                 struct question_list *list);
+/* Whether the item may wait for what it wants to; fills in how each of those stands. */
+enum rc depends_check(struct engine *e, struct command *cmd, struct submission *item,
+                      struct err *err);
+/* Not all of them are met. */
+bool depends_hold(const struct submission *item);
+/* Makes the edges of a job that is new; skips x when one of them can never be met. */
+void depends_add(struct engine *e, const struct submission *item, struct exec *x);
+/* The job has ended, with all that it did: nothing more to wait for, and its dependants go on or
+ * are skipped. */
+void depends_over(struct engine *e, struct job *job);
+void edge_set(struct engine *e, struct edge *edge, const struct edge_values *to);
+void edge_free(struct engine *e, struct edge *edge);
+struct dependency_rec edge_record(const struct edge *edge);
+void upstream_free(struct upstream *up);
+
+/* ---- batch.c: jobs of one submission that depend on one another */
+
+/* The items' numbers in an order in which each comes after those it waits for. Items in a circle,
+ * or behind one, are refused. */
+const size_t *batch_order(struct engine *e, struct command *cmd);
 
 /* ---- load.c: between memory and the store */
 

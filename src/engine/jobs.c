@@ -18,11 +18,13 @@ void ask_submit(struct engine *e, struct command *cmd, struct question_list *lis
         item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
         item->rc = RC_OK;
         item->err = NULL;
-        if (item->name.len == 0)
-            continue;
-        struct question *q = command_ask(e, cmd, list);
-        q->kind = ASK_CLAIM;
-        q->claim = (struct claim){CLAIM_NAME, item->name, item->job_id};
+        item->asked = cmd->question_count;
+        if (item->name.len > 0) {
+            struct question *q = command_ask(e, cmd, list);
+            q->kind = ASK_CLAIM;
+            q->claim = (struct claim){CLAIM_NAME, item->name, item->job_id};
+        }
+        depends_ask(e, cmd, item, list);
     }
 }
 
@@ -74,7 +76,10 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     item->created_ms = x->created_ms = e->now_ms;
     set_first(e, item, x, first);
     item->due_ms = x->v.due_ms;
-    if (item->due_ms > e->now_ms) {
+    if (depends_hold(item)) {
+        x->v.state = EXEC_BLOCKED;
+        x->v.due_ms = 0;
+    } else if (item->due_ms > e->now_ms) {
         x->v.state = EXEC_SCHEDULED;
     } else {
         x->v.state = EXEC_QUEUED;
@@ -82,6 +87,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
         x->v.ready_ms = ready_since_ms(e);
     }
     exec_created(e, x, cmd->actor, STR(""));
+    depends_add(e, item, x);
 }
 
 static enum rc submit_one(struct engine *e, struct command *cmd, struct submission *item)
@@ -95,11 +101,14 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .spec = item->spec,
         .payload = item->payload,
     };
+    struct err err;
     if (due_ms(item, e->now_ms) - e->now_ms > e->options.near_ms)
         rec.spec = rec.payload =
             (struct str){0}; /* the lease is far: the store keeps them for it */
     if (e->execs.len >= e->options.live_max)
         return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
+    if (depends_check(e, cmd, item, &err) != RC_OK)
+        return refuse(cmd, item, err.rc, err.text);
     if (strmap_get(&e->queues, item->rules.queue) == NULL && e->queues.len >= e->options.queues_max)
         return refuse(cmd, item, RC_BUSY, "there are as many queues as there may be");
     struct job *job = job_new(e, &rec, &item->rules, e->options.lanes_max);
@@ -121,19 +130,24 @@ static void give_back(struct engine *e, const struct question *q)
         *VEC_PUSH(e->arena, &e->released) = q->claim;
 }
 
+static void submit_item(struct engine *e, struct command *cmd, struct submission *item)
+{
+    const struct question *claim = item->name.len > 0 ? &cmd->questions[item->asked] : NULL;
+    if (item->rc == RC_OK && claim != NULL && claim->answer.holder != item->job_id) {
+        item->err = ARENA_NEW(cmd->arena, struct err);
+        item->rc = name_taken(item->err, item->name, claim->answer.holder);
+    } else if (item->rc == RC_OK) {
+        submit_one(e, cmd, item);
+    }
+    if (item->rc != RC_OK && claim != NULL)
+        give_back(e, claim);
+}
+
 void decide_submit(struct engine *e, struct command *cmd)
 {
-    size_t asked = 0;
-    for (size_t i = 0; i < cmd->submit.count; i++) {
-        struct submission *item = &cmd->submit.items[i];
-        const struct question *q = item->name.len > 0 ? &cmd->questions[asked++] : NULL;
-        if (q != NULL && q->answer.holder != item->job_id) {
-            item->err = ARENA_NEW(cmd->arena, struct err);
-            item->rc = name_taken(item->err, item->name, q->answer.holder);
-        } else if (submit_one(e, cmd, item) != RC_OK && q != NULL) {
-            give_back(e, q);
-        }
-    }
+    const size_t *order = batch_order(e, cmd);
+    for (size_t i = 0; i < cmd->submit.count; i++)
+        submit_item(e, cmd, &cmd->submit.items[order[i]]);
     command_done(e, cmd);
 }
 
@@ -321,7 +335,9 @@ static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = slot_ahead(job);
     if (x == NULL) {
-        command_fail(e, cmd, RC_CONFLICT, "the job's only run has begun already");
+        command_fail(e, cmd, RC_CONFLICT, "%s",
+                     job->waits_for > 0 ? "the job waits for other jobs to end"
+                                        : "the job's only run has begun already");
         return;
     }
     exec_move(e, x,

@@ -256,6 +256,44 @@ static inline void check_same(const struct engine *e, const struct table *t)
     }
 }
 
+/* What waits stands with its upstream, which is not over; the table knows the same. */
+static inline void check_edges(const struct engine *e, const struct table *t)
+{
+    size_t edges = 0;
+    size_t waiting = 0;
+    MAP_EACH(&e->jobs, slot)
+    {
+        const struct job *job = slot->value;
+        uint32_t waits_for = 0;
+        bool blocked = false;
+        LIST_EACH(&job->edges, node)
+        {
+            const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
+            const struct dependency_rec rec = edge_record(edge);
+            const struct dependency_rec *kept = strmap_get(&t->depends, depend_key(&rec));
+            const struct job_rec *upstream = map_get(&t->jobs, edge->upstream);
+            const struct job *near = map_get(&e->jobs, edge->upstream);
+            assert_true(edge->touched == NULL && heap_holds(&edge->place));
+            assert_non_null(kept);
+            assert_true(kept->state == DEPENDENCY_WAITING && kept->type == edge->type);
+            assert_true(!job_is_over(upstream->state) || job_has_unfinished(near));
+            waits_for++;
+        }
+        LIST_EACH(&job->execs, node)
+        blocked |= CONTAINER_OF(node, struct exec, sibling)->v.state == EXEC_BLOCKED;
+        assert_int_equal(job->waits_for, waits_for);
+        assert_true(job->schedule != NULL || blocked == (waits_for > 0));
+        edges += waits_for;
+    }
+    for (size_t i = 0; i < t->depends.cap; i++) {
+        const struct dependency_rec *rec = t->depends.slots[i].value;
+        waiting += rec != NULL && rec->state == DEPENDENCY_WAITING;
+    }
+    assert_int_equal(e->edge_count, edges);
+    assert_int_equal(waiting, edges);
+    assert_int_equal(e->ended.len, 0);
+}
+
 /* A name is held by its job exactly while the job has something unfinished. */
 static inline void check_names(const struct table *t)
 {

@@ -176,6 +176,7 @@ static inline void world_check(struct world *w)
     check_nobody_waits_in_vain(w->engine);
     check_same(w->engine, &w->table);
     check_names(&w->table);
+    check_edges(w->engine, &w->table);
     if (w->relaxed)
         return;
     check_slots(&w->table);
@@ -306,6 +307,10 @@ static inline void world_restart(struct world *w)
         assert_int_equal(engine_load_job(w->engine, map_get(&w->table.jobs, x->job_id), &err), 0);
         assert_int_equal(engine_load_exec(w->engine, x, &err), 0);
     }
+    for (size_t i = 0; i < w->table.depends.cap; i++) {
+        if (w->table.depends.slots[i].value != NULL)
+            engine_load_dependency(w->engine, w->table.depends.slots[i].value);
+    }
 }
 
 /* ---- commands about jobs */
@@ -332,6 +337,8 @@ struct wish {
     struct misfire misfire; /* all zero: the default */
     int64_t stagger_ms;
     size_t spec_bytes; /* at least so long */
+    const struct dependency_wish *after;
+    size_t after_count; /* 0: one, when there is one */
 };
 
 static inline void fill_submission(struct asked *asked, struct submission *item,
@@ -361,6 +368,12 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     item->payload = STR("{\"n\":1}");
     item->when = wish->when;
     item->when_ms = wish->when_ms;
+    if (wish->after != NULL) {
+        size_t count = wish->after_count > 0 ? wish->after_count : 1;
+        item->depends_on = ARENA_ARRAY(&asked->arena, struct dependency_wish, count);
+        memcpy(item->depends_on, wish->after, count * sizeof *wish->after);
+        item->depends_count = count;
+    }
     item->spec = arena_printf(
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
@@ -379,6 +392,8 @@ static inline struct asked *ask_submit_all(struct world *w, const struct wish *w
     asked->cmd.submit.count = count;
     for (size_t i = 0; i < count; i++)
         fill_submission(asked, &asked->cmd.submit.items[i], &wishes[i]);
+    for (size_t i = 0; i < count; i++)
+        asked->cmd.submit.items[i].number = i;
     return asked;
 }
 

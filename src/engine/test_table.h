@@ -28,6 +28,7 @@ struct table {
     struct strmap claims;      /* struct claim, by name */
     struct strmap queues;      /* struct queue_rec */
     struct strmap rates;       /* struct rate_rec */
+    struct strmap depends;     /* struct dependency_rec, by depend_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;
     uint64_t newest_id;
@@ -44,6 +45,7 @@ static inline void table_free(struct table *t)
     strmap_free(&t->claims);
     strmap_free(&t->queues);
     strmap_free(&t->rates);
+    strmap_free(&t->depends);
     arena_free(&t->arena);
 }
 
@@ -186,6 +188,26 @@ static inline void keep_rate(struct table *t, const struct rate_change *change)
     strmap_put(&t->rates, copy->key, copy);
 }
 
+/* Both ids as bytes, of the record itself. */
+static inline struct str depend_key(const struct dependency_rec *rec)
+{
+    return str_of((const char *)rec, offsetof(struct dependency_rec, type));
+}
+
+static inline void keep_dependency(struct table *t, const struct dependency_rec *rec)
+{
+    struct dependency_rec *old = strmap_get(&t->depends, depend_key(rec));
+    if (old != NULL) {
+        assert_int_equal(old->type, rec->type);
+        assert_int_equal(old->state, DEPENDENCY_WAITING);
+        assert_int_not_equal(rec->state, DEPENDENCY_WAITING);
+        old->state = rec->state;
+        return;
+    }
+    struct dependency_rec *copy = table_copy(t, rec, sizeof *copy);
+    strmap_put(&t->depends, depend_key(copy), copy);
+}
+
 static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
                                      uint32_t state)
 {
@@ -212,6 +234,8 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_queue(t, &d->queues[i]);
     for (size_t i = 0; i < d->rate_count; i++)
         keep_rate(t, &d->rates[i]);
+    for (size_t i = 0; i < d->dependency_count; i++)
+        keep_dependency(t, &d->dependencies[i]);
     for (size_t i = 0; i < d->attempt_count; i++) {
         for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
             assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||
@@ -368,6 +392,20 @@ static inline void print_id(struct printer *p, const char *what, uint64_t id)
     buf_printf(p->out, " %s=new%zu", what, i);
 }
 
+/* A record may name something that is new in this turn: "exec_" or "job_", and 13 characters. */
+static inline struct str without_ids(struct arena *arena, struct str text)
+{
+    char *copy = arena_bytes(arena, text.len);
+    memcpy(copy, text.ptr, text.len);
+    for (size_t i = 0; i + 18 <= text.len; i++) {
+        if (memcmp(copy + i, "exec_", 5) == 0)
+            memset(copy + i + 5, '*', 13);
+        else if (memcmp(copy + i, "job_", 4) == 0)
+            memset(copy + i + 4, '*', 13);
+    }
+    return str_of(copy, text.len);
+}
+
 static inline void print_job(struct printer *p, const struct job_change *change)
 {
     const struct job_rec *j = &change->job;
@@ -379,19 +417,7 @@ static inline void print_job(struct printer *p, const struct job_change *change)
                " %.*s %.*s\n%.*s",
                j->version, (int)j->state, STR_ARG(j->name), STR_ARG(j->queue), STR_ARG(j->owner),
                STR_ARG(j->tags), j->priority, j->created_ms, j->finished_ms, STR_ARG(j->spec),
-               STR_ARG(j->payload), STR_ARG(change->step));
-}
-
-/* A record may name an execution that is new in this turn: "exec_" and 13 characters. */
-static inline struct str without_ids(struct arena *arena, struct str text)
-{
-    char *copy = arena_bytes(arena, text.len);
-    memcpy(copy, text.ptr, text.len);
-    for (size_t i = 0; i + 18 <= text.len; i++) {
-        if (memcmp(copy + i, "exec_", 5) == 0)
-            memset(copy + i + 5, '*', 13);
-    }
-    return str_of(copy, text.len);
+               STR_ARG(j->payload), STR_ARG(without_ids(p->arena, change->step)));
 }
 
 static inline void print_exec(struct printer *p, const struct exec_change *change)
@@ -447,6 +473,12 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
         print_attempt(&p, &d->attempts[i]);
     for (size_t i = 0; i < d->worker_count; i++)
         print_worker(&p, &d->workers[i]);
+    for (size_t i = 0; i < d->dependency_count; i++) {
+        buf_add(out, STR("dependency"));
+        print_id(&p, "of", d->dependencies[i].dependant);
+        print_id(&p, "on", d->dependencies[i].upstream);
+        buf_printf(out, " %d %d\n", (int)d->dependencies[i].type, (int)d->dependencies[i].state);
+    }
     for (size_t i = 0; i < d->released_count; i++) {
         buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
         print_id(&p, "holder", d->released[i].holder);

@@ -67,10 +67,21 @@ struct touched *touch_limit(struct engine *e, struct limit *limit)
     return limit->touched;
 }
 
+struct touched *touch_edge(struct engine *e, struct edge *edge)
+{
+    if (edge->touched == NULL) {
+        edge->touched = touch(e, THING_EDGE);
+        edge->touched->edge = edge;
+        edge->touched->before.edge = edge->v;
+    }
+    return edge->touched;
+}
+
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
 {
     struct touched *t = thing == THING_JOB    ? touch_job(e, ptr)
                         : thing == THING_EXEC ? touch_exec(e, ptr)
+                        : thing == THING_EDGE ? touch_edge(e, ptr)
                                               : touch_worker(e, ptr);
     t->is_new = true;
     t->stored = stored;
@@ -128,6 +139,15 @@ static void undo_limit(struct engine *e, struct touched *t)
     ready_limit(&e->ready, t->limit, &t->before.limit);
 }
 
+static void undo_edge(struct engine *e, struct touched *t)
+{
+    t->edge->touched = NULL;
+    if (t->is_new)
+        edge_free(e, t->edge);
+    else
+        edge_set(e, t->edge, &t->before.edge);
+}
+
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
@@ -159,6 +179,7 @@ void engine_undo(struct engine *e)
     }
     undo_things(e, THING_QUEUE, undo_queue);
     undo_things(e, THING_LIMIT, undo_limit);
+    undo_things(e, THING_EDGE, undo_edge);
     undo_things(e, THING_EXEC, undo_exec);
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
@@ -179,6 +200,13 @@ static void commit_counters(struct engine *e)
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
     }
+}
+
+static void commit_edge(struct engine *e, struct edge *edge)
+{
+    edge->touched = NULL;
+    if (edge->v.state != DEPENDENCY_WAITING)
+        edge_free(e, edge);
 }
 
 static void commit_exec(struct engine *e, struct exec *x)
@@ -218,6 +246,10 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     if (!delta_is_empty(&e->delta))
         e->turn = e->delta.turn;
     commit_counters(e);
+    for (size_t i = 0; i < e->touched.len; i++) {
+        if (e->touched.items[i]->thing == THING_EDGE) /* before its job can be gone */
+            commit_edge(e, e->touched.items[i]->edge);
+    }
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->thing == THING_EXEC)
             commit_exec(e, e->touched.items[i]->exec);

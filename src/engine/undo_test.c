@@ -5,7 +5,7 @@
 #include "base/rng_test.h"
 #include "engine/test_engine.h"
 
-enum { FAKES = 6, REMEMBERED = 64 };
+enum { FAKES = 6, REMEMBERED = 64, DEPENDS_MAX = 3 };
 
 static struct rng seed;
 static uint64_t turn_count = 4000;
@@ -74,12 +74,33 @@ static struct wish random_wish(struct chaos *c)
     return wish;
 }
 
+/* On jobs that exist, have ended or never were, on this batch's, and sometimes on itself. */
+static void random_dependencies(struct chaos *c, struct wish *wish, struct dependency_wish *after,
+                                size_t batch_count)
+{
+    wish->after = after;
+    wish->after_count = 1 + below(c, DEPENDS_MAX);
+    for (size_t i = 0; i < wish->after_count; i++) {
+        after[i] = (struct dependency_wish){
+            .type = (enum dependency_type)(1 + below(c, 3)),
+            .job_id = chance(c, 60) ? c->jobs[below(c, REMEMBERED)] : 0,
+            .number = below(c, batch_count),
+            .name = str_c(chance(c, 20) ? "a" : NULL),
+        };
+    }
+}
+
 static void random_submit(struct chaos *c)
 {
     struct wish wishes[5];
+    struct dependency_wish after[COUNT_OF(wishes)][DEPENDS_MAX];
     size_t count = 1 + below(c, COUNT_OF(wishes));
     for (size_t i = 0; i < count; i++)
         wishes[i] = random_wish(c);
+    for (size_t i = 0; i < count; i++) {
+        if (chance(c, 30))
+            random_dependencies(c, &wishes[i], after[i], count);
+    }
     ask_submit_all(&c->w, wishes, count);
 }
 
@@ -263,9 +284,19 @@ static void look_at_answers(struct chaos *c)
     }
 }
 
+/* Jobs with a schedule, and what waits for one that is paused, would fill the world for good. */
+static void make_room(struct chaos *c)
+{
+    const struct map *execs = &c->w.engine->execs;
+    size_t at = execs->cap > 0 ? below(c, execs->cap) : 0;
+    if (execs->len > 60 && execs->slots[at].value != NULL)
+        ask_about(&c->w, CMD_CANCEL_JOB, ((const struct exec *)execs->slots[at].value)->job->id);
+}
+
 static void random_turn(struct chaos *c)
 {
     size_t count = below(c, 12);
+    make_room(c);
     for (size_t i = 0; i < count; i++)
         random_command(c);
     if (chance(c, 30))
@@ -307,9 +338,12 @@ static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(
             look_at_answers(c);
         }
     }
-    print_message("%zu jobs, %zu executions ended, %zu results accepted, %" PRIu64 " turns kept\n",
-                  c->w.table.jobs.len, c->w.table.history.len, c->accepted, c->w.table.turn);
+    print_message("%zu jobs, %zu executions ended, %zu results accepted, %" PRIu64
+                  " turns kept, %zu dependencies\n",
+                  c->w.table.jobs.len, c->w.table.history.len, c->accepted, c->w.table.turn,
+                  c->w.table.depends.len);
     assert_true(c->w.table.history.len > turn_count / 10);
+    assert_true(c->w.table.depends.len > turn_count / 10);
     world_free(&c->w);
     free(c);
 }

@@ -39,6 +39,10 @@ struct submission {
     struct rules rules;
     enum when_kind when;
     int64_t when_ms;
+    size_t number; /* in its batch, as who sent it counts: those refused before are missing */
+    struct dependency_wish *depends_on;
+    size_t depends_count;
+    size_t asked; /* between ask and decide: its first question */
     /* answer */
     enum rc rc; /* RC_OK, or why this one was refused */
     struct err *err;

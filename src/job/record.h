@@ -5,7 +5,7 @@
  * know before it can decide and memory does not hold. */
 #pragma once
 #include "base/arena.h"
-#include "job/state.h"
+#include "job/dependency.h"
 
 struct job_rec {
     uint64_t id;
@@ -144,6 +144,14 @@ struct rate_rec {
     int64_t interval_us; /* between two starts, when it was set */
 };
 
+/* One per (dependant, upstream). */
+struct dependency_rec {
+    uint64_t upstream; /* job ids */
+    uint64_t dependant;
+    enum dependency_type type;
+    enum dependency_state state;
+};
+
 enum counter_kind {
     COUNTER_JOBS = 1,  /* by job_state */
     COUNTER_EXECS = 2, /* by exec_state */
@@ -212,6 +220,8 @@ struct delta {
     size_t queue_count;
     const struct rate_change *rates;
     size_t rate_count;
+    const struct dependency_rec *dependencies; /* added, or their state changed */
+    size_t dependency_count;
     const struct counter *counters;
     size_t counter_count;
 };
@@ -219,7 +229,7 @@ struct delta {
 static inline bool delta_is_empty(const struct delta *d)
 {
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
-               d->queue_count + d->rate_count ==
+               d->queue_count + d->rate_count + d->dependency_count ==
            0;
 }
 

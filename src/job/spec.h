@@ -6,6 +6,7 @@
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "job/dependency.h"
 #include "job/schedule.h"
 
 enum {
@@ -23,6 +24,7 @@ enum {
     SPEC_OVERLAP_QUEUE_MAX = 100,
     SPEC_MISFIRE_MAX = 10000,
     SPEC_EVERY_MIN_MS = 1000,
+    SPEC_DEPENDS_MAX = 10000, /* jobs that one job waits for */
 };
 
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
@@ -107,6 +109,9 @@ struct spec {
     struct limit_rule rate;
     const struct pair *tags;
     size_t tag_count;
+    struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
+                                         * by the ids that were found */
+    size_t depends_count;
 };
 
 /* What an execution needs from its worker: "" is a command, else the name of a handler. */

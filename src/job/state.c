@@ -10,6 +10,7 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_SCHEDULED][EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_SCHEDULED][EV_BLOCK]   = EXEC_BLOCKED,
     [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
+    [EXEC_BLOCKED]  [EV_PLAN]    = EXEC_SCHEDULED,
     [EXEC_BLOCKED]  [EV_CANCEL]  = EXEC_CANCELLED,
     [EXEC_BLOCKED]  [EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_QUEUED]   [EV_LEASE]   = EXEC_RUNNING,
@@ -44,7 +45,7 @@ static const struct str event_names[EXEC_EVENTS] = {
     [EV_EXPIRE] = STR_INIT("expire"),   [EV_LOST] = STR_INIT("lost"),
     [EV_RETURN] = STR_INIT("return"),   [EV_CANCEL] = STR_INIT("cancel"),
     [EV_STOPPED] = STR_INIT("stopped"), [EV_SKIP] = STR_INIT("skip"),
-    [EV_BLOCK] = STR_INIT("block"),
+    [EV_BLOCK] = STR_INIT("block"),     [EV_PLAN] = STR_INIT("plan"),
 };
 
 static const struct str job_names[JOB_STATES] = {
@@ -126,7 +127,8 @@ enum job_state job_state_after(enum exec_state final)
     assert(exec_is_final(final));
     switch (final) {
     case EXEC_COMPLETED: return JOB_COMPLETED;
-    case EXEC_CANCELLED: return JOB_CANCELLED;
+    case EXEC_CANCELLED:
+    case EXEC_SKIPPED: return JOB_CANCELLED; /* nothing failed: nothing ran */
     default: return JOB_FAILED;
     }
 }

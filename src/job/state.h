@@ -19,7 +19,7 @@ enum exec_state {
     EXEC_TIMEOUT,
     EXEC_CANCELLED,
     EXEC_SKIPPED, /* its slot was not to be run: the record says why */
-    EXEC_BLOCKED, /* its time has come, but something else has to end first */
+    EXEC_BLOCKED, /* something else has to end first: another run, or a job it depends on */
     EXEC_STATES
 };
 
@@ -37,6 +37,7 @@ enum exec_event {
     EV_STOPPED, /* the worker says that a stopping run is gone, or its lease ended */
     EV_SKIP,    /* a rule says that it is not to run */
     EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
+    EV_PLAN,    /* what it waited for is over, but its time has not come */
     EXEC_EVENTS
 };
 

@@ -22,6 +22,7 @@ static const struct step {
     {EXEC_RETRYING, EV_CANCEL, EXEC_CANCELLED},  {EXEC_SCHEDULED, EV_SKIP, EXEC_SKIPPED},
     {EXEC_SCHEDULED, EV_BLOCK, EXEC_BLOCKED},    {EXEC_BLOCKED, EV_DUE, EXEC_QUEUED},
     {EXEC_BLOCKED, EV_CANCEL, EXEC_CANCELLED},   {EXEC_BLOCKED, EV_SKIP, EXEC_SKIPPED},
+    {EXEC_BLOCKED, EV_PLAN, EXEC_SCHEDULED},
 };
 
 static enum exec_state expected(enum exec_state from, enum exec_event event)
@@ -109,6 +110,7 @@ static void a_job_becomes_what_its_execution_became(void **state)
     assert_int_equal(job_state_after(EXEC_FAILED), JOB_FAILED);
     assert_int_equal(job_state_after(EXEC_TIMEOUT), JOB_FAILED);
     assert_int_equal(job_state_after(EXEC_CANCELLED), JOB_CANCELLED);
+    assert_int_equal(job_state_after(EXEC_SKIPPED), JOB_CANCELLED);
 }
 
 int main(void)

@@ -1,0 +1,46 @@
+/* dependency.h - a job that waits for the outcome of another.
+ *
+ * The job that waits is the *dependant*, the one it waits for its *upstream*. Whether a dependency
+ * is met follows from how its upstream ended and from nothing else, so it is the same for one that
+ * ended years ago. Plain values. */
+#pragma once
+#include "job/state.h"
+
+/* Kept by number: append only. */
+enum dependency_type {
+    DEPENDS_SUCCESS = 1, /* the upstream completed */
+    DEPENDS_FAILURE,     /* it failed, after all its retries */
+    DEPENDS_COMPLETION,  /* it is over, however it ended */
+    DEPENDS_TYPES
+};
+
+/* The same. */
+enum dependency_state {
+    DEPENDENCY_WAITING = 1,
+    DEPENDENCY_MET,
+    DEPENDENCY_IMPOSSIBLE, /* the upstream ended otherwise: the dependant is skipped */
+    DEPENDENCY_MOOT,       /* the dependant ended first */
+    DEPENDENCY_STATES
+};
+
+/* What a submitted job wants to wait for. */
+struct dependency_wish {
+    enum dependency_type type;
+    uint64_t job_id; /* a job that exists; 0: one of the same batch, */
+    struct str name; /* by its name, or when that is empty */
+    uint64_t number; /* by its number, counted from 0 */
+    /* Between ask and decide, the engine's. */
+    bool asked;  /* the store was asked about it */
+    size_t item; /* of the batch: which one; SIZE_MAX: none that can be waited for */
+    uint64_t upstream;
+    enum dependency_state state;
+};
+
+/* Words of the API: "success", "waiting". */
+struct str dependency_type_name(enum dependency_type type);
+bool dependency_type_parse(struct str name, enum dependency_type *ret_type);
+struct str dependency_state_name(enum dependency_state state);
+
+/* What becomes of it when the upstream is over in this state. A job that was cancelled, or skipped,
+ * neither succeeded nor failed. */
+enum dependency_state dependency_after(enum dependency_type type, enum job_state ended);

@@ -1,0 +1,51 @@
+#include "job/dependency.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void only_what_ended_as_wanted_is_met(void **state)
+{
+    (void)state;
+    static const struct {
+        enum dependency_type type;
+        enum job_state ended;
+        enum dependency_state state;
+    } cases[] = {
+        {DEPENDS_SUCCESS, JOB_COMPLETED, DEPENDENCY_MET},
+        {DEPENDS_SUCCESS, JOB_FAILED, DEPENDENCY_IMPOSSIBLE},
+        {DEPENDS_SUCCESS, JOB_CANCELLED, DEPENDENCY_IMPOSSIBLE},
+        {DEPENDS_FAILURE, JOB_COMPLETED, DEPENDENCY_IMPOSSIBLE},
+        {DEPENDS_FAILURE, JOB_FAILED, DEPENDENCY_MET},
+        {DEPENDS_FAILURE, JOB_CANCELLED, DEPENDENCY_IMPOSSIBLE},
+        {DEPENDS_COMPLETION, JOB_COMPLETED, DEPENDENCY_MET},
+        {DEPENDS_COMPLETION, JOB_FAILED, DEPENDENCY_MET},
+        {DEPENDS_COMPLETION, JOB_CANCELLED, DEPENDENCY_MET},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(dependency_after(cases[i].type, cases[i].ended), cases[i].state);
+}
+
+static void the_words_of_types_are_read_back(void **state)
+{
+    (void)state;
+    enum dependency_type type = DEPENDS_SUCCESS;
+    for (int i = DEPENDS_SUCCESS; i < DEPENDS_TYPES; i++) {
+        assert_true(dependency_type_parse(dependency_type_name((enum dependency_type)i), &type));
+        assert_int_equal(type, i);
+    }
+    assert_false(dependency_type_parse(STR("done"), &type));
+    assert_false(dependency_type_parse(STR(""), &type));
+    assert_true(str_eq(dependency_state_name(DEPENDENCY_MOOT), STR("moot")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_what_ended_as_wanted_is_met),
+        cmocka_unit_test(the_words_of_types_are_read_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
