@@ -91,6 +91,13 @@ static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err
     return RC_OK;
 }
 
+static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
+{
+    (void)err;
+    engine_load_dependency(((struct turn *)arg)->engine, dependency);
+    return RC_OK;
+}
+
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err)
 {
@@ -108,6 +115,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .damaged = load_damaged,
         .queue = load_queue,
         .rate = load_rate,
+        .dependency = load_dependency,
         .arg = t,
     };
     return store->ops->load(store, until_ms, &sink, err);

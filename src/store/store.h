@@ -41,6 +41,7 @@ struct load_sink {
     void (*damaged)(void *arg, uint64_t exec_id);
     enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
     enum rc (*rate)(void *arg, const struct rate_rec *rate, struct err *err);
+    enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
     void *arg;
 };
 
@@ -89,7 +90,7 @@ struct store_ops {
                       enum settled *ret_settled, struct err *);
     /* Hands over counters, queues, rates, workers, and every unfinished execution whose due_ms is at most
      * until_ms (or that waits for no moment, or for another attempt of a job with a schedule), each job before its executions, as brief as admit
-     * gives them. Text in the records is valid during the call of the sink only. A row that does
+     * gives them; then the dependencies that wait. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */
     enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
@@ -148,6 +149,12 @@ struct exec_page {
     uint64_t next;
 };
 
+/* Which end of a dependency a job is asked about. */
+enum dependency_side {
+    SIDE_UPSTREAMS,  /* what it waits for */
+    SIDE_DEPENDANTS, /* what waits for it */
+};
+
 struct reader_ops {
     enum rc (*job)(struct reader *, uint64_t id, struct arena *, struct job_rec *ret_job,
                    struct err *); /* with payload and trail; RC_NOT_FOUND */
@@ -158,6 +165,10 @@ struct reader_ops {
      * is asked before output is taken. */
     enum rc (*grant)(struct reader *, uint64_t exec_id, uint64_t token, struct grant *ret_grant,
                      struct err *);
+    /* By the id of the other side, growing, at most max. None when there is no such job. */
+    enum rc (*dependencies)(struct reader *, uint64_t job_id, enum dependency_side, size_t max,
+                            struct arena *, struct dependency_rec **ret_dependencies,
+                            size_t *ret_count, struct err *);
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,

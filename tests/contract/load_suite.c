@@ -10,6 +10,7 @@ struct loaded {
     VEC(struct worker_rec) workers;
     VEC(struct queue_rec) queues;
     VEC(struct rate_rec) rates;
+    VEC(struct dependency_rec) dependencies;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */
 };
@@ -83,6 +84,14 @@ static enum rc take_rate(void *arg, const struct rate_rec *rate, struct err *err
     return RC_OK;
 }
 
+static enum rc take_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    *VEC_PUSH(&l->arena, &l->dependencies) = *dependency;
+    return RC_OK;
+}
+
 static enum rc take_counter(void *arg, const struct counter *counter, struct err *err)
 {
     struct loaded *l = arg;
@@ -102,6 +111,7 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .counter = take_counter,
         .queue = take_queue,
         .rate = take_rate,
+        .dependency = take_dependency,
         .arg = l,
     };
     return w->store->ops->load(w->store, until_ms, &sink, &w->err);
@@ -224,6 +234,46 @@ static void what_was_decided_about_a_queue_is_kept(void **state)
     assert_int_equal(slow->changed_ms, T0 + 1);
     assert_str(slow->changed_by, STR("key:me"));
     assert_false(slow->paused);
+}
+
+/* Its dependants, or what it waits for. */
+static size_t read_side(struct world *w, uint64_t job_id, enum dependency_side side, size_t max,
+                        struct dependency_rec **ret_dependencies)
+{
+    size_t count = 99;
+    assert_rc(w->reader->ops->dependencies(w->reader, job_id, side, max, &w->arena,
+                                           ret_dependencies, &count, &w->err),
+              RC_OK);
+    return count;
+}
+
+static void dependencies_are_kept_and_those_that_wait_are_loaded(void **state)
+{
+    struct world *w = *state;
+    struct dependency_rec *found;
+    struct dependency_rec given[] = {
+        {.upstream = 12, .dependant = 20, .type = DEPENDS_FAILURE, .state = DEPENDENCY_WAITING},
+        {.upstream = 11, .dependant = 20, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_WAITING},
+        {.upstream = 11, .dependant = 21, .type = DEPENDS_COMPLETION, .state = DEPENDENCY_WAITING},
+        {.upstream = 20, .dependant = 22, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_IMPOSSIBLE},
+    };
+    world_commit(w, (struct delta){.dependencies = given, .dependency_count = 4});
+    given[1].state = DEPENDENCY_MET;
+    world_commit(w, (struct delta){.dependencies = &given[1], .dependency_count = 1});
+    world_reopen(w);
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.dependencies.len, 2);
+    assert_memory_equal(&l.dependencies.items[0], &given[0], sizeof given[0]);
+    assert_memory_equal(&l.dependencies.items[1], &given[2], sizeof given[2]);
+    assert_int_equal(read_side(w, 20, SIDE_UPSTREAMS, 9, &found), 2);
+    assert_memory_equal(&found[0], &given[1], sizeof given[1]);
+    assert_memory_equal(&found[1], &given[0], sizeof given[0]);
+    assert_int_equal(read_side(w, 11, SIDE_DEPENDANTS, 9, &found), 2);
+    assert_memory_equal(&found[1], &given[2], sizeof given[2]);
+    assert_int_equal(read_side(w, 11, SIDE_DEPENDANTS, 1, &found), 1);
+    assert_memory_equal(&found[0], &given[1], sizeof given[1]);
+    assert_int_equal(read_side(w, 22, SIDE_DEPENDANTS, 9, &found), 0);
 }
 
 static void a_rate_is_kept_until_it_is_forgotten(void **state)
@@ -378,6 +428,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_sink_can_stop_the_load),
     PROMISE(what_was_decided_about_a_queue_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
+    PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),
     PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),

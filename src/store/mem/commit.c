@@ -201,6 +201,17 @@ static void apply_rate(struct mem_store *m, const struct rate_change *change)
     strmap_put(&m->rates, kept->key, kept);
 }
 
+static void apply_dependency(struct mem_store *m, const struct dependency_rec *rec)
+{
+    struct dependency_rec *kept = strmap_get(&m->dependencies, dependency_key(rec));
+    if (kept != NULL) {
+        kept->state = rec->state;
+        return;
+    }
+    kept = mem_dup(rec, sizeof *rec);
+    strmap_put(&m->dependencies, dependency_key(kept), kept);
+}
+
 static void apply_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -236,6 +247,8 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_queue(m, &delta->queues[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
+    for (size_t i = 0; i < delta->dependency_count; i++)
+        apply_dependency(m, &delta->dependencies[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
 }

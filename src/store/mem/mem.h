@@ -40,6 +40,7 @@ struct mem_store {
     struct map workers;                /* id -> struct worker_rec */
     struct strmap queues;              /* name -> struct queue_rec, owned */
     struct strmap rates;               /* key -> struct rate_rec, owned */
+    struct strmap dependencies;        /* dependency_key -> struct dependency_rec, owned */
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct counter *counters;          /* owned */
     size_t counter_count;
@@ -72,6 +73,15 @@ static inline struct exec_rec exec_brief(const struct exec_rec *exec)
     brief.result = brief.trail = (struct str){0};
     return brief;
 }
+
+/* Both ids, as bytes of the record itself. */
+static inline struct str dependency_key(const struct dependency_rec *rec)
+{
+    return str_of((const char *)rec, offsetof(struct dependency_rec, type));
+}
+
+/* For qsort over records: by dependant, then by upstream, growing. */
+int dependency_by_ids(const void *a, const void *b);
 
 /* commit.c */
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,

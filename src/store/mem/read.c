@@ -82,6 +82,28 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     return RC_OK;
 }
 
+static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum dependency_side side,
+                                 size_t max, struct arena *arena,
+                                 struct dependency_rec **ret_dependencies, size_t *ret_count,
+                                 struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct dependency_rec *found = ARENA_ARRAY(arena, struct dependency_rec, m->dependencies.len);
+    size_t count = 0;
+    for (size_t i = 0; i < m->dependencies.cap; i++) {
+        const struct dependency_rec *rec = m->dependencies.slots[i].value;
+        if (rec != NULL && (side == SIDE_UPSTREAMS ? rec->dependant : rec->upstream) == job_id)
+            found[count++] = *rec;
+    }
+    pthread_mutex_unlock(&m->lock);
+    qsort(found, count, sizeof *found, dependency_by_ids); /* one of the two is the same in all */
+    *ret_dependencies = found;
+    *ret_count = count < max ? count : max;
+    return RC_OK;
+}
+
 /* ---- lists: walk everything, sort, cut */
 
 static bool text_fits(struct str wanted, struct str text)
@@ -212,6 +234,7 @@ static const struct reader_ops ops = {
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,
+    .dependencies = read_dependencies,
     .jobs = list_jobs,
     .execs = list_execs,
     .close = close_reader,

@@ -257,6 +257,31 @@ static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct lo
     return RC_OK;
 }
 
+int dependency_by_ids(const void *a, const void *b)
+{
+    const struct dependency_rec *left = a;
+    const struct dependency_rec *right = b;
+    if (left->dependant != right->dependant)
+        return left->dependant < right->dependant ? -1 : 1;
+    return left->upstream < right->upstream ? -1 : left->upstream > right->upstream;
+}
+
+static enum rc load_dependencies(struct mem_store *m, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct dependency_rec *found = ARENA_ARRAY(&arena, struct dependency_rec, m->dependencies.len);
+    size_t count = 0;
+    for (size_t i = 0; i < m->dependencies.cap; i++) {
+        const struct dependency_rec *rec = m->dependencies.slots[i].value;
+        if (rec != NULL && rec->state == DEPENDENCY_WAITING)
+            found[count++] = *rec;
+    }
+    qsort(found, count, sizeof *found, dependency_by_ids);
+    for (size_t i = 0; i < count; i++)
+        TRY(sink->dependency(sink->arg, &found[i], err));
+    return RC_OK;
+}
+
 static enum rc load(struct store *store, int64_t until_ms, const struct load_sink *sink,
                     struct err *err)
 {
@@ -276,7 +301,8 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
         if (sink->worker != NULL)
             TRY(sink->worker(sink->arg, slot->value, err));
     }
-    return load_execs(m, until_ms, sink, err);
+    TRY(load_execs(m, until_ms, sink, err));
+    return sink->dependency == NULL ? RC_OK : load_dependencies(m, sink, err);
 }
 
 static enum rc check(struct store *store, struct err *err)
@@ -357,7 +383,10 @@ static void free_rows(struct mem_store *m)
     for (size_t i = 0; i < m->rates.cap; i++)
         kept_rate_free(m->rates.slots[i].value);
     strmap_free(&m->queues);
+    for (size_t i = 0; i < m->dependencies.cap; i++)
+        free(m->dependencies.slots[i].value);
     strmap_free(&m->rates);
+    strmap_free(&m->dependencies);
     map_free(&m->jobs);
     map_free(&m->live);
     map_free(&m->history);

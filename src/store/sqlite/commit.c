@@ -276,6 +276,16 @@ static enum rc keep_rate(struct db *db, const struct rate_change *change, struct
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_DEPENDENCY);
+    stmt_u64(&stmt, rec->dependant);
+    stmt_u64(&stmt, rec->upstream);
+    stmt_i64(&stmt, rec->type);
+    stmt_i64(&stmt, rec->state);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc add_counter(struct db *db, const struct counter *counter, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_COUNTER);
@@ -357,6 +367,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_queue(db, &delta->queues[i], err));
     for (size_t i = 0; i < delta->rate_count; i++)
         TRY(keep_rate(db, &delta->rates[i], err));
+    for (size_t i = 0; i < delta->dependency_count; i++)
+        TRY(keep_dependency(db, &delta->dependencies[i], err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
     return RC_OK;

@@ -98,6 +98,21 @@ static enum rc load_execs(struct db *db, int64_t until_ms, const struct load_sin
     }
 }
 
+static enum rc load_dependencies(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_DEPENDENCIES);
+    for (;;) {
+        bool found;
+        struct dependency_rec dependency;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_dependency(&row, &dependency))
+            TRY(sink->dependency(sink->arg, &dependency, err));
+    }
+}
+
 enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
                     struct err *err)
 {
@@ -110,5 +125,6 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(load_rates(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
-    return load_execs(db, until_ms, sink, err);
+    TRY(load_execs(db, until_ms, sink, err));
+    return sink->dependency == NULL ? RC_OK : load_dependencies(db, sink, err);
 }

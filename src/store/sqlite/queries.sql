@@ -1,6 +1,7 @@
 -- Every statement of the SQLite store, one named block each. The C code finds a block by its name
 -- (sql.c), binds its parameters in the order in which they first appear, and never builds SQL.
--- Literal state numbers are those of job/state.h: scheduled 1, retrying 5.
+-- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those
+-- of job/dependency.h: waiting 1.
 
 -- ---- setting up a connection; these blocks are run whole
 
@@ -289,6 +290,11 @@ REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_
 -- name: forget_rate
 DELETE FROM rate WHERE key = :key;
 
+-- name: put_dependency
+INSERT INTO dependency (dependant, upstream, type, state)
+VALUES (:dependant, :upstream, :type, :state)
+ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
+
 -- name: add_counter
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
@@ -315,6 +321,10 @@ FROM worker ORDER BY id;
 SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms OR (l.state = 5 AND l.origin != 0)
 ORDER BY l.id;
+
+-- name: load_dependencies
+SELECT upstream, dependant, type, state FROM dependency INDEXED BY dependency_waiting
+WHERE state = 1 ORDER BY dependant, upstream;
 
 -- name: load_keys
 SELECT id, name, role, hash, created_ms FROM api_key ORDER BY id;
@@ -353,6 +363,14 @@ FROM (SELECT :exec_id AS exec_id, :token AS token) q
 LEFT JOIN live l ON l.id = q.exec_id
 LEFT JOIN attempt a ON a.exec_id = q.exec_id AND a.token = q.token
 LEFT JOIN history h ON h.id = q.exec_id AND h.token = q.token;
+
+-- name: read_upstreams
+SELECT upstream, dependant, type, state FROM dependency
+WHERE dependant = :job_id ORDER BY upstream LIMIT :max;
+
+-- name: read_dependants
+SELECT upstream, dependant, type, state FROM dependency
+WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;

@@ -115,6 +115,32 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     return RC_OK;
 }
 
+static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum dependency_side side,
+                                 size_t max, struct arena *arena,
+                                 struct dependency_rec **ret_dependencies, size_t *ret_count,
+                                 struct err *err)
+{
+    CLEANUP(stmt_end)
+    struct stmt stmt = db_stmt(reader_db(reader),
+                               side == SIDE_UPSTREAMS ? SQL_READ_UPSTREAMS : SQL_READ_DEPENDANTS);
+    VEC(struct dependency_rec) found = {0};
+    stmt_u64(&stmt, job_id);
+    stmt_u64(&stmt, max);
+    for (;;) {
+        bool more;
+        struct dependency_rec dependency;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_dependency(&row, &dependency))
+            *VEC_PUSH(arena, &found) = dependency;
+    }
+    *ret_dependencies = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -125,6 +151,7 @@ static const struct reader_ops ops = {
     .job = read_job,
     .exec = read_exec,
     .grant = read_grant,
+    .dependencies = read_dependencies,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .close = close_reader,

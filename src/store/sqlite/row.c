@@ -237,6 +237,18 @@ bool row_counter(struct row *row, struct counter *ret_counter)
     return makes_sense(row);
 }
 
+bool row_dependency(struct row *row, struct dependency_rec *ret_dependency)
+{
+    struct dependency_rec dependency = {0};
+    dependency.upstream = row_id(row);
+    dependency.dependant = row_id(row);
+    dependency.type = (enum dependency_type)in_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    dependency.state =
+        (enum dependency_state)in_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
+    *ret_dependency = dependency;
+    return makes_sense(row);
+}
+
 bool row_key(struct row *row, struct key_rec *ret_key)
 {
     struct key_rec key = {0};
