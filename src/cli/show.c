@@ -84,6 +84,12 @@ static const struct view_field attempt_columns[] = {
     {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
 };
 
+static const struct view_field dependency_columns[] = {
+    {{.title = "JOB"}, VIEW_TEXT, "job"},
+    {{.title = "TYPE"}, VIEW_TEXT, "type"},
+    {{.title = "STATE"}, VIEW_TEXT, "state"},
+};
+
 static const struct view_field transition_columns[] = {
     {{.title = "AT"}, VIEW_WHEN, "at"},
     {{.title = "EVENT"}, VIEW_TEXT, "event"},
@@ -119,6 +125,10 @@ static enum rc show_job(struct cli *cli, const struct json *job, struct str id, 
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/executions", STR_ARG(id));
     TRY(api_get(cli, path, &executions, err));
     view_print_page(job_lines, COUNT_OF(job_lines), job, &cli->arena);
+    print_section(cli, "waits for", json_get(job, STR("depends_on")), dependency_columns,
+                  COUNT_OF(dependency_columns));
+    print_section(cli, "awaited by", json_get(job, STR("dependants")), dependency_columns,
+                  COUNT_OF(dependency_columns));
     print_section(cli, "executions", json_get(&executions, STR("executions")), execution_columns,
                   COUNT_OF(execution_columns));
     print_transitions(cli, job);

@@ -23,6 +23,7 @@ struct submit_args {
     const char *rate;        /* KEY=N/DURATION */
     struct opt_list env;
     struct opt_list tags;
+    struct opt_list after; /* [TYPE:]JOB */
     const char *payload;
     const char *handler;
     const char *working_dir;

@@ -153,6 +153,26 @@ static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *p
     return RC_OK;
 }
 
+/* "failure:job_…", or "job_…" alone, which means its success. */
+static void put_after(struct json_writer *w, const struct opt_list *after)
+{
+    if (after->count == 0)
+        return;
+    json_key(w, "depends_on");
+    json_open_array(w);
+    for (size_t i = 0; i < after->count; i++) {
+        struct str job = str_c(after->items[i]);
+        struct str type = STR("success");
+        if (str_index(job, ':') < job.len)
+            type = str_cut(&job, ':');
+        json_open(w);
+        json_put_str(w, "job", job);
+        json_put_str(w, "type", type);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
 enum rc submit_document(struct cli *cli, const struct submit_args *args, struct str *ret_document,
                         struct err *err)
 {
@@ -167,6 +187,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_text(&w, "working_dir", args->working_dir);
     put_schedule(&w, args);
     put_slots(&w, args);
+    put_after(&w, &args->after);
     if (args->priority >= 0)
         json_put_int(&w, "priority", args->priority);
     put_text(&w, "queue", args->queue);

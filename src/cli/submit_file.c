@@ -52,7 +52,8 @@ static enum rc check_alone(const struct cli *cli, const struct submit_args *args
                      args->overlap != NULL || args->misfire != NULL || args->stagger != NULL ||
                      args->retries > 0 || args->timeout != NULL || args->concurrency != NULL ||
                      args->rate != NULL || args->env.count > 0 || args->tags.count > 0 ||
-                     args->payload != NULL || args->handler != NULL || args->working_dir != NULL;
+                     args->after.count > 0 || args->payload != NULL || args->handler != NULL ||
+                     args->working_dir != NULL;
     if (described || cli->words.count > 0)
         return err_set(err, RC_INVALID,
                        "with -f the file describes the job, and nothing else does");

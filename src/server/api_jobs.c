@@ -10,6 +10,7 @@ enum {
     CREATED_BYTES_MAX = 64 << 10,
     RESULT_BYTES = 96, /* of one job in the answer to a batch */
     BATCH_BYTES_MAX = 64 << 20,
+    DEPENDANTS_SHOWN_MAX = 100, /* of a job */
 };
 
 /* ---- create */
@@ -45,6 +46,8 @@ static enum rc read_job(struct request *r, const struct json *doc, struct spec *
         .rules = rules,
         .when = ret_spec->when,
         .when_ms = ret_spec->when_ms,
+        .depends_on = ret_spec->depends_on,
+        .depends_count = ret_spec->depends_count,
     };
     return RC_OK;
 }
@@ -193,7 +196,8 @@ static void read_batch(struct request *r, const struct json *jobs, struct batch 
         entry->rc = read_job(r, &jobs->items[i], &spec, &r->cmd.submit.items[r->cmd.submit.count],
                              &errors, &err);
         entry->taken = entry->rc == RC_OK;
-        r->cmd.submit.count += entry->taken;
+        if (entry->taken)
+            r->cmd.submit.items[r->cmd.submit.count++].number = i;
         if (entry->rc == RC_INVALID) {
             entry->errors = ARENA_NEW(r->arena, struct field_errors);
             *entry->errors = errors;
@@ -252,15 +256,35 @@ void api_job_batch(struct request *r)
 
 /* ---- one job */
 
+static enum rc look_dependencies(struct request *r, struct reader *reader, uint64_t job_id,
+                                 struct job_waits *waits)
+{
+    struct dependency_rec *upstreams;
+    struct dependency_rec *dependants;
+    TRY(reader->ops->dependencies(reader, job_id, SIDE_UPSTREAMS, SPEC_DEPENDS_MAX, r->arena,
+                                  &upstreams, &waits->upstream_count, &r->err));
+    TRY(reader->ops->dependencies(reader, job_id, SIDE_DEPENDANTS, DEPENDANTS_SHOWN_MAX + 1,
+                                  r->arena, &dependants, &waits->dependant_count, &r->err));
+    waits->upstreams = upstreams;
+    waits->dependants = dependants;
+    waits->more_dependants = waits->dependant_count > DEPENDANTS_SHOWN_MAX;
+    waits->dependant_count -= waits->more_dependants;
+    return RC_OK;
+}
+
 static void look_job(struct request *r, struct reader *reader)
 {
     struct job_rec job;
     struct job_view view;
+    struct job_waits waits;
     r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
     if (r->rc == RC_OK)
         r->rc = job_view_read(reader, &job, r->arena, &view, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = look_dependencies(r, reader, job.id, &waits);
     if (r->rc != RC_OK)
         return;
+    view.waits = &waits;
     struct json_writer w = JSON_WRITER(&r->body);
     job_print(&w, &job, &view);
 }

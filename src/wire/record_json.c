@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/when.h"
 #include "job/trail.h"
+#include "wire/depends_json.h"
 #include "wire/queue_json.h"
 
 #include <stdlib.h>
@@ -184,11 +185,21 @@ void job_print_short(struct json_writer *w, const struct job_rec *job, const str
     json_close(w);
 }
 
+static void put_waits(struct json_writer *w, const struct job_waits *waits)
+{
+    static const struct job_waits none = {0};
+    waits = waits == NULL ? &none : waits;
+    dependencies_put(w, "depends_on", false, waits->upstreams, waits->upstream_count);
+    dependencies_put(w, "dependants", true, waits->dependants, waits->dependant_count);
+    json_put_bool(w, "more_dependants", waits->more_dependants);
+}
+
 void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
 {
     json_open(w);
     put_job(w, job, view);
     put_runs(w, view);
+    put_waits(w, view->waits);
     put_transitions(w, job->trail);
     json_raw_members(w, job->spec);
     if (job->payload.len > 0)

@@ -8,6 +8,15 @@
 #include "job/log.h"
 #include "wire/json.h"
 
+/* What a job waits for, or did, and what waits for it. */
+struct job_waits {
+    const struct dependency_rec *upstreams;
+    size_t upstream_count;
+    const struct dependency_rec *dependants;
+    size_t dependant_count;
+    bool more_dependants; /* than those */
+};
+
 /* What a job does, as its definition and its executions tell. */
 struct job_view {
     struct str schedule_text;       /* empty: its definition cannot be read */
@@ -15,6 +24,7 @@ struct job_view {
     const struct exec_rec *current; /* under way; of a job that runs once, also ahead. NULL: none */
     const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
                                      * counters. NULL: not known */
+    const struct job_waits *waits;  /* NULL: none, or not shown */
 };
 
 void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view);

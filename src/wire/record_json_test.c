@@ -162,6 +162,7 @@ static void a_job_whose_execution_is_not_known_is_shown_too(void **state)
     assert_raw("current_execution", "null");
     assert_raw("last_execution_id", "null");
     assert_raw("retry_count", "0");
+    assert_raw("depends_on", "[]");
     assert_absent("payload");
 }
 
@@ -175,6 +176,32 @@ static void the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with(void 
     assert_raw("last_execution_id", "\"exec_0000000000009\"");
     assert_raw("current_execution", "null");
     assert_raw("next_run_at", "\"" AT "\"");
+}
+
+static void both_ends_of_its_dependencies_are_shown_with_their_state(void **state)
+{
+    (void)state;
+    struct job_rec job = a_job();
+    const struct dependency_rec upstreams[] = {
+        {.upstream = 7, .dependant = 1, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_MET},
+        {.upstream = 8, .dependant = 1, .type = DEPENDS_FAILURE, .state = DEPENDENCY_WAITING},
+    };
+    const struct dependency_rec dependant = {
+        .upstream = 1, .dependant = 9, .type = DEPENDS_COMPLETION, .state = DEPENDENCY_MOOT};
+    const struct job_waits waits = {
+        .upstreams = upstreams,
+        .upstream_count = 2,
+        .dependants = &dependant,
+        .dependant_count = 1,
+        .more_dependants = true,
+    };
+    job_print(&w, &job, &(struct job_view){.waits = &waits});
+    assert_raw("depends_on",
+               "[{\"job\":\"job_0000000000007\",\"type\":\"success\",\"state\":\"met\"},"
+               "{\"job\":\"job_0000000000008\",\"type\":\"failure\",\"state\":\"waiting\"}]");
+    assert_raw("dependants", "[{\"job\":\"job_0000000000009\",\"type\":\"completion\","
+                             "\"state\":\"moot\"}]");
+    assert_raw("more_dependants", "true");
 }
 
 static void a_job_in_a_list_is_short(void **state)
@@ -409,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup(a_job_whose_execution_is_not_known_is_shown_too, clear),
         cmocka_unit_test_setup(the_newest_run_of_a_schedule_is_not_the_one_the_job_began_with,
                                clear),
+        cmocka_unit_test_setup(both_ends_of_its_dependencies_are_shown_with_their_state, clear),
         cmocka_unit_test_setup(a_job_in_a_list_is_short, clear),
         cmocka_unit_test_setup(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear),
         cmocka_unit_test_setup(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear),

@@ -1,5 +1,6 @@
 /* Job documents, read. spec_print.c writes them. */
 #include "wire/spec_json.h"
+#include "wire/depends_json.h"
 #include "wire/fields.h"
 
 #include <math.h>
@@ -377,7 +378,8 @@ static const struct field spec_fields[] = {
     {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},
     {FIELD("stagger", struct spec, stagger_ms), .kind = FIELD_DURATION,
      .max = SPEC_DURATION_MAX_MS},
-    LATER("depends_on"),
+    {FIELD_ARRAY("depends_on", struct spec, depends_on, depends_count), .kind = FIELD_LIST,
+     .max = SPEC_DEPENDS_MAX, .items = &depends_items},
     {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
     LATER("unique"),
@@ -418,6 +420,9 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
     parse_cron(&f, &spec);
     if (!spec_recurs(&spec))
         refuse_recurring(&f, seen);
+    else if (spec.depends_count > 0)
+        field_error(errors, arena, STR("depends_on"),
+                    "together with a recurring schedule is not supported by this version yet");
     if ((seen & COMMAND) && (seen & HANDLER))
         field_error(errors, arena, STR("handler"), "must not stand beside command");
     if (!(seen & WORK) && doc->kind == JSON_OBJECT)
