@@ -45,7 +45,11 @@
     X(permit_freed_early, "a run that is to stop has given its permit back")                       \
     X(rate_not_kept, "a start leaves the store's record of its rate as it was")                    \
     X(resume_looks_back, "a job that is resumed catches up with what it missed")                   \
-    X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")
+    X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")     \
+    X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \
+    X(dependency_forgotten, "a start loads no dependencies")                                       \
+    X(skip_stops_early, "who waits for a skipped job is not told")                                 \
+    X(stopping_counts_as_over, "a cancelled job counts as over while it runs")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

@@ -142,7 +142,7 @@ static void settle(struct engine *e, struct edge *edge, enum job_state ended)
     struct job *job = edge->job;
     struct exec *x = find_blocked(job);
     change(e, edge, dependency_after(edge->type, ended));
-    if (x == NULL)
+    if (x == NULL || PLANTED(dependency_signal_lost))
         return; /* its record made no sense, and was left out */
     if (edge->v.state == DEPENDENCY_IMPOSSIBLE)
         skip(e, x, why_impossible(e, edge, ended));
@@ -171,8 +171,10 @@ void depends_over(struct engine *e, struct job *job)
     if (map_get(&e->upstreams, job->id) == NULL)
         return;
     *VEC_PUSH(e->arena, &e->ended) = (struct ended){job->id, job->v.state};
-    if (e->ended.len > 1)
+    if (e->ended.len > 1) {
+        e->ended.len -= PLANTED(skip_stops_early);
         return; /* the loop of the one that came first gets to it */
+    }
     for (size_t i = 0; i < e->ended.len; i++) {
         struct ended next = e->ended.items[i];
         settle_all(e, &next);
@@ -198,7 +200,8 @@ static struct outlook outlook_of(const struct engine *e, const struct command *c
         return (struct outlook){
             .known = true,
             .recurs = job->schedule != NULL,
-            .over = job_is_over(job->v.state) && !job_has_unfinished(job),
+            .over = job_is_over(job->v.state) &&
+                    (!job_has_unfinished(job) || PLANTED(stopping_counts_as_over)),
             .state = job->v.state,
         };
     if (!wish->asked)
@@ -321,6 +324,8 @@ void depends_add(struct engine *e, const struct submission *item, struct exec *x
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec)
 {
     struct job *job = map_get(&e->jobs, rec->dependant);
+    if (PLANTED(dependency_forgotten))
+        return;
     if (job != NULL && rec->state == DEPENDENCY_WAITING && find_blocked(job) != NULL)
         edge_new(e, job, rec);
 }

@@ -130,6 +130,31 @@ static struct wish draw_wish(struct world *w)
     return wish;
 }
 
+static uint64_t some_job(struct world *w);
+
+/* One or two jobs that are there, or that come behind it in its own submission. */
+static void draw_waits(struct world *w, struct wish *wish, size_t behind)
+{
+    struct model *m = &w->model;
+    struct model_wait *waits = ARENA_ARRAY(m->arena, struct model_wait, 2);
+    if (!chance(w, w->scene.waiting_permille) || wish->when == WHEN_EVERY ||
+        wish->when == WHEN_CRON)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        struct model_wait *wait = &waits[wish->wait_count];
+        wait->type = (enum dependency_type)(DEPENDS_SUCCESS + (int)pick(w, 3));
+        if (i == 0 && behind > 0 && pick(w, 2) == 0)
+            wait->wish = m->wishes.len + 1 + pick(w, behind);
+        else
+            wait->job_id = some_job(w);
+        const struct model_job *job = model_job(m, wait->job_id);
+        bool known = wait->job_id == 0 || (job != NULL && job->schedule == NULL);
+        bool twice = i == 1 && wish->wait_count == 1 && waits[0].job_id == wait->job_id;
+        wish->wait_count += known && !twice;
+    }
+    wish->waits = waits;
+}
+
 /* As a route would read it from a document. */
 static struct str spec_of(struct world *w, const struct wish *wish, struct arena *arena)
 {
@@ -166,7 +191,19 @@ static void wish_for(struct world *w, struct wish wish, struct call *call, struc
     wish.acknowledged = false;
     wish.payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
     *VEC_PUSH(m->arena, &m->wishes) = wish;
+    struct dependency_wish *depends_on =
+        ARENA_ARRAY(&call->arena, struct dependency_wish, wish.wait_count);
+    for (size_t i = 0; i < wish.wait_count; i++)
+        depends_on[i] = (struct dependency_wish){
+            .type = wish.waits[i].type,
+            .job_id = wish.waits[i].job_id,
+            .number =
+                (size_t)(item - call->cmd.submit.items) + wish.waits[i].wish - (m->wishes.len - 1),
+        };
     *item = (struct submission){
+        .number = (size_t)(item - call->cmd.submit.items),
+        .depends_on = depends_on,
+        .depends_count = wish.wait_count,
         .name = wish.name,
         .owner = wish.owner,
         .tags = wish.tags,
@@ -184,8 +221,11 @@ static void submit(struct world *w)
     size_t count = 1 + pick(w, 3);
     call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, count);
     call->cmd.submit.count = count;
-    for (size_t i = 0; i < count; i++)
-        wish_for(w, draw_wish(w), call, &call->cmd.submit.items[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct wish wish = draw_wish(w);
+        draw_waits(w, &wish, count - 1 - i);
+        wish_for(w, wish, call, &call->cmd.submit.items[i]);
+    }
     SAY(w, "client", "submits %zu jobs: j%zu ...", count, w->model.wishes.len - count);
     net_send(w, call);
 }
@@ -221,7 +261,14 @@ void client_submit_again(struct world *w, struct call *copy, const struct comman
             .when_ms = from->when_ms,
             .cron = w->model.wishes.items[wish_no(from)].cron,
             .seconds = w->model.wishes.items[wish_no(from)].seconds,
+            .wait_count = from->depends_count,
+            .waits = ARENA_ARRAY(w->model.arena, struct model_wait, from->depends_count),
         };
+        for (size_t k = 0; k < from->depends_count; k++) {
+            const struct dependency_wish *on = &from->depends_on[k];
+            wish.waits[k] = (struct model_wait){
+                .type = on->type, .job_id = on->job_id, .wish = first + on->number};
+        }
         wish_for(w, wish, copy, &copy->cmd.submit.items[i]);
     }
     SAY(w, "client", "the repeat submits %zu jobs: j%zu ...", count, first);

@@ -16,6 +16,8 @@
     X(DEPOSED, "a server learned that it was deposed")                                             \
     X(RESTARTED_WITH_LEASES, "a server started and found leases")                                  \
     X(TURN_OF_MANY, "a turn took many commands")                                                   \
+    X(DEPENDENCY_MET, "a job that was waited for ended as it should")                              \
+    X(DEPENDENCY_IMPOSSIBLE, "a job that was waited for ended otherwise")                          \
     X(NAME_IN_USE, "a name was refused")                                                           \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \

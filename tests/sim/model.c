@@ -196,8 +196,25 @@ static bool was_triggered(const struct model_exec *x, const struct turn_view *vi
     return false;
 }
 
+static bool waits_for_others(const struct world *w, const struct model_exec *x)
+{
+    return x->number == 1 && model_wish(&w->model, x->job)->wait_count > 0;
+}
+
+/* What it is when it is made; its lease may follow in the same turn. */
+static enum exec_state first_state(const struct world *w, const struct model_exec *x,
+                                   const struct trail_step *step, const struct exec_rec *to,
+                                   const struct turn_view *view)
+{
+    if (waits_for_others(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
+        return EXEC_BLOCKED; /* model_check_waits knows whether that is right */
+    return model_recurs(x) || to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED
+                                                                                : EXEC_QUEUED;
+}
+
 static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
-                      struct str reason, const struct exec_rec *to, const struct turn_view *view)
+                      const struct trail_step *step, const struct exec_rec *to,
+                      const struct turn_view *view)
 {
     enum exec_state from = x->rec.state;
     saw_step(event);
@@ -206,11 +223,13 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     enum exec_state next = event == EV_CREATE ? to->state : exec_next(from, event);
     PROMISE(w, next != EXEC_NONE && (event == EV_CREATE) == (from == EXEC_NONE),
             "%s took a step that is not in the table", exec_label(w, to->id));
-    if (event == EV_CREATE) /* its lease may follow in the same turn */
-        next = model_recurs(x) || to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED
-                                                                                    : EXEC_QUEUED;
+    if (event == EV_CREATE)
+        next = first_state(w, x, step, to, view);
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && x->rec.origin == ORIGIN_SLOT)
-        slots_decided(w, x, event, reason, to, view);
+        slots_decided(w, x, event, step->reason, to, view);
+    if (event == EV_DUE && from == EXEC_BLOCKED && waits_for_others(w, x))
+        PROMISE(w, view->now.wall_ms >= x->rec.slot_ms, "%s goes on before its time",
+                exec_label(w, to->id));
     if (event == EV_DUE || event == EV_LEASE)
         PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view),
                 "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
@@ -244,7 +263,7 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
                 STR_ARG(step.event));
         PROMISE(w, step.at_ms == view->now.wall_ms, "%s took a step now, and says another time",
                 exec_label(w, to->id));
-        take_step(w, x, event, step.reason, to, view);
+        take_step(w, x, event, &step, to, view);
         PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
                 "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),
                 STR_ARG(step.state), STR_ARG(exec_state_name(x->rec.state)));
@@ -525,6 +544,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
         if (job->schedule != NULL)
             slots_check(w, job);
     }
+    model_check_waits(w);
 }
 
 /* ---- what is not kept by the store: until when a lease holds */

@@ -15,6 +15,14 @@
 
 struct world;
 
+/* What a job was to wait for: a job that was there, or one of the same submission. */
+struct model_wait {
+    uint64_t job_id; /* 0: of the same submission, … */
+    size_t wish;     /* … this one */
+    enum dependency_type type;
+    enum dependency_state state;
+};
+
 /* One job that somebody asked for: what one delivery of a request said. */
 struct wish {
     struct str name;
@@ -24,8 +32,11 @@ struct wish {
     struct rules rules;
     enum when_kind when;
     int64_t when_ms;
-    struct str cron; /* WHEN_CRON; in UTC */
-    bool seconds;    /* it begins with them */
+    struct str cron;          /* WHEN_CRON; in UTC */
+    bool seconds;             /* it begins with them */
+    struct model_wait *waits; /* in the day's arena */
+    size_t wait_count;
+    bool unclear;    /* one of those was run again in the turn that decided about it */
     uint64_t job_id; /* 0: nothing was kept of it */
     bool acknowledged;
 };
@@ -57,7 +68,7 @@ struct model_attempt {
 struct model_exec {
     struct exec_rec rec;
     struct model_job *job;
-    unsigned number; /* 1: the job's first */
+    unsigned number; /* 1: the job's first, and the only one that waits for other jobs */
     uint64_t born_turn;
     bool cancelled;         /* somebody was told so */
     int64_t lease_until_ms; /* boot clock */
@@ -122,6 +133,8 @@ bool model_was_granted(const struct model *m, const struct model_exec *x); /* in
 
 /* The store keeps this delta, now. */
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* After that: what waits for other jobs (model_waits.c). */
+void model_check_waits(struct world *w);
 /* Everything in the turn has happened; done are the commands that are answered. */
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
 /* A new owner has loaded everything: each lease gets a full term. */

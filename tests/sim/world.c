@@ -37,6 +37,7 @@ static void draw_scene(struct world *w)
     s->at_max_ms = pick_ms(w, 1000, 300000);
     s->run_max_ms = pick_ms(w, 1, 15000);
     s->fail_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
+    s->waiting_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 400);
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);
