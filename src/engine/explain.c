@@ -217,6 +217,31 @@ static void explain_overlap(struct scene *s)
                  });
 }
 
+/* ---- other jobs */
+
+static void explain_dependencies(struct scene *s)
+{
+    struct str text = STR("it waits for");
+    uint32_t named = 0;
+    if (s->job->waits_for == 0)
+        return;
+    LIST_EACH(&s->job->edges, node)
+    {
+        const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
+        if (edge->v.state != DEPENDENCY_WAITING || named == BLOCKER_EXECS_MAX)
+            continue;
+        text = arena_printf(s->arena, "%.*s%s the %.*s of %.*s", STR_ARG(text),
+                            named > 0 ? "," : "", STR_ARG(dependency_type_name(edge->type)),
+                            STR_ARG(scene_id(s, ID_JOB, edge->upstream)));
+        named++;
+    }
+    if (s->job->waits_for > named)
+        text = arena_printf(s->arena, "%.*s, and of %" PRIu32 " more", STR_ARG(text),
+                            s->job->waits_for - named);
+    scene_add(
+        s, (struct blocker){.kind = BLOCKER_DEPENDENCY, .text = text, .ahead = s->job->waits_for});
+}
+
 /* ---- it runs, or did */
 
 static void explain_stopping(struct scene *s)
@@ -306,6 +331,7 @@ static void explain_waiting(struct scene *s)
         explain_retry(s);
     else if (state == EXEC_BLOCKED)
         explain_overlap(s);
+    explain_dependencies(s);
     (void)explain_unserved(s);
     if (state == EXEC_QUEUED)
         explain_ready(s);

@@ -146,6 +146,31 @@ static void a_slot_that_waits_for_the_run_before_it_names_it(void **state)
 
 /* ---- what runs, and what is over */
 
+static void a_job_that_waits_for_others_names_them(void **state)
+{
+    (void)state;
+    WORLD(w);
+    hire_parked(&w, (struct skills){.slots = 1, .queues = "default"}, 1);
+    struct dependency_wish on[12];
+    for (size_t i = 0; i < COUNT_OF(on); i++) {
+        const struct submission *up = SUBMIT(&w, .queue = "never");
+        world_turn(&w);
+        on[i] = (struct dependency_wish){.job_id = up->job_id, .type = DEPENDS_FAILURE};
+    }
+    const struct submission *few = SUBMIT(&w, .after = on, .after_count = 2);
+    const struct submission *many = SUBMIT(&w, .after = on, .after_count = COUNT_OF(on));
+    world_turn(&w);
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_JOB, on[1].job_id);
+    const struct blocker *b = only(&w, few, BLOCKER_DEPENDENCY);
+    assert_says(b->text, "it waits for the failure of job_");
+    assert_says(b->text, id);
+    assert_int_equal(b->ahead, 2);
+    b = only(&w, many, BLOCKER_DEPENDENCY);
+    assert_says(b->text, "and of 2 more");
+    assert_int_equal(b->ahead, 12);
+}
+
 static void what_runs_is_blocked_by_nothing(void **state)
 {
     (void)state;
@@ -272,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_slot_with_stagger_says_both),
         cmocka_unit_test(a_retry_says_when_it_comes_and_why_the_last_attempt_failed),
         cmocka_unit_test(a_slot_that_waits_for_the_run_before_it_names_it),
+        cmocka_unit_test(a_job_that_waits_for_others_names_them),
         cmocka_unit_test(what_runs_is_blocked_by_nothing),
         cmocka_unit_test(what_is_about_to_start_is_blocked_by_nothing),
         cmocka_unit_test(what_is_stopping_says_who_asked_and_for_whom_it_waits),

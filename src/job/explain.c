@@ -10,6 +10,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_SCHEDULED] = STR_INIT("scheduled"),
         [BLOCKER_RETRY] = STR_INIT("retry"),
         [BLOCKER_OVERLAP] = STR_INIT("overlap"),
+        [BLOCKER_DEPENDENCY] = STR_INIT("dependency"),
         [BLOCKER_NO_WORKER] = STR_INIT("no_worker"),
         [BLOCKER_NO_HANDLER] = STR_INIT("no_handler"),
         [BLOCKER_NO_COMMANDS] = STR_INIT("no_commands"),

@@ -12,8 +12,9 @@ enum blocker_kind {
     BLOCKER_JOB_PAUSED,
     BLOCKER_QUEUE_PAUSED,
     BLOCKER_SCHEDULED,
-    BLOCKER_RETRY,   /* the last attempt failed, the next one has its time */
-    BLOCKER_OVERLAP, /* behind another run of the same job */
+    BLOCKER_RETRY,      /* the last attempt failed, the next one has its time */
+    BLOCKER_OVERLAP,    /* behind another run of the same job */
+    BLOCKER_DEPENDENCY, /* other jobs have to end first; its text names ten of them at most */
     BLOCKER_NO_WORKER,
     BLOCKER_NO_HANDLER,     /* there are workers; none knows the handler … */
     BLOCKER_NO_COMMANDS,    /* … or none runs commands … */
