@@ -92,6 +92,7 @@ struct model_rate {
     int64_t started_ms; /* boot clock */
     int64_t interval_us;
     int64_t skew_ms; /* of the wall clock, then */
+    int64_t more_ms; /* it may keep others waiting longer by this: the clock was set before it */
     uint64_t loads;  /* model.loads, then */
 };
 

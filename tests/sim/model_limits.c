@@ -115,6 +115,13 @@ static bool is_certain(const struct world *w, const struct model_rate *rate)
     return rate->loads == w->model.loads || rate->skew_ms == w->skew_ms;
 }
 
+/* A start for which a clock that was set back has not come to the moment of the one before counts
+ * from that moment. */
+static int64_t more_ms(const struct world *w, const struct model_rate *before)
+{
+    return before->key.len > 0 && before->skew_ms != w->skew_ms ? interval_ms(before) + 1 : 0;
+}
+
 static void start_rate(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
     struct model *m = &w->model;
@@ -122,6 +129,7 @@ static void start_rate(struct world *w, const struct model_exec *x, const struct
     struct model_rate *rate = find_rate(m, rule->key);
     if (rate == NULL) {
         rate = VEC_PUSH(m->arena, &m->rates);
+        *rate = (struct model_rate){0};
     } else {
         int64_t gap_ms = view->now.boot_ms - rate->started_ms;
         if (rate->loads != m->loads)
@@ -135,6 +143,7 @@ static void start_rate(struct world *w, const struct model_exec *x, const struct
         .started_ms = view->now.boot_ms,
         .interval_us = interval_us(rule),
         .skew_ms = w->skew_ms,
+        .more_ms = more_ms(w, rate),
         .loads = m->loads,
     };
 }
@@ -170,7 +179,7 @@ static bool rate_is_shut(const struct world *w, struct str key)
         return false;
     bool restarted = rate->loads != w->model.loads;
     int64_t from_ms = restarted ? w->model.loaded_ms : rate->started_ms;
-    return w->boot_ms <= from_ms + interval_ms(rate) + 1;
+    return w->boot_ms <= from_ms + interval_ms(rate) + rate->more_ms + 1;
 }
 
 bool model_is_held(const struct world *w, const struct model_exec *x)
