@@ -5,6 +5,7 @@
 #   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
 #   make tsan       check under thread              make bench       all figures, with targets
 #   make sim        simulated days, SEEDS or SEED   make sim-plants  planted bugs are caught
+#   make sim-year   a year of a thousand schedules
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
 #   make format     mends the layout
@@ -95,6 +96,7 @@ CRASH_SRCS := $(filter-out %_test.c,$(wildcard tests/crash/*.c))
 FUZZ_SRCS := $(wildcard tests/fuzz/*_fuzz.c)
 BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 SIM_SRCS := $(wildcard tests/sim/*.c)
+YEAR_SRCS := $(wildcard tests/year/*.c)
 
 # These folders start no threads (`make tidy` sees to it in src); to the thread sanitizer they say
 # nothing.
@@ -123,6 +125,7 @@ FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
 BENCHES := $(BENCH_SRCS:%.c=$(B)/%)
 LIB := $(B)/libbelfry.a
 SIM := $(B)/tests/sim/sim
+YEAR := $(B)/tests/year/year
 
 # ---- building
 
@@ -131,19 +134,20 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan sim sim-plants run-plant run-plants fuzz run-fuzz bench profile night \
+.PHONY: build check check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night \
         tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 build: $(BIN)
-tests: $(TESTS) $(SIM)
+tests: $(TESTS) $(SIM) $(YEAR)
 
 $(BIN): $(B)/src/main.o
 $(FUZZERS) $(BENCHES): %: %.o
 $(SIM): $(SIM_SRCS:%.c=$(B)/%.o)
-$(BIN) $(FUZZERS) $(BENCHES) $(SIM): $(LIB)
+$(YEAR): $(YEAR_SRCS:%.c=$(B)/%.o)
+$(BIN) $(FUZZERS) $(BENCHES) $(SIM) $(YEAR): $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@
 
@@ -230,6 +234,10 @@ endif
 
 run-plant: $(SIM)
 	$(Q)$(SIM) --plant=$(NAME) $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS))
+
+# A year of a thousand schedules in ten time zones (tests/year/year.c), by SEED.
+sim-year: $(YEAR)
+	$(Q)$(YEAR) $(SEED)
 
 # Each must be caught within 2,000 days, and the program itself must know nothing of them.
 sim-plants: $(BIN)
