@@ -476,8 +476,8 @@ static void what_is_printed_reads_back_as_the_same(void **state)
         "{\"command\": \"x\", \"retry\": {\"jitter\": 0.333, \"policy\": \"immediate\"}}",
         "{\"command\": \"x\", \"retry\": {\"jitter\": 1, \"max_retries\": 0, \"delay\": \"0s\"}}",
         "{\"command\": \"x\", \"retry\": {\"jitter\": 0.05, \"max_delay\": \"90m\"}}",
-        "{\"command\": \"x\", \"concurrency\": {\"limit\": 1, \"key\": \"a \\\"b\\\"\"},"
-        " \"rate\": {\"key\": \"smtp\", \"limit\": 1000000, \"per\": \"3660d\"}}",
+        ("{\"command\": \"x\", \"concurrency\": {\"limit\": 1, \"key\": \"a \\\"b\\\"\"},"
+         " \"rate\": {\"key\": \"smtp\", \"limit\": 1000000, \"per\": \"3660d\"}}"),
     };
     for (size_t i = 0; i < COUNT_OF(docs); i++) {
         struct spec first = spec_of(docs[i]);
