@@ -396,7 +396,8 @@ static inline void print_id(struct printer *p, const char *what, uint64_t id)
 static inline struct str without_ids(struct arena *arena, struct str text)
 {
     char *copy = arena_bytes(arena, text.len);
-    memcpy(copy, text.ptr, text.len);
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
     for (size_t i = 0; i + 18 <= text.len; i++) {
         if (memcmp(copy + i, "exec_", 5) == 0)
             memset(copy + i + 5, '*', 13);
