@@ -41,45 +41,44 @@ static int64_t due_ahead_ms(const struct exec_page *page)
     return 0;
 }
 
-static enum rc view_recurring(struct reader *reader, const struct job_rec *job,
-                              const struct exec_page *unfinished, struct arena *arena,
+static enum rc view_recurring(struct reader *reader, const struct job_rec *job, struct arena *arena,
                               struct job_view *view, struct err *err)
 {
-    view->current = view->last = find_current(unfinished);
-    view->next_run_ms = due_ahead_ms(unfinished);
+    struct exec_page unfinished;
+    struct exec_page newest;
+    TRY(read_execs(reader, job, true, UNFINISHED_MAX, arena, &unfinished, err));
+    view->current = view->last = find_current(&unfinished);
+    view->next_run_ms = due_ahead_ms(&unfinished);
     if (view->last != NULL)
         return RC_OK;
-    struct exec_page newest;
     TRY(read_execs(reader, job, false, 2, arena, &newest, err)); /* one of them is ahead */
     view->last = newest_begun(&newest);
     return RC_OK;
 }
 
-static enum rc view_once(struct reader *reader, const struct job_rec *job,
-                         const struct exec_page *unfinished, struct arena *arena,
+/* Its newest execution is the only one that can be unfinished. */
+static enum rc view_once(struct reader *reader, const struct job_rec *job, struct arena *arena,
                          struct job_view *view, struct err *err)
 {
     struct exec_rec *last = ARENA_NEW(arena, struct exec_rec);
     struct attempt_rec *attempts;
     size_t count;
-    if (unfinished->count > 0) {
-        view->current = view->last = &unfinished->execs[0];
-        view->next_run_ms = view->current->due_ms;
-        return RC_OK;
-    }
     enum rc rc = reader->ops->exec(reader, job->last_exec, arena, last, &attempts, &count, err);
-    if (rc == RC_OK)
-        view->last = last;
-    return rc == RC_NOT_FOUND ? RC_OK : rc;
+    if (rc != RC_OK)
+        return rc == RC_NOT_FOUND ? RC_OK : rc;
+    view->last = last;
+    if (!exec_is_final(last->state)) {
+        view->current = last;
+        view->next_run_ms = last->due_ms;
+    }
+    return RC_OK;
 }
 
 static enum rc view_runs(struct reader *reader, const struct job_rec *job, bool recurs,
                          struct arena *arena, struct job_view *view, struct err *err)
 {
-    struct exec_page unfinished;
-    TRY(read_execs(reader, job, true, UNFINISHED_MAX, arena, &unfinished, err));
-    enum rc rc = recurs ? view_recurring(reader, job, &unfinished, arena, view, err)
-                        : view_once(reader, job, &unfinished, arena, view, err);
+    enum rc rc = recurs ? view_recurring(reader, job, arena, view, err)
+                        : view_once(reader, job, arena, view, err);
     if (job->state == JOB_PAUSED)
         view->next_run_ms = 0; /* nobody knows until it is resumed */
     return rc;
