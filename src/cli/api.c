@@ -65,6 +65,14 @@ static void add_details(struct cli *cli, const struct json *problem, struct str 
     cli->details = arena_str(&cli->arena, buf_str(&lines));
 }
 
+void api_print_status(struct cli *cli, struct str id, const struct json *answer)
+{
+    struct str status = api_text(answer, STR("status"));
+    cli_print_line(cli->format == CLI_JSON
+                       ? answer->raw
+                       : arena_printf(&cli->arena, "%.*s %.*s", STR_ARG(id), STR_ARG(status)));
+}
+
 enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err)
 {
     struct str detail = api_text(problem, STR("detail"));

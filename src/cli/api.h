@@ -56,6 +56,9 @@ enum rc api_explain(struct cli *cli, const struct cli_target *target, struct jso
 /* The text of a member, or an empty one when it is missing or no text. */
 struct str api_text(const struct json *object, struct str key);
 
+/* Prints what became of the thing with this id: "job_… paused", or the whole answer as JSON. */
+void api_print_status(struct cli *cli, struct str id, const struct json *answer);
+
 /* Turns a problem document (or a part of a batch's answer) into an error, with the fields it names
  * in cli->details. */
 enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err);

@@ -34,11 +34,7 @@ static enum rc cancel(struct cli *cli, const void *arg, struct err *err)
         struct str path = arena_printf(&cli->arena, "/jobs/%.*s", STR_ARG(target.id));
         TRY(api_call(cli, "DELETE", path, STR(""), &answer, err));
     }
-    if (cli->format == CLI_JSON)
-        cli_print_line(answer.raw);
-    else
-        cli_print_line(arena_printf(&cli->arena, "%.*s %.*s", STR_ARG(target.id),
-                                    STR_ARG(api_text(&answer, STR("status")))));
+    api_print_status(cli, target.id, &answer);
     return RC_OK;
 }
 

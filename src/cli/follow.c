@@ -189,3 +189,14 @@ enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err
     cli->exit_code = exit_code_of(&execution);
     return RC_OK;
 }
+
+enum rc follow_new(struct cli *cli, struct str path, bool wait, struct err *err)
+{
+    struct json answer;
+    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
+    struct str execution_id = api_text(&answer, STR("execution_id"));
+    if (wait)
+        return follow_to_exit(cli, execution_id, err);
+    cli_print_line(cli->format == CLI_JSON ? answer.raw : execution_id);
+    return RC_OK;
+}

@@ -26,3 +26,6 @@ enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *
  * (128 and the number for a signal; 1 when it was cancelled, ran out of time, or has none). With
  * -o json it prints the finished execution instead. */
 enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err);
+
+/* POSTs to a path that makes an execution, and prints its id or, when `wait`, follows it so. */
+enum rc follow_new(struct cli *cli, struct str path, bool wait, struct err *err);

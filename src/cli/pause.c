@@ -34,11 +34,7 @@ static enum rc change(struct cli *cli, const void *arg, const char *action, stru
     TRY(cli_is_job(&target, action, err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/%s", STR_ARG(target.id), action);
     TRY(api_call(cli, "POST", path, api_reason(args->reason, &cli->arena), &answer, err));
-    if (cli->format == CLI_JSON)
-        cli_print_line(answer.raw);
-    else
-        cli_print_line(arena_printf(&cli->arena, "%.*s %.*s", STR_ARG(target.id),
-                                    STR_ARG(api_text(&answer, STR("status")))));
+    api_print_status(cli, target.id, &answer);
     return RC_OK;
 }
 

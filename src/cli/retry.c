@@ -23,17 +23,11 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
 {
     const struct retry_args *args = arg;
     struct cli_target target;
-    struct json answer;
     struct str id;
     TRY(cli_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));
-    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
-    struct str execution_id = api_text(&answer, STR("execution_id"));
-    if (args->wait)
-        return follow_to_exit(cli, execution_id, err);
-    cli_print_line(cli->format == CLI_JSON ? answer.raw : execution_id);
-    return RC_OK;
+    return follow_new(cli, path, args->wait, err);
 }
 
 int retry_command(int argc, char **argv)

@@ -23,16 +23,10 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
 {
     const struct trigger_args *args = arg;
     struct cli_target target;
-    struct json answer;
     TRY(cli_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
-    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
-    struct str execution_id = api_text(&answer, STR("execution_id"));
-    if (args->wait)
-        return follow_to_exit(cli, execution_id, err);
-    cli_print_line(cli->format == CLI_JSON ? answer.raw : execution_id);
-    return RC_OK;
+    return follow_new(cli, path, args->wait, err);
 }
 
 int trigger_command(int argc, char **argv)

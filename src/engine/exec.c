@@ -103,18 +103,15 @@ static void add_step(struct engine *e, struct touched *t, struct trail_step step
 /* A paused job starts nothing: what waits for its time or for a worker has no place then. */
 void job_set_values(struct engine *e, struct job *job, const struct job_values *to)
 {
-    bool moves = (job->v.state == JOB_PAUSED) != (to->state == JOB_PAUSED);
-    LIST_EACH(&job->execs, node)
-    {
-        if (moves)
-            exec_unplace(e, CONTAINER_OF(node, struct exec, sibling));
+    if ((job->v.state == JOB_PAUSED) == (to->state == JOB_PAUSED)) {
+        job->v = *to;
+        return;
     }
+    LIST_EACH(&job->execs, node)
+    exec_unplace(e, CONTAINER_OF(node, struct exec, sibling));
     job->v = *to;
     LIST_EACH(&job->execs, node)
-    {
-        if (moves)
-            exec_place(e, CONTAINER_OF(node, struct exec, sibling));
-    }
+    exec_place(e, CONTAINER_OF(node, struct exec, sibling));
 }
 
 void job_set(struct engine *e, struct job *job, enum job_state state, struct str event,
