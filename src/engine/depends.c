@@ -199,7 +199,7 @@ static struct outlook outlook_of(const struct engine *e, const struct command *c
     if (job != NULL)
         return (struct outlook){
             .known = true,
-            .recurs = job->schedule != NULL,
+            .recurs = job->v.def->schedule != NULL,
             .over = job_is_over(job->v.state) &&
                     (!job_has_unfinished(job) || PLANTED(stopping_counts_as_over)),
             .state = job->v.state,

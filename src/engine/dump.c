@@ -72,13 +72,14 @@ static void dump_edges(struct buf *out, const struct job *job)
 
 static void dump_job(struct buf *out, const struct job *job)
 {
+    const struct definition *def = job->v.def;
     buf_printf(out,
                "job %" PRIu64 " name=%.*s version=%" PRIu32 " lane=%.*s/%.*s priority=%" PRId32
                " retries=%" PRIu32 " created=%" PRId64 " text=%" PRIu32 "+%" PRIu32
                " state=%.*s last=%" PRIu64 " finished=%" PRId64 " execs=%" PRIu32 "%s",
-               job->id, STR_ARG(job_name(job)), job->version, STR_ARG(job->track->lane->queue),
-               STR_ARG(job->track->lane->handler), job->priority, job->retry.max_retries,
-               job->created_ms, job->spec_len, job->payload_len,
+               job->id, STR_ARG(job_name(job)), def->version, STR_ARG(def->track->lane->queue),
+               STR_ARG(def->track->lane->handler), def->priority, def->retry.max_retries,
+               job->created_ms, def->spec_len, def->payload_len,
                STR_ARG(job_state_name(job->v.state)), job->v.last_exec, job->v.finished_ms,
                job->exec_count, job->touched == NULL ? "" : " touched");
     dump_edges(out, job);
@@ -101,7 +102,7 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                v->lease.confirmed, v->lease.inherited);
     dump_key(out, "due", &e->dues, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
-    dump_key(out, "ready", &x->job->track->heap, &x->ready);
+    dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
                x->touched == NULL ? "" : " touched");
 }

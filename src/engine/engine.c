@@ -51,7 +51,8 @@ void engine_free(struct engine *e)
         struct job *job = slot->value;
         for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
             free(CONTAINER_OF(node, struct edge, sibling));
-        free(job->schedule);
+        free(job->v.def->schedule);
+        free(job->v.def);
         free(job);
     }
     MAP_EACH(&e->workers, slot) free(slot->value);
@@ -263,7 +264,7 @@ static void end_term(struct engine *e, struct term *term)
 
 static void come_due(struct engine *e, struct exec *x)
 {
-    if (x->v.state == EXEC_SCHEDULED && x->job->schedule != NULL)
+    if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
     else
         exec_move(

@@ -27,42 +27,17 @@ int64_t ready_since_ms(struct engine *e)
 
 /* ---- jobs */
 
-struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
-                    size_t lanes_max)
+struct job *job_new(struct engine *e, const struct job_rec *rec, struct definition *take_def)
 {
-    struct track *track = ready_join(&e->ready, rules, lanes_max);
-    if (track == NULL)
-        return NULL;
-    bool keep = rec->spec.len + rec->payload.len <= e->options.keep_bytes_max;
-    size_t len = rec->name.len + (keep ? rec->spec.len + rec->payload.len : 0);
-    struct job *job = mem_new(sizeof *job + len);
-    struct buf text = {.ptr = job->text, .cap = len, .max = len};
-    buf_add(&text, rec->name);
+    struct job *job = mem_new(sizeof *job + rec->name.len);
+    struct buf name = {.ptr = job->name, .cap = rec->name.len, .max = rec->name.len};
+    buf_add(&name, rec->name);
     job->name_len = (uint32_t)rec->name.len;
-    if (keep) {
-        buf_add(&text, rec->spec);
-        buf_add(&text, rec->payload);
-        job->spec_len = (uint32_t)rec->spec.len;
-        job->payload_len = (uint32_t)rec->payload.len;
-    }
     job->id = rec->id;
-    job->queue = queue_of(e, rules->queue);
-    job->track = track;
-    queue_join(e, job->queue, track->lane);
+    job->created_ms = rec->created_ms;
     list_init(&job->execs);
     list_init(&job->edges);
-    if (rules->schedule != NULL) {
-        job->schedule = mem_dup(rules->schedule, sizeof *job->schedule);
-        job->schedule->start_ms = rec->created_ms;
-        job->schedule->stagger_ms = schedule_stagger_ms(rec->id, rules->stagger_ms);
-        job->misfire = rules->misfire;
-        job->overlap = rules->overlap;
-    }
-    job->retry = rules->retry;
-    job->priority = rules->priority;
-    job->version = rec->version;
-    job->created_ms = rec->created_ms;
-    job->v = (struct job_values){rec->state, rec->last_exec, rec->finished_ms};
+    job->v = (struct job_values){rec->state, take_def, rec->last_exec, rec->finished_ms};
     map_put(&e->jobs, job->id, job);
     return job;
 }
@@ -73,14 +48,13 @@ void job_free(struct engine *e, struct job *job)
     while (!list_empty(&job->edges))
         edge_free(e, CONTAINER_OF(job->edges.head.next, struct edge, sibling));
     map_remove(&e->jobs, job->id);
-    ready_leave(&e->ready, job->track);
-    free(job->schedule);
+    definition_free(e, job->v.def);
     free(job);
 }
 
 struct str job_name(const struct job *job)
 {
-    return str_of(job->text, job->name_len);
+    return str_of(job->name, job->name_len);
 }
 
 /* ---- trails */
@@ -100,10 +74,11 @@ static void add_step(struct engine *e, struct touched *t, struct trail_step step
     t->durable = true;
 }
 
-/* A paused job starts nothing: what waits for its time or for a worker has no place then. */
+/* A paused job starts nothing: what waits for its time or for a worker has no place then. And a new
+ * definition may have its place in another track. */
 void job_set_values(struct engine *e, struct job *job, const struct job_values *to)
 {
-    if ((job->v.state == JOB_PAUSED) == (to->state == JOB_PAUSED)) {
+    if (job->v.def == to->def && (job->v.state == JOB_PAUSED) == (to->state == JOB_PAUSED)) {
         job->v = *to;
         return;
     }
@@ -143,7 +118,7 @@ static void record(struct engine *e, struct exec *x, enum exec_event event, stru
         .log_seq = log_seq,
         .event = event,
         .state = x->v.state,
-        .queue = x->job->queue->name,
+        .queue = x->job->v.def->queue->name,
     };
 }
 
@@ -197,8 +172,8 @@ void exec_place(struct engine *e, struct exec *x)
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
     } else if (x->v.state == EXEC_QUEUED && !paused) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
-        ready_put(&e->ready, x->job->track, &x->ready, lost_rank ? 0 : x->job->priority,
-                  x->v.ready_ms, x->id);
+        ready_put(&e->ready, x->job->v.def->track, &x->ready,
+                  lost_rank ? 0 : x->job->v.def->priority, x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         if (holds_permit(x->v.state))
@@ -218,7 +193,7 @@ void exec_unplace(struct engine *e, struct exec *x)
             permits_return(e, x->job);
     }
     if (heap_holds(&x->ready))
-        ready_remove(&e->ready, x->job->track, &x->ready);
+        ready_remove(&e->ready, x->job->v.def->track, &x->ready);
     if (list_linked(&x->on_worker)) {
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         assert(w != NULL && w->busy > 0);
@@ -288,7 +263,7 @@ bool job_has_unfinished(const struct job *job)
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
     struct job *job = x->job;
-    if (job->schedule != NULL && !job_is_over(job->v.state)) {
+    if (job->v.def->schedule != NULL && !job_is_over(job->v.state)) {
         slot_unblock(e, job);
         return;
     }

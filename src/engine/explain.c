@@ -114,7 +114,7 @@ static void explain_job_paused(struct scene *s)
 
 static void explain_queue_paused(struct scene *s)
 {
-    const struct queue *q = s->job->queue;
+    const struct queue *q = s->job->v.def->queue;
     if (!q->v.paused)
         return;
     scene_add(s, (struct blocker){
@@ -136,7 +136,7 @@ static struct str stagger_words(const struct scene *s)
 {
     char text[WHEN_TEXT_MAX];
     int64_t stagger_ms = s->exec->v.due_ms - s->exec->slot_ms;
-    if (s->job->schedule == NULL || stagger_ms <= 0)
+    if (s->job->v.def->schedule == NULL || stagger_ms <= 0)
         return STR("");
     return arena_printf(s->arena, " (its slot of %.*s and %.*s of stagger)",
                         STR_ARG(scene_when(s, s->exec->slot_ms)),
@@ -172,12 +172,12 @@ static void explain_retry(struct scene *s)
                      .text = arena_printf(s->arena,
                                           "attempt %" PRIu32 " of %" PRIu32
                                           " failed%.*s; the next one begins at %.*s",
-                                          v->attempts, s->job->retry.max_retries + 1,
+                                          v->attempts, s->job->v.def->retry.max_retries + 1,
                                           STR_ARG(because(s, last_error(s))),
                                           STR_ARG(scene_when(s, v->due_ms))),
                      .until_ms = v->due_ms,
                      .used = v->attempts,
-                     .limit = s->job->retry.max_retries + 1,
+                     .limit = s->job->v.def->retry.max_retries + 1,
                  });
 }
 
@@ -210,7 +210,7 @@ static void explain_overlap(struct scene *s)
                      .text = arena_printf(
                          s->arena, "it waits until %.*s of the same job %s (overlap: %.*s)%.*s",
                          STR_ARG(id), other->v.state == EXEC_STOPPING ? "has stopped" : "is over",
-                         STR_ARG(overlap_name(s->job->overlap)), STR_ARG(others)),
+                         STR_ARG(overlap_name(s->job->v.def->overlap)), STR_ARG(others)),
                      .execs = execs,
                      .exec_count = 1,
                      .ahead = ahead,
@@ -414,7 +414,7 @@ static struct scene set_scene(const struct engine *e, const struct command *cmd,
     struct scene s = {.engine = e, .arena = cmd->arena, .job = job};
     s.exec = about_job ? choose(job) : map_get(&e->execs, cmd->target.id);
     s.record = find_record(cmd, s.exec);
-    if (about_job && s.exec == NULL && job->schedule != NULL)
+    if (about_job && s.exec == NULL && job->v.def->schedule != NULL)
         s.record = NULL; /* of many that are over none is the one to speak of */
     if (job_trail != NULL)
         s.job_trail = job_trail->trail;

@@ -22,8 +22,8 @@ struct held {
 
 static bool holds(const struct job *job, const struct held *held)
 {
-    return held->queue != NULL ? job->queue == held->queue
-                               : job->track->bars[BAR_CONCURRENCY].limit == held->limit;
+    return held->queue != NULL ? job->v.def->queue == held->queue
+                               : job->v.def->track->bars[BAR_CONCURRENCY].limit == held->limit;
 }
 
 static int by_number(const void *a, const void *b)
@@ -87,7 +87,7 @@ static void add_held(struct scene *s, struct blocker blocker, const struct held 
 
 static void explain_queue_limit(struct scene *s)
 {
-    const struct queue *q = s->job->queue;
+    const struct queue *q = s->job->v.def->queue;
     if (q->v.concurrency == 0 || q->held < q->v.concurrency)
         return;
     const struct held held = {.queue = q};
@@ -104,7 +104,7 @@ static void explain_queue_limit(struct scene *s)
 
 static void explain_concurrency(struct scene *s)
 {
-    const struct bar *bar = &s->job->track->bars[BAR_CONCURRENCY];
+    const struct bar *bar = &s->job->v.def->track->bars[BAR_CONCURRENCY];
     if (bar_is_open(bar))
         return;
     const struct held held = {.limit = bar->limit};
@@ -122,7 +122,7 @@ static void explain_concurrency(struct scene *s)
 
 static void explain_rate(struct scene *s)
 {
-    const struct bar *bar = &s->job->track->bars[BAR_RATE];
+    const struct bar *bar = &s->job->v.def->track->bars[BAR_RATE];
     if (bar_is_open(bar))
         return;
     /* By the boot clock, as it will wake. */
@@ -173,7 +173,7 @@ static void count_serving(const struct engine *e, const struct worker *w, struct
 
 static struct census count_workers(const struct scene *s)
 {
-    const struct lane *lane = s->job->track->lane;
+    const struct lane *lane = s->job->v.def->track->lane;
     struct census c = {0};
     MAP_EACH(&s->engine->workers, slot)
     {
@@ -193,7 +193,7 @@ static struct census count_workers(const struct scene *s)
 
 static struct blocker find_unserved(const struct scene *s, const struct census *c)
 {
-    const struct lane *lane = s->job->track->lane;
+    const struct lane *lane = s->job->v.def->track->lane;
     struct blocker b = {.kind = BLOCKER_NO_WORKER,
                         .text = STR("no worker is connected; start one: belfry worker")};
     if (c->all == 0)
@@ -274,7 +274,7 @@ static void explain_busy(struct scene *s)
 /* Those of its own track, and of the others that may start now. */
 static size_t count_ahead(const struct exec *x)
 {
-    const struct track *own = x->job->track;
+    const struct track *own = x->job->v.def->track;
     const struct heap *tracks = &own->lane->heap;
     const struct heap_item *place = &own->heap.items[x->ready.place - 1];
     size_t count = heap_count_before(&own->heap, place, AHEAD_MAX);
@@ -289,7 +289,7 @@ static size_t count_ahead(const struct exec *x)
 static void explain_ahead(struct scene *s)
 {
     const struct exec *x = s->exec;
-    const struct lane *lane = x->job->track->lane;
+    const struct lane *lane = x->job->v.def->track->lane;
     size_t ahead = heap_holds(&x->ready) ? count_ahead(x) : 0; /* of a paused job: nowhere */
     if (ahead == 0)
         return;

@@ -12,7 +12,6 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
 {
     const struct job *job = x->job;
     struct arena *arena = w->turn.cmd->arena;
-    const char *spec = job->text + job->name_len;
     *VEC_PUSH(arena, &w->turn.leases) = (struct poll_lease){
         .exec_id = x->id,
         .job_id = job->id,
@@ -20,8 +19,8 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
         .attempt = x->v.attempts,
         .slot_ms = x->slot_ms,
         .ttl_ms = e->options.lease_ms,
-        .spec = arena_str(arena, str_of(spec, job->spec_len)),
-        .payload = arena_str(arena, str_of(spec + job->spec_len, job->payload_len)),
+        .spec = arena_str(arena, definition_spec(job->v.def)),
+        .payload = arena_str(arena, definition_payload(job->v.def)),
     };
     w->turn.free--;
 }

@@ -40,33 +40,40 @@ struct queue {
     struct list_node changed; /* on engine.changed_queues while this turn has changes */
 };
 
+/* What was submitted about a job. It is never changed: an edit puts another one in its place, and
+ * undo the old one back. */
+struct definition {
+    uint32_t version;
+    int32_t priority;
+    struct queue *queue;
+    struct track *track; /* joined for as long as this lives */
+    struct retry retry;
+    struct schedule *schedule; /* owned; NULL: it runs once */
+    struct misfire misfire;
+    enum overlap overlap;
+    uint32_t spec_len; /* 0: fetch it from the store */
+    uint32_t payload_len;
+    char text[]; /* spec and payload, unless they are too large to keep */
+};
+
 struct job_values {
     enum job_state state;
+    struct definition *def; /* owned; so is the one before, until the turn has ended */
     uint64_t last_exec;
     int64_t finished_ms;
 };
 
 struct job {
     uint64_t id;
-    struct queue *queue;
-    struct track *track;
-    struct retry retry;
-    int32_t priority;
-    uint32_t version;
     int64_t created_ms;
-    uint32_t name_len;
-    uint32_t spec_len; /* 0: fetch it from the store */
-    uint32_t payload_len;
-    uint32_t exec_count;       /* executions in memory; with the last one it leaves, too */
-    struct list execs;         /* those (exec.sibling), oldest first */
-    struct schedule *schedule; /* owned; NULL: it runs once */
-    struct misfire misfire;
-    enum overlap overlap;
-    struct list edges;  /* edge.sibling: what it waits for */
-    uint32_t waits_for; /* how many of those wait */
+    uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
+    uint32_t waits_for;  /* how many of its edges wait */
+    struct list execs;   /* exec.sibling, oldest first */
+    struct list edges;   /* edge.sibling: what it waits for */
     struct job_values v;
     struct touched *touched;
-    char text[]; /* name, then spec and payload unless they are too large to keep */
+    uint32_t name_len;
+    char name[];
 };
 
 /* What ends by the boot clock. */
@@ -281,11 +288,19 @@ struct queue_rec queue_record(const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
 
+/* ---- definition.c */
+
+/* The rules, and the texts of rec when they are small. NULL when the queue and handler would need a
+ * lane beyond lanes_max. */
+struct definition *definition_new(struct engine *e, const struct job_rec *rec,
+                                  const struct rules *rules, size_t lanes_max);
+void definition_free(struct engine *e, struct definition *def);
+struct str definition_spec(const struct definition *def);
+struct str definition_payload(const struct definition *def);
+
 /* ---- exec.c: jobs and executions */
 
-/* A job in memory; NULL when its queue and handler would need a lane beyond lanes_max. */
-struct job *job_new(struct engine *e, const struct job_rec *rec, const struct rules *rules,
-                    size_t lanes_max);
+struct job *job_new(struct engine *e, const struct job_rec *rec, struct definition *take_def);
 void job_free(struct engine *e, struct job *job);
 struct str job_name(const struct job *job);
 /* Of its executions in memory one is not over. */

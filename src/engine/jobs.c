@@ -53,11 +53,11 @@ static int64_t due_ms(const struct submission *item, int64_t now_ms)
 static void set_first(struct engine *e, const struct submission *item, struct exec *x,
                       const struct slot *first)
 {
-    if (x->job->schedule != NULL) {
+    if (x->job->v.def->schedule != NULL) {
         x->origin = ORIGIN_SLOT;
         x->slot_ms = first->at_ms;
         x->nominal_ms = first->nominal_ms;
-        x->v.due_ms = schedule_due_ms(x->job->schedule, first);
+        x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, first);
     } else {
         x->slot_ms = x->v.due_ms = due_ms(item, e->now_ms);
     }
@@ -111,15 +111,15 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         return refuse(cmd, item, err.rc, err.text);
     if (strmap_get(&e->queues, item->rules.queue) == NULL && e->queues.len >= e->options.queues_max)
         return refuse(cmd, item, RC_BUSY, "there are as many queues as there may be");
-    struct job *job = job_new(e, &rec, &item->rules, e->options.lanes_max);
-    if (job == NULL)
+    struct definition *def = definition_new(e, &rec, &item->rules, e->options.lanes_max);
+    if (def == NULL)
         return refuse(cmd, item, RC_BUSY, "there are as many queues and handlers as there may be");
     struct slot first = {0};
-    if (job->schedule != NULL && !schedule_first(job->schedule, &first)) {
-        job_free(e, job);
+    if (def->schedule != NULL && !schedule_first(def->schedule, &first)) {
+        definition_free(e, def);
         return refuse(cmd, item, RC_INVALID, "its schedule has no slot before the year 10000");
     }
-    create(e, cmd, item, job, &first);
+    create(e, cmd, item, job_new(e, &rec, def), &first);
     return RC_OK;
 }
 
@@ -171,7 +171,7 @@ static bool is_in_memory(const struct engine *e, const struct command *cmd)
 {
     const struct job *job = map_get(&e->jobs, cmd->target.id);
     if (is_about_job(cmd))
-        return job != NULL && job->schedule == NULL;
+        return job != NULL && job->v.def->schedule == NULL;
     return map_get(&e->execs, cmd->target.id) != NULL;
 }
 
@@ -261,11 +261,12 @@ void decide_cancel_job(struct engine *e, struct command *cmd)
     }
     bool first = job->v.state != JOB_CANCELLED; /* else what runs is still stopping */
     struct str reason = why(e, cmd);
-    if (first && job->schedule != NULL) /* before its executions, so that none follows them */
+    if (first &&
+        job->v.def->schedule != NULL) /* before its executions, so that none follows them */
         job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, reason);
     LIST_EACH(&job->execs, node)
     exec_cancel(e, CONTAINER_OF(node, struct exec, sibling), cmd->actor, reason);
-    if (first && job->schedule == NULL && !job_is_over(job->v.state))
+    if (first && job->v.def->schedule == NULL && !job_is_over(job->v.state))
         job_set(e, job, JOB_CANCELLED, STR("cancel"), cmd->actor, reason);
     reply_job(e, cmd, job);
     cmd->reply.at_ms = job->v.finished_ms; /* asked twice: still the first time */
@@ -288,7 +289,7 @@ void decide_cancel_exec(struct engine *e, struct command *cmd)
                      STR_ARG(exec_state_name(state)));
         return;
     }
-    bool ahead = state == EXEC_SCHEDULED && x->job->schedule != NULL;
+    bool ahead = state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL;
     exec_cancel(e, x, cmd->actor, why(e, cmd));
     if (ahead && !job_is_over(x->job->v.state))
         slot_put_next(e, x);
@@ -325,7 +326,7 @@ void decide_resume(struct engine *e, struct command *cmd)
     if (job->v.state == JOB_PAUSED) {
         job_set(e, job, JOB_ACTIVE, STR("resume"), cmd->actor, cmd->target.reason);
         struct exec *ahead = slot_ahead(job);
-        if (job->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
+        if (job->v.def->schedule != NULL && ahead != NULL && !PLANTED(resume_looks_back))
             slot_move_on(e, ahead, STR("missed while the job was paused"));
     }
     reply_job(e, cmd, job);
@@ -355,7 +356,7 @@ void decide_trigger(struct engine *e, struct command *cmd)
     const struct exec *other = slot_in_the_way(job);
     if (job->v.state == JOB_PAUSED)
         command_fail(e, cmd, RC_CONFLICT, "the job is paused; resume it first");
-    else if (job->schedule == NULL)
+    else if (job->v.def->schedule == NULL)
         trigger_once(e, cmd, job);
     else if (other != NULL)
         overlaps(e, cmd, other);
@@ -433,7 +434,7 @@ void decide_retry(struct engine *e, struct command *cmd)
             give_back(e, &cmd->questions[1]);
         return;
     }
-    if (job->schedule != NULL) {
+    if (job->v.def->schedule != NULL) {
         run_slot_again(e, cmd, job);
         return;
     }

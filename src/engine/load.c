@@ -24,7 +24,7 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
     struct job_rec brief = *rec;
     if (!PLANTED(half_a_definition))
         brief.spec = brief.payload = (struct str){0};
-    return job_new(e, &brief, &rules, SIZE_MAX);
+    return job_new(e, &brief, definition_new(e, &brief, &rules, SIZE_MAX));
 }
 
 /* NULL, or what is wrong. */
@@ -45,11 +45,11 @@ static const char *find_fault(const struct exec_rec *rec, const struct job *job)
 static void move_to_clock(const struct engine *e, struct exec *x)
 {
     struct slot slot;
-    if (x->v.due_ms > e->now_ms || !schedule_after(x->job->schedule, e->now_ms, &slot))
+    if (x->v.due_ms > e->now_ms || !schedule_after(x->job->v.def->schedule, e->now_ms, &slot))
         return;
     x->slot_ms = slot.at_ms;
     x->nominal_ms = slot.nominal_ms;
-    x->v.due_ms = schedule_due_ms(x->job->schedule, &slot);
+    x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, &slot);
 }
 
 static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, struct err *err)
@@ -77,7 +77,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .granted = ++e->grants,
         .lease = {.worker_id = rec->worker_id, .token = rec->token, .inherited = true},
     };
-    if (PLANTED(slot_lost_at_restart) && job->schedule != NULL && rec->state == EXEC_SCHEDULED)
+    if (PLANTED(slot_lost_at_restart) && job->v.def->schedule != NULL &&
+        rec->state == EXEC_SCHEDULED)
         move_to_clock(e, x);
     /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
      * been heard a moment before the server died. */

@@ -73,19 +73,19 @@ void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 
 void permits_take(struct engine *e, struct job *job)
 {
-    job->queue->held++;
-    if (job->queue->v.concurrency > 0)
-        settle(e, job->queue);
-    ready_hold(&e->ready, job->track);
+    job->v.def->queue->held++;
+    if (job->v.def->queue->v.concurrency > 0)
+        settle(e, job->v.def->queue);
+    ready_hold(&e->ready, job->v.def->track);
 }
 
 void permits_return(struct engine *e, struct job *job)
 {
-    assert(job->queue->held > 0);
-    job->queue->held--;
-    if (job->queue->v.concurrency > 0)
-        settle(e, job->queue);
-    ready_release(&e->ready, job->track);
+    assert(job->v.def->queue->held > 0);
+    job->v.def->queue->held--;
+    if (job->v.def->queue->v.concurrency > 0)
+        settle(e, job->v.def->queue);
+    ready_release(&e->ready, job->v.def->track);
 }
 
 static struct moment now_of(const struct engine *e)
@@ -95,7 +95,7 @@ static struct moment now_of(const struct engine *e)
 
 void rate_start(struct engine *e, struct job *job)
 {
-    const struct bar *bar = &job->track->bars[BAR_RATE];
+    const struct bar *bar = &job->v.def->track->bars[BAR_RATE];
     if (bar->limit == NULL)
         return;
     touch_limit(e, bar->limit)->durable = !PLANTED(rate_not_kept);

@@ -4,7 +4,7 @@
 /* The attempt failed in a way that trying again may mend. */
 static struct move after_failure(struct engine *e, const struct exec *x, enum exec_event last)
 {
-    const struct retry *retry = &x->job->retry;
+    const struct retry *retry = &x->job->v.def->retry;
     if (x->v.attempts > retry->max_retries)
         return (struct move){.event = last};
     return (struct move){

@@ -1,30 +1,57 @@
 /* seal.c - what a turn leaves to be kept: the difference between before and after. */
 #include "engine/internal.h"
 
-static void count(struct engine *e, struct queue *q, int64_t *changes, int before, int after)
+static void has_changed(struct engine *e, struct queue *q)
 {
-    if (before == after)
-        return;
-    changes[before] -= before != 0; /* 0 is "was not there" */
-    changes[after]++;
     if (!list_linked(&q->changed))
         list_push_back(&e->changed_queues, &q->changed);
+}
+
+/* Where a thing was counted at the beginning of the turn: an edit may have moved its job since. */
+static struct queue *queue_before(const struct job *job)
+{
+    return job->touched != NULL ? job->touched->before.job.def->queue : job->v.def->queue;
+}
+
+static void count_job(struct engine *e, const struct job *job, enum job_state before)
+{
+    struct queue *from = queue_before(job);
+    struct queue *to = job->v.def->queue;
+    if (before == job->v.state && from == to)
+        return;
+    from->jobs_change[before] -= before != JOB_NONE; /* it was not there */
+    to->jobs_change[job->v.state]++;
+    has_changed(e, from);
+    has_changed(e, to);
+}
+
+static void count_exec(struct engine *e, const struct exec *x, enum exec_state before)
+{
+    struct queue *from = queue_before(x->job);
+    struct queue *to = x->job->v.def->queue;
+    if (before == x->v.state && from == to)
+        return;
+    from->execs_change[before] -= before != EXEC_NONE;
+    to->execs_change[x->v.state]++;
+    has_changed(e, from);
+    has_changed(e, to);
 }
 
 static struct job_change job_changed(struct engine *e, const struct touched *t)
 {
     const struct job *job = t->job;
-    count(e, job->queue, job->queue->jobs_change, (int)t->before.job.state, (int)job->v.state);
+    const struct definition *def = job->v.def;
+    count_job(e, job, t->before.job.state);
     struct job_change change = {
         .kind = t->stored ? CHANGE_UPDATE : CHANGE_INSERT,
         .job =
             {
                 .id = job->id,
-                .version = job->version,
+                .version = def->version,
                 .state = job->v.state,
                 .name = job_name(job),
-                .queue = job->queue->name,
-                .priority = job->priority,
+                .queue = def->queue->name,
+                .priority = def->priority,
                 .created_ms = job->created_ms,
                 .finished_ms = job->v.finished_ms,
                 .last_exec = job->v.last_exec,
@@ -52,8 +79,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
 {
     const struct exec *x = t->exec;
     const struct exec_values *v = &x->v;
-    struct queue *q = x->job->queue;
-    count(e, q, q->execs_change, (int)t->before.exec.state, (int)v->state);
+    const struct definition *def = x->job->v.def;
+    count_exec(e, x, t->before.exec.state);
     return (struct exec_change){
         .kind = exec_change_kind(t),
         .exec =
@@ -61,8 +88,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .id = x->id,
                 .job_id = x->job->id,
                 .state = v->state,
-                .queue = q->name,
-                .priority = x->job->priority,
+                .queue = def->queue->name,
+                .priority = def->priority,
                 .retry_of = x->retry_of,
                 .first = x->first,
                 .origin = x->origin,

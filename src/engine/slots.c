@@ -17,7 +17,7 @@
 
 static struct slot slot_of(const struct exec *x)
 {
-    return schedule_slot(x->job->schedule, x->slot_ms, x->nominal_ms);
+    return schedule_slot(x->job->v.def->schedule, x->slot_ms, x->nominal_ms);
 }
 
 static struct exec *new_exec(struct engine *e, struct job *job, enum origin origin,
@@ -30,7 +30,7 @@ static struct exec *new_exec(struct engine *e, struct job *job, enum origin orig
     x->nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
     x->created_ms = e->now_ms;
     x->v.state = EXEC_SCHEDULED;
-    x->v.due_ms = origin == ORIGIN_SLOT ? schedule_due_ms(job->schedule, slot) : e->now_ms;
+    x->v.due_ms = origin == ORIGIN_SLOT ? schedule_due_ms(job->v.def->schedule, slot) : e->now_ms;
     return x;
 }
 
@@ -126,11 +126,11 @@ static void replace(struct engine *e, struct exec *x)
 static void start(struct engine *e, struct exec *x)
 {
     const struct exec *other = slot_under_way(x->job, x);
-    if (other == NULL || x->job->overlap == OVERLAP_PARALLEL)
+    if (other == NULL || x->job->v.def->overlap == OVERLAP_PARALLEL)
         make_due(e, x, STR("its time has come"));
-    else if (x->job->overlap == OVERLAP_QUEUE)
+    else if (x->job->v.def->overlap == OVERLAP_QUEUE)
         wait_behind(e, x, other);
-    else if (x->job->overlap == OVERLAP_REPLACE)
+    else if (x->job->v.def->overlap == OVERLAP_REPLACE)
         replace(e, x);
     else
         skip(e, x, name_exec(e, "overlap: ", other, " is not over yet"));
@@ -175,7 +175,7 @@ static void fire_range(struct engine *e, struct job *job, struct exec *x,
 {
     struct slot slot = range->first;
     for (uint64_t i = 0; i < range->count; i++) {
-        if (i > 0 && !schedule_next(job->schedule, &slot, &slot))
+        if (i > 0 && !schedule_next(job->v.def->schedule, &slot, &slot))
             return;
         if (x == NULL || i > 0) {
             x = new_exec(e, job, ORIGIN_SLOT, &slot);
@@ -199,7 +199,7 @@ void slot_due(struct engine *e, struct exec *x)
     struct job *job = x->job;
     struct slot due = slot_of(x);
     struct catch_up plan;
-    schedule_catch_up(job->schedule, &due, e->now_ms, &job->misfire, &plan);
+    schedule_catch_up(job->v.def->schedule, &due, e->now_ms, &job->v.def->misfire, &plan);
     skip_range(e, job, take_for(&plan.expired, &x), &plan.expired,
                STR("missed for longer than its grace"));
     skip_range(e, job, take_for(&plan.passed, &x), &plan.passed,
@@ -214,7 +214,7 @@ void slot_put_next(struct engine *e, struct exec *x)
 {
     struct slot last = slot_of(x);
     struct slot next;
-    if (schedule_next(x->job->schedule, &last, &next))
+    if (schedule_next(x->job->v.def->schedule, &last, &next))
         slot_put_ahead(e, x->job, &next);
 }
 
@@ -236,9 +236,9 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason)
     struct job *job = x->job;
     struct slot due = slot_of(x);
     struct catch_up plan;
-    if (schedule_due_ms(job->schedule, &due) > e->now_ms)
+    if (schedule_due_ms(job->v.def->schedule, &due) > e->now_ms)
         return; /* nothing was missed */
-    schedule_catch_up(job->schedule, &due, e->now_ms, &job->misfire, &plan);
+    schedule_catch_up(job->v.def->schedule, &due, e->now_ms, &job->v.def->misfire, &plan);
     struct slot_range missed = {
         .first = due,
         .last = plan.fire.count > 0     ? plan.fire.last
@@ -266,5 +266,5 @@ struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, 
 
 const struct exec *slot_in_the_way(const struct job *job)
 {
-    return job->overlap == OVERLAP_SKIP ? slot_under_way(job, NULL) : NULL;
+    return job->v.def->overlap == OVERLAP_SKIP ? slot_under_way(job, NULL) : NULL;
 }

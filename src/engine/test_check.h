@@ -115,8 +115,8 @@ static inline void check_permits(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
-            held +=
-                exec_is_leased(x->v.state) && x->job->track->bars[BAR_CONCURRENCY].limit == limit;
+            held += exec_is_leased(x->v.state) &&
+                    x->job->v.def->track->bars[BAR_CONCURRENCY].limit == limit;
         }
         LIST_EACH(&limit->bars, node) members++;
         assert_int_equal(limit->held, held);
@@ -133,7 +133,7 @@ static inline void check_permits(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
-            held += exec_is_leased(x->v.state) && x->job->queue == q;
+            held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
         }
         assert_int_equal(q->held, held);
         assert_null(q->touched);
@@ -180,7 +180,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
 {
     assert_int_equal(x->job->id, rec->job_id);
     assert_int_equal(x->v.state, rec->state);
-    assert_int_equal(x->job->priority, rec->priority);
+    assert_int_equal(x->job->v.def->priority, rec->priority);
     assert_int_equal(x->retry_of, rec->retry_of);
     assert_int_equal(x->first, rec->first);
     assert_int_equal(x->origin, rec->origin);
@@ -282,7 +282,7 @@ static inline void check_edges(const struct engine *e, const struct table *t)
         LIST_EACH(&job->execs, node)
         blocked |= CONTAINER_OF(node, struct exec, sibling)->v.state == EXEC_BLOCKED;
         assert_int_equal(job->waits_for, waits_for);
-        assert_true(job->schedule != NULL || blocked == (waits_for > 0));
+        assert_true(job->v.def->schedule != NULL || blocked == (waits_for > 0));
         edges += waits_for;
     }
     for (size_t i = 0; i < t->depends.cap; i++) {

@@ -121,8 +121,11 @@ static void undo_worker(struct engine *e, struct touched *t)
 
 static void undo_job(struct engine *e, struct touched *t)
 {
+    struct definition *newer = t->job->v.def;
     t->job->touched = NULL;
     job_set_values(e, t->job, &t->before.job);
+    if (newer != t->job->v.def)
+        definition_free(e, newer);
     if (t->job->exec_count == 0)
         job_free(e, t->job);
 }
@@ -225,9 +228,12 @@ static void commit_worker(struct engine *e, struct worker *w)
         worker_free(e, w);
 }
 
-static void commit_job(struct engine *e, struct job *job)
+static void commit_job(struct engine *e, struct touched *t)
 {
+    struct job *job = t->job;
     job->touched = NULL;
+    if (t->before.job.def != job->v.def)
+        definition_free(e, t->before.job.def);
     if (job->exec_count == 0)
         job_free(e, job);
 }
@@ -257,7 +263,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     for (size_t i = 0; i < e->touched.len; i++) {
         struct touched *t = e->touched.items[i];
         if (t->thing == THING_JOB)
-            commit_job(e, t->job);
+            commit_job(e, t);
         else if (t->thing == THING_WORKER)
             commit_worker(e, t->worker);
         else if (t->thing == THING_QUEUE)
