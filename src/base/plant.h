@@ -49,6 +49,8 @@
     X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \
     X(dependency_forgotten, "a start loads no dependencies")                                       \
     X(skip_stops_early, "who waits for a skipped job is not told")                                 \
+    X(probe_granted_twice, "a breaker that is half open lets everybody through")                   \
+    X(breaker_forgotten, "a server that starts knows of no open breaker")                          \
     X(stopping_counts_as_over, "a cancelled job counts as over while it runs")
 
 #define PLANT_ENUM(name, words) PLANT_##name,

@@ -179,6 +179,21 @@ static void dump_limit(const struct engine *e, struct buf *out, const struct lim
     buf_add_char(out, '\n');
 }
 
+static void dump_breaker(const struct engine *e, struct buf *out, const struct breaker *b)
+{
+    const struct breaker_values *v = &b->v;
+    buf_printf(out,
+               "breaker %.*s %.*s members=%zu since=%" PRId64 " calls=%" PRIu32 "+%" PRIu32
+               " failures=%" PRIu32 "+%" PRIu32 " opened=%" PRId64 " until=%" PRId64
+               " wake=%" PRId64 " probe=%" PRIu64 "%s%s at:",
+               STR_ARG(b->target), STR_ARG(breaker_state_name(v->state)), b->members,
+               v->window.since_ms, v->window.calls_before, v->window.calls,
+               v->window.failures_before, v->window.failures, v->opened_ms, v->until_ms, v->wake_ms,
+               v->probe, v->gone ? " gone" : "", b->touched == NULL ? "" : " touched");
+    dump_key(out, "wake", &e->ready.breakers.wakes, &b->wake);
+    buf_add_char(out, '\n');
+}
+
 /* A queue that only an undone turn has seen has no numbers, and no line. */
 static void dump_numbers(struct buf *out, struct str queue, const char *what,
                          const int64_t *numbers, int count)
@@ -225,6 +240,7 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
     struct strmap_slot *tracks = sorted_names(&e->ready.tracks);
     struct strmap_slot *limits = sorted_names(&e->ready.limits.by_key);
+    struct strmap_slot *breakers = sorted_names(&e->ready.breakers.by_target);
     struct strmap_slot *trades = sorted_names(&e->trades.by_key);
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
@@ -239,6 +255,8 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_track(out, tracks[i].value);
     for (size_t i = 0; i < e->ready.limits.by_key.len; i++)
         dump_limit(e, out, limits[i].value);
+    for (size_t i = 0; i < e->ready.breakers.by_target.len; i++)
+        dump_breaker(e, out, breakers[i].value);
     for (size_t i = 0; i < e->trades.by_key.len; i++)
         dump_trade(out, trades[i].value);
     for (size_t i = 0; i < e->queues.len; i++)
@@ -246,6 +264,7 @@ void engine_dump(const struct engine *e, struct buf *out)
     free(lanes);
     free(tracks);
     free(limits);
+    free(breakers);
     free(trades);
     free(queues);
 }

@@ -20,6 +20,7 @@ const struct engine_options engine_defaults = {
     .workers_max = 10000,
     .edges_max = 5000000,
     .point_ms = 60000,
+    .breaker = {.window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000},
     .keep_bytes_max = 4096,
     .due_max = 10000,
     .load_max = 10000,
@@ -32,7 +33,7 @@ struct engine *engine_new(const struct engine_options *options)
     assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;
-    ready_init(&e->ready, options->point_ms);
+    ready_init(&e->ready, options->point_ms, &options->breaker);
     trades_init(&e->trades);
     list_init(&e->open);
     list_init(&e->done);
@@ -232,6 +233,8 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_STATS] = decide_stats,
         [CMD_QUEUE] = decide_queue,
         [CMD_QUEUES] = decide_queues,
+        [CMD_BREAKERS] = decide_breakers,
+        [CMD_RESET_BREAKER] = decide_reset_breaker,
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
@@ -281,6 +284,8 @@ void engine_tick(struct engine *e)
         end_term(e, CONTAINER_OF(node, struct term, node));
     for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)
         rate_wake(e, CONTAINER_OF(node, struct limit, wake));
+    for (; left > 0 && (node = first_until(&e->ready.breakers.wakes, e->boot_ms)) != NULL; left--)
+        breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));

@@ -31,7 +31,8 @@ struct engine_options {
     size_t workers_max; /* registered ones; one more is refused as busy */
     int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
                          * would count for nothing */
-    size_t edges_max;   /* dependencies that wait; a job that would need more is refused as busy */
+    struct breaker_rule breaker;
+    size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
     size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
@@ -64,6 +65,7 @@ void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
+void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
 

@@ -288,6 +288,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     exec_set(e, x, &to);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
+    breaker_heard(e, x, move->event);
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */
     if (move->event == EV_SKIP)

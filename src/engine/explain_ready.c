@@ -138,6 +138,44 @@ static void explain_rate(struct scene *s)
            });
 }
 
+static struct str breaker_text(const struct scene *s, const struct breaker *b, int64_t until_ms)
+{
+    if (b->v.probe != 0)
+        return arena_printf(s->arena,
+                            "'%.*s' kept failing; %.*s is tried now, and the rest follows when it "
+                            "succeeds",
+                            STR_ARG(b->target), STR_ARG(scene_id(s, ID_EXEC, b->v.probe)));
+    return arena_printf(
+        s->arena,
+        "'%.*s' keeps failing (%" PRIu32 " of %" PRIu32 " lately) and is left alone "
+        "until %.*s; then one run is tried. To go on at once: belfry breakers reset "
+        "%.*s",
+        STR_ARG(b->target), b->v.window.failures + b->v.window.failures_before,
+        b->v.window.calls + b->v.window.calls_before, STR_ARG(scene_when(s, until_ms)),
+        STR_ARG(b->target));
+}
+
+static void explain_breaker(struct scene *s)
+{
+    const struct breaker *b = s->job->v.def->track->breaker;
+    if (b == NULL || breaker_lets_start(b))
+        return;
+    bool probed = b->v.probe != 0;
+    /* By the boot clock, as it will wake. */
+    int64_t until_ms = probed ? 0 : s->engine->now_ms + b->v.wake_ms - s->engine->boot_ms;
+    uint64_t *probe = ARENA_NEW(s->arena, uint64_t);
+    *probe = b->v.probe;
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_BREAKER,
+                     .text = breaker_text(s, b, until_ms),
+                     .key = arena_str(s->arena, b->target),
+                     .until_ms = until_ms,
+                     .since_ms = b->v.opened_ms,
+                     .execs = probe,
+                     .exec_count = probed,
+                 });
+}
+
 /* ---- workers */
 
 struct census {
@@ -313,6 +351,7 @@ void explain_ready(struct scene *s)
     explain_queue_limit(s);
     explain_concurrency(s);
     explain_rate(s);
+    explain_breaker(s);
     explain_busy(s);
     explain_ahead(s);
 }

@@ -45,6 +45,7 @@ static void fill(struct engine *e, struct worker *w)
             e, x,
             &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
         rate_start(e, x->job);
+        breaker_started(e, x);
         add_lease(e, w, x);
     }
 }

@@ -179,7 +179,16 @@ struct ended {
     enum job_state state;
 };
 
-enum thing { THING_JOB, THING_EXEC, THING_WORKER, THING_QUEUE, THING_LIMIT, THING_EDGE, THINGS };
+enum thing {
+    THING_JOB,
+    THING_EXEC,
+    THING_WORKER,
+    THING_QUEUE,
+    THING_LIMIT,
+    THING_BREAKER,
+    THING_EDGE,
+    THINGS
+};
 
 /* What a turn has changed, and how it was before. Lives in the turn's arena. */
 struct touched {
@@ -194,6 +203,7 @@ struct touched {
         struct worker *worker;
         struct queue *queue;
         struct limit *limit;
+        struct breaker *breaker;
         struct edge *edge;
     };
     union {
@@ -202,6 +212,7 @@ struct touched {
         struct worker_values worker;
         struct queue_values queue;
         struct limit_values limit;
+        struct breaker_values breaker;
         struct edge_values edge;
     } before;
     struct str steps;                    /* trail lines */
@@ -266,6 +277,7 @@ struct touched *touch_exec(struct engine *e, struct exec *x);
 struct touched *touch_worker(struct engine *e, struct worker *w);
 struct touched *touch_queue(struct engine *e, struct queue *q);
 struct touched *touch_limit(struct engine *e, struct limit *limit);
+struct touched *touch_breaker(struct engine *e, struct breaker *b);
 struct touched *touch_edge(struct engine *e, struct edge *edge);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
@@ -287,6 +299,18 @@ void rate_wake(struct engine *e, struct limit *limit);
 struct queue_rec queue_record(const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
+
+/* ---- breakers.c: targets that keep failing */
+
+/* A lease of the execution begins: it may be a probe. */
+void breaker_started(struct engine *e, const struct exec *x);
+/* A lease ended by this event, or a late success came in. */
+void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event);
+/* Its rest is over, or it is to be forgotten. */
+void breaker_wake(struct engine *e, struct breaker *b);
+struct breaker_rec breaker_record(const struct breaker *b);
+void decide_breakers(struct engine *e, struct command *cmd);
+void decide_reset_breaker(struct engine *e, struct command *cmd);
 
 /* ---- definition.c */
 

@@ -10,12 +10,13 @@
 
 enum {
     LANE_KEY_MAX = 2 * SPEC_NAME_MAX + 1,
-    TRACK_KEY_MAX = LANE_KEY_MAX + 2 * SPEC_NAME_MAX + 3 * 24,
+    TRACK_KEY_MAX = LANE_KEY_MAX + 3 * SPEC_NAME_MAX + 4 * 24,
+    TARGET_MAX = SPEC_NAME_MAX + 16,
 };
 
-void ready_init(struct ready *r, int64_t point_ms)
+void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *rule)
 {
-    *r = (struct ready){.point_ms = point_ms};
+    *r = (struct ready){.point_ms = point_ms, .breakers.rule = *rule};
     list_init(&r->fresh);
 }
 
@@ -38,6 +39,7 @@ void ready_free(struct ready *r)
     strmap_free(&r->tracks);
     strmap_free(&r->lanes);
     limits_free(&r->limits);
+    breakers_free(&r->breakers);
     heap_free(&r->order);
 }
 
@@ -138,8 +140,26 @@ static struct str make_track_key(char *bytes, const struct rules *rules)
     if (rules->rate.key.len > 0)
         buf_printf(&key, "\nr%.*s\n%" PRIu32 "\n%" PRId64, STR_ARG(rules->rate.key),
                    rules->rate.limit, rules->rate.per_ms);
+    if (rules->target.len > 0)
+        buf_printf(&key, "\nt%.*s", STR_ARG(rules->target));
     assert(!key.overflow);
     return buf_str(&key);
+}
+
+/* A handler is a target by itself. */
+static void set_breaker(struct ready *r, struct track *track, const struct rules *rules)
+{
+    char bytes[TARGET_MAX];
+    struct buf target = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    bool handled = rules->handler.len > 0;
+    struct str name = handled ? rules->handler : rules->target;
+    if (name.len == 0 || r->breakers.rule.percent == 0)
+        return;
+    buf_add(&target, handled ? STR("handler:") : STR("command:"));
+    buf_add(&target, name);
+    assert(!target.overflow);
+    track->breaker = breaker_join(&r->breakers, buf_str(&target));
+    list_push_back(&track->breaker->tracks, &track->on_breaker);
 }
 
 static void set_bar(struct ready *r, struct track *track, struct bar *bar, enum limit_kind kind,
@@ -164,6 +184,7 @@ static struct track *track_new(struct ready *r, struct str key, const struct rul
     list_push_back(&lane->tracks, &track->sibling);
     set_bar(r, track, &track->bars[BAR_CONCURRENCY], LIMIT_CONCURRENCY, &rules->concurrency);
     set_bar(r, track, &track->bars[BAR_RATE], LIMIT_RATE, &rules->rate);
+    set_breaker(r, track, rules);
     strmap_put(&r->tracks, track->key, track);
     return track;
 }
@@ -195,6 +216,10 @@ void ready_leave(struct ready *r, struct track *track)
         list_remove(&track->bars[i].node);
         limit_leave(&r->limits, track->bars[i].limit);
     }
+    if (track->breaker != NULL) {
+        list_remove(&track->on_breaker);
+        breaker_leave(&r->breakers, track->breaker);
+    }
     lane_leave(r, track);
     strmap_remove(&r->tracks, track->key);
     heap_free(&track->heap);
@@ -211,7 +236,8 @@ bool bar_is_open(const struct bar *bar)
 
 bool track_is_open(const struct track *track)
 {
-    return bar_is_open(&track->bars[BAR_CONCURRENCY]) && bar_is_open(&track->bars[BAR_RATE]);
+    return bar_is_open(&track->bars[BAR_CONCURRENCY]) && bar_is_open(&track->bars[BAR_RATE]) &&
+           (track->breaker == NULL || breaker_lets_start(track->breaker));
 }
 
 /* The best of the track is another one now, or may not be had any more. */
@@ -226,17 +252,22 @@ static void reorder_track(struct ready *r, struct track *track)
     reorder_lane(r, lane);
 }
 
+/* The track may have been opened, or shut. */
+static void settle_track(struct ready *r, struct track *track)
+{
+    bool was_open = heap_holds(&track->order);
+    if (track->heap.len == 0 || was_open == track_is_open(track))
+        return;
+    reorder_track(r, track);
+    if (!was_open)
+        freshen(r, track->lane);
+}
+
 static void settle(struct ready *r, const struct limit *limit)
 {
     LIST_EACH(&limit->bars, node)
     {
-        struct track *track = CONTAINER_OF(node, struct bar, node)->track;
-        bool was_open = heap_holds(&track->order);
-        if (track->heap.len == 0 || was_open == track_is_open(track))
-            continue;
-        reorder_track(r, track);
-        if (!was_open)
-            freshen(r, track->lane);
+        settle_track(r, CONTAINER_OF(node, struct bar, node)->track);
     }
 }
 
@@ -263,6 +294,15 @@ void ready_limit(struct ready *r, struct limit *limit, const struct limit_values
 {
     limit_set(&r->limits, limit, to);
     settle(r, limit);
+}
+
+void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_values *to)
+{
+    bool was_open = breaker_lets_start(b);
+    breaker_set(&r->breakers, b, to);
+    if (breaker_lets_start(b) == was_open)
+        return;
+    LIST_EACH(&b->tracks, node) settle_track(r, CONTAINER_OF(node, struct track, on_breaker));
 }
 
 /* ---- work */

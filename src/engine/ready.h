@@ -2,8 +2,8 @@
  *
  * Work that is ready waits in lanes, one per queue and handler ("" is a command), so that a worker
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
- * limits and one for each set of them (limit.h), so that nobody steps over work that may not start
- * yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
+ * limits and one for each set of them (limit.h) and each target (breaker.h), so that nobody steps over
+ * work that may not start yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
  * the order whole, and ten thousand that are held back cost nothing.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
@@ -14,6 +14,7 @@
  * it: a round needs to offer only fresh lanes to parked workers, because no parked worker wanted
  * what was there before. */
 #pragma once
+#include "engine/breaker.h"
 #include "engine/limit.h"
 #include "engine/trade.h"
 #include "job/spec.h"
@@ -34,6 +35,8 @@ enum { BAR_CONCURRENCY, BAR_RATE, BARS };
 struct track {
     struct lane *lane;
     struct bar bars[BARS];
+    struct breaker *breaker; /* of its target; NULL: there are none */
+    struct list_node on_breaker;
     size_t members;           /* how often it was joined; without any it is gone */
     struct list_node sibling; /* on lane.tracks */
     struct heap heap;
@@ -57,12 +60,13 @@ struct ready {
     struct strmap lanes;  /* owned, by "queue\nhandler" */
     struct strmap tracks; /* owned, by that and the limits */
     struct limits limits;
+    struct breakers breakers;
     struct heap order; /* lanes, by the best in each */
     struct list fresh;
     size_t len; /* all that is ready, held back or not */
 };
 
-void ready_init(struct ready *r, int64_t point_ms);
+void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *rule);
 void ready_free(struct ready *r);
 
 /* The track for such jobs, made when new with its lane and limits; NULL when that would be one lane
@@ -79,12 +83,14 @@ void ready_hold(struct ready *r, struct track *track);
 void ready_release(struct ready *r, struct track *track);
 /* The limit's values have changed. */
 void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to);
+/* The breaker's values have changed. */
+void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_values *to);
 /* The queue of this lane closes, or opens. */
 void ready_close(struct ready *r, struct lane *lane, bool closed);
 
 /* True when this limit, if there is one, lets something start now. */
 bool bar_is_open(const struct bar *bar);
-/* True when something of the track may start now as far as its limits go. */
+/* True when something of the track may start now as far as its limits and its target go. */
 bool track_is_open(const struct track *track);
 
 /* The best of all that workers of this trade may be given, or NULL. It stays where it is. */

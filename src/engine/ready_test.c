@@ -15,7 +15,7 @@ struct hall {
 
 static void hall_init(struct hall *h)
 {
-    ready_init(&h->ready, 60000);
+    ready_init(&h->ready, 60000, &(struct breaker_rule){.percent = 0});
     trades_init(&h->trades);
     h->all = trade_join(&h->trades, STR(""), STR("mail\nsms\n"), true);
 }

@@ -171,6 +171,7 @@ struct room {
     struct worker_change *workers;
     struct queue_rec *queues;
     struct rate_change *rates;
+    struct breaker_rec *breakers;
     struct dependency_rec *dependencies;
 };
 
@@ -187,6 +188,7 @@ static struct room make_room(struct engine *e)
         .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
         .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
         .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
+        .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
         .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
     };
 }
@@ -213,6 +215,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
             (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
         break;
     case THING_QUEUE: room->queues[d->queue_count++] = queue_record(t->queue); break;
+    case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
     case THING_EDGE: room->dependencies[d->dependency_count++] = edge_record(t->edge); break;
     default: room->rates[d->rate_count++] = rate_changed(t->limit); break;
     }
@@ -229,6 +232,7 @@ void seal_delta(struct engine *e)
         .workers = room.workers,
         .queues = room.queues,
         .rates = room.rates,
+        .breakers = room.breakers,
         .dependencies = room.dependencies,
         .attempts = e->attempts.items,
         .attempt_count = e->attempts.len,

@@ -83,7 +83,7 @@ static inline void check_lanes(const struct engine *e)
     }
 }
 
-/* Tracks stand in their lane by the best in each, unless a limit holds them back. */
+/* Tracks stand in their lane by the best in each, unless a limit or a breaker holds them back. */
 static inline void check_tracks(const struct engine *e)
 {
     for (size_t i = 0; i < e->ready.tracks.cap; i++) {
@@ -93,7 +93,8 @@ static inline void check_tracks(const struct engine *e)
         const struct limit *many = track->bars[BAR_CONCURRENCY].limit;
         const struct limit *often = track->bars[BAR_RATE].limit;
         bool held_back = (many != NULL && many->held >= track->bars[BAR_CONCURRENCY].max) ||
-                         (often != NULL && often->v.shut);
+                         (often != NULL && often->v.shut) ||
+                         (track->breaker != NULL && !breaker_lets_start(track->breaker));
         assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
         if (heap_holds(&track->order)) {
             const struct heap_item *item = &track->lane->heap.items[track->order.place - 1];
@@ -196,6 +197,30 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.lease.worker_id, rec->worker_id);
 }
 
+/* What is not closed is in the table, and nothing else; nothing is kept for nobody. */
+static inline void check_breakers(const struct engine *e, const struct table *t)
+{
+    const struct strmap *all = &e->ready.breakers.by_target;
+    size_t stored = 0;
+    for (size_t i = 0; i < all->cap; i++) {
+        const struct breaker *b = all->slots[i].value;
+        size_t members = 0;
+        if (b == NULL)
+            continue;
+        LIST_EACH(&b->tracks, node) members++;
+        assert_int_equal(b->members, members);
+        assert_true(b->touched == NULL && !b->v.gone);
+        assert_true(members > 0 || heap_holds(&b->wake));
+        if (b->v.state == BREAKER_CLOSED)
+            continue;
+        const struct breaker_rec *rec = strmap_get(&t->breakers, b->target);
+        assert_non_null(rec);
+        assert_true(rec->state == b->v.state && rec->probe == b->v.probe);
+        stored++;
+    }
+    assert_int_equal(t->breakers.len, stored);
+}
+
 static inline void check_same_limits(const struct engine *e, const struct table *t)
 {
     size_t stored = 0;
@@ -247,6 +272,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
     assert_int_equal(e->execs.len, near);
     assert_int_equal(e->workers.len, t->workers.len);
     check_same_limits(e, t);
+    check_breakers(e, t);
     MAP_EACH(&t->workers, slot)
     {
         const struct worker_rec *rec = slot->value;

@@ -293,6 +293,10 @@ static inline void world_restart(struct world *w)
         if (w->table.queues.slots[i].value != NULL)
             engine_load_queue(w->engine, w->table.queues.slots[i].value);
     }
+    for (size_t i = 0; i < w->table.breakers.cap; i++) {
+        if (w->table.breakers.slots[i].value != NULL)
+            engine_load_breaker(w->engine, w->table.breakers.slots[i].value);
+    }
     for (size_t i = 0; i < w->table.rates.cap; i++) {
         if (w->table.rates.slots[i].value != NULL)
             engine_load_rate(w->engine, w->table.rates.slots[i].value);

@@ -27,6 +27,7 @@ struct table {
     struct map workers;        /* struct worker_rec */
     struct strmap claims;      /* struct claim, by name */
     struct strmap queues;      /* struct queue_rec */
+    struct strmap breakers;    /* struct breaker_rec */
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
@@ -44,6 +45,7 @@ static inline void table_free(struct table *t)
     map_free(&t->workers);
     strmap_free(&t->claims);
     strmap_free(&t->queues);
+    strmap_free(&t->breakers);
     strmap_free(&t->rates);
     strmap_free(&t->depends);
     arena_free(&t->arena);
@@ -177,6 +179,16 @@ static inline void keep_queue(struct table *t, const struct queue_rec *rec)
     strmap_put(&t->queues, copy->name, copy);
 }
 
+static inline void keep_breaker(struct table *t, const struct breaker_rec *rec)
+{
+    strmap_remove(&t->breakers, rec->target);
+    if (rec->state == BREAKER_CLOSED)
+        return;
+    struct breaker_rec *copy = table_copy(t, rec, sizeof *copy);
+    copy->target = arena_str(&t->arena, rec->target);
+    strmap_put(&t->breakers, copy->target, copy);
+}
+
 static inline void keep_rate(struct table *t, const struct rate_change *change)
 {
     assert_true(!change->forget || strmap_get(&t->rates, change->rate.key) != NULL);
@@ -232,6 +244,8 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_exec(t, &d->execs[i]);
     for (size_t i = 0; i < d->queue_count; i++)
         keep_queue(t, &d->queues[i]);
+    for (size_t i = 0; i < d->breaker_count; i++)
+        keep_breaker(t, &d->breakers[i]);
     for (size_t i = 0; i < d->rate_count; i++)
         keep_rate(t, &d->rates[i]);
     for (size_t i = 0; i < d->dependency_count; i++)

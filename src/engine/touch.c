@@ -67,6 +67,16 @@ struct touched *touch_limit(struct engine *e, struct limit *limit)
     return limit->touched;
 }
 
+struct touched *touch_breaker(struct engine *e, struct breaker *b)
+{
+    if (b->touched == NULL) {
+        b->touched = touch(e, THING_BREAKER);
+        b->touched->breaker = b;
+        b->touched->before.breaker = b->v;
+    }
+    return b->touched;
+}
+
 struct touched *touch_edge(struct engine *e, struct edge *edge)
 {
     if (edge->touched == NULL) {
@@ -142,6 +152,12 @@ static void undo_limit(struct engine *e, struct touched *t)
     ready_limit(&e->ready, t->limit, &t->before.limit);
 }
 
+static void undo_breaker(struct engine *e, struct touched *t)
+{
+    t->breaker->touched = NULL;
+    ready_breaker(&e->ready, t->breaker, &t->before.breaker);
+}
+
 static void undo_edge(struct engine *e, struct touched *t)
 {
     t->edge->touched = NULL;
@@ -182,6 +198,7 @@ void engine_undo(struct engine *e)
     }
     undo_things(e, THING_QUEUE, undo_queue);
     undo_things(e, THING_LIMIT, undo_limit);
+    undo_things(e, THING_BREAKER, undo_breaker);
     undo_things(e, THING_EDGE, undo_edge);
     undo_things(e, THING_EXEC, undo_exec);
     undo_things(e, THING_WORKER, undo_worker);
@@ -245,6 +262,13 @@ static void commit_limit(struct engine *e, struct limit *limit)
         limit_free(&e->ready.limits, limit);
 }
 
+static void commit_breaker(struct engine *e, struct breaker *b)
+{
+    b->touched = NULL;
+    if (b->v.gone)
+        breaker_free(&e->ready.breakers, b);
+}
+
 void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
                    size_t *ret_event_count)
 {
@@ -270,6 +294,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             t->queue->touched = NULL;
         else if (t->thing == THING_LIMIT)
             commit_limit(e, t->limit);
+        else if (t->thing == THING_BREAKER)
+            commit_breaker(e, t->breaker);
     }
     list_splice_back(ret_done, &e->done);
     *ret_events = e->events.items;

@@ -21,11 +21,13 @@ enum command_kind {
     CMD_EXPLAIN_EXEC,
     CMD_REGISTER,
     CMD_POLL,
-    CMD_HANGUP,  /* the connection of a parked poll is gone: stop offering it work */
-    CMD_DRAIN,   /* ask a worker to finish and leave */
-    CMD_WORKERS, /* list them */
-    CMD_QUEUE,   /* pause, resume, limit one */
-    CMD_QUEUES,  /* list them */
+    CMD_HANGUP,   /* the connection of a parked poll is gone: stop offering it work */
+    CMD_DRAIN,    /* ask a worker to finish and leave */
+    CMD_WORKERS,  /* list them */
+    CMD_QUEUE,    /* pause, resume, limit one */
+    CMD_QUEUES,   /* list them */
+    CMD_BREAKERS, /* list those that have something to say */
+    CMD_RESET_BREAKER,
     CMD_STATS,
 };
 
@@ -75,6 +77,13 @@ struct queue_view {
     int64_t execs[EXEC_STATES]; /* as of the last commit */
 };
 
+struct breaker_view {
+    struct breaker_rec breaker;
+    uint32_t calls; /* that ended lately, … */
+    uint32_t failures;
+    size_t waiting; /* ready but for this */
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
@@ -103,6 +112,9 @@ struct command {
             struct str reason; /* may be empty */
         } target;              /* cancel, retry, explain, drain, hangup */
         struct queue_wish queue;
+        struct {
+            struct str target;
+        } breaker;
         struct hello hello;
         struct poll poll;
     };
@@ -125,6 +137,8 @@ struct command {
         size_t worker_count;
         const struct queue_view *queues;
         size_t queue_count;
+        const struct breaker_view *breakers;
+        size_t breaker_count;
         const struct explanation *explanation;
         struct stats_view stats;
     } reply;
@@ -137,13 +151,15 @@ enum queue_event {
     QUEUE_LIMITED, /* or the limit lifted */
 };
 
-/* What happened to an execution or to a queue, for those who watch. Published after the commit, in
+/* What happened to an execution, to a queue or to a breaker, for those who watch. Published after the commit, in
  * order. Text lives as long as the engine. */
 struct event {
     int64_t at_ms;
     struct str queue;
     enum queue_event queue_event; /* none: it is about an execution */
-    struct str actor;             /* of a queue's event, as what follows */
+    struct str breaker;           /* its target, when it is about one */
+    enum breaker_state breaker_state;
+    struct str actor; /* of a queue's or breaker's event */
     bool paused;
     uint32_t concurrency;
     uint64_t job_id;

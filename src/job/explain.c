@@ -18,6 +18,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_QUEUE_FULL] = STR_INIT("queue_full"),
         [BLOCKER_CONCURRENCY] = STR_INIT("concurrency"),
         [BLOCKER_RATE] = STR_INIT("rate"),
+        [BLOCKER_BREAKER] = STR_INIT("breaker"),
         [BLOCKER_WORKERS_SILENT] = STR_INIT("workers_silent"),
         [BLOCKER_WORKERS_DRAINING] = STR_INIT("workers_draining"),
         [BLOCKER_WORKERS_BUSY] = STR_INIT("workers_busy"),

@@ -22,6 +22,7 @@ enum blocker_kind {
     BLOCKER_QUEUE_FULL,
     BLOCKER_CONCURRENCY,
     BLOCKER_RATE,
+    BLOCKER_BREAKER,        /* what it calls keeps failing, and is left alone for a while */
     BLOCKER_WORKERS_SILENT, /* those that could are not heard … */
     BLOCKER_WORKERS_DRAINING,
     BLOCKER_WORKERS_BUSY,

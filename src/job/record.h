@@ -5,6 +5,7 @@
  * know before it can decide and memory does not hold. */
 #pragma once
 #include "base/arena.h"
+#include "job/breaker.h"
 #include "job/dependency.h"
 
 struct job_rec {
@@ -144,6 +145,15 @@ struct rate_rec {
     int64_t interval_us; /* between two starts, when it was set */
 };
 
+/* A target that is left alone for a while (job/breaker.h). One that is closed is not kept. */
+struct breaker_rec {
+    struct str target;
+    enum breaker_state state;
+    int64_t opened_ms; /* not closed since */
+    int64_t until_ms;  /* open: when a probe may go */
+    uint64_t probe;    /* half open: the execution that is tried; 0: none yet */
+};
+
 /* One per (dependant, upstream). */
 struct dependency_rec {
     uint64_t upstream; /* job ids */
@@ -220,6 +230,8 @@ struct delta {
     size_t queue_count;
     const struct rate_change *rates;
     size_t rate_count;
+    const struct breaker_rec *breakers; /* added or replaced; a closed one is forgotten */
+    size_t breaker_count;
     const struct dependency_rec *dependencies; /* added, or their state changed */
     size_t dependency_count;
     const struct counter *counters;
@@ -229,7 +241,7 @@ struct delta {
 static inline bool delta_is_empty(const struct delta *d)
 {
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
-               d->queue_count + d->rate_count + d->dependency_count ==
+               d->queue_count + d->rate_count + d->breaker_count + d->dependency_count ==
            0;
 }
 

@@ -114,10 +114,10 @@ struct spec {
     size_t depends_count;
 };
 
-/* What an execution needs from its worker: "" is a command, else the name of a handler. */
 struct rules {
     struct str queue;
-    struct str handler;
+    struct str handler; /* empty: a command */
+    struct str target;  /* of a command: what it calls, for its breaker */
     int32_t priority;
     int64_t timeout_ms;
     struct retry retry;
@@ -133,6 +133,9 @@ extern const struct retry retry_default;
 
 /* Without a schedule: that needs a zone, see spec_schedule. */
 struct rules spec_rules(const struct spec *spec);
+/* What a command calls: the name of its program, or of the script that an interpreter is given, at
+ * most SPEC_NAME_MAX bytes of it. Empty when nobody can say. */
+struct str spec_target(const struct spec *spec);
 bool spec_recurs(const struct spec *spec);
 /* The schedule of a job that recurs; zone is the one spec->zone names. When it was made and its
  * share of the stagger are for the engine to say. */

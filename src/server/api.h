@@ -16,7 +16,8 @@ request_step api_jobs, api_executions, api_job_executions; /* api_lists.c */
 request_step api_job_explain, api_execution_explain;       /* api_explain.c */
 request_step api_schedule_preview;                         /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
-    api_worker_drain; /* api_workers.c */
+    api_worker_drain;                         /* api_workers.c */
+request_step api_breakers, api_breaker_reset; /* api_breakers.c */
 request_step api_queues, api_queue, api_queue_change, api_queue_pause,
     api_queue_resume;                                                      /* api_queues.c */
 request_step api_stats, api_healthz, api_readyz, api_version, api_openapi; /* api_system.c */

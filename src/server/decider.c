@@ -286,6 +286,12 @@ static struct engine_options engine_options(const struct server_options *options
     engine.park_ms = (int64_t)options->park_ms;
     engine.horizon_ms = (int64_t)options->horizon_ms;
     engine.point_ms = (int64_t)options->priority_age_ms;
+    engine.breaker = (struct breaker_rule){
+        .window_ms = (int64_t)options->breaker_window_ms,
+        .calls_min = (uint32_t)options->breaker_calls_min,
+        .percent = (uint32_t)options->breaker_percent,
+        .rest_ms = (int64_t)options->breaker_rest_ms,
+    };
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;

@@ -49,6 +49,12 @@ struct server_options {
     uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
     uint64_t idle_timeout_ms;      /* a connection without requests is closed */
 
+    /* Breakers (job/breaker.h). */
+    uint64_t breaker_percent; /* 0: there are none */
+    uint64_t breaker_calls_min;
+    uint64_t breaker_window_ms;
+    uint64_t breaker_rest_ms;
+
     /* Times. */
     uint64_t lease_ms;        /* a worker unheard of for this long loses what it ran */
     uint64_t outage_grace_ms; /* leases are renewed so long while the store takes nothing */

@@ -64,6 +64,10 @@ static const struct setting settings_table[] = {
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
     TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),
+    NUMBER(breaker_percent, "50", 0, 100, "so many calls failed: a target is left alone; 0: never"),
+    NUMBER(breaker_calls_min, "5", 1, 1000000, "fewer calls than this say nothing about a target"),
+    TIME(breaker_window_ms, "1m", SECOND, DAY, "calls that ended within this count"),
+    TIME(breaker_rest_ms, "30s", 100, DAY, "how long a failing target is left alone"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };

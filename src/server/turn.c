@@ -91,6 +91,13 @@ static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err
     return RC_OK;
 }
 
+static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct err *err)
+{
+    (void)err;
+    engine_load_breaker(((struct turn *)arg)->engine, breaker);
+    return RC_OK;
+}
+
 static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
 {
     (void)err;
@@ -115,6 +122,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .damaged = load_damaged,
         .queue = load_queue,
         .rate = load_rate,
+        .breaker = load_breaker,
         .dependency = load_dependency,
         .arg = t,
     };

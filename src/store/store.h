@@ -41,6 +41,7 @@ struct load_sink {
     void (*damaged)(void *arg, uint64_t exec_id);
     enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
     enum rc (*rate)(void *arg, const struct rate_rec *rate, struct err *err);
+    enum rc (*breaker)(void *arg, const struct breaker_rec *breaker, struct err *err);
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
     void *arg;
 };

@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/when.h"
 #include "job/trail.h"
+#include "wire/breaker_json.h"
 #include "wire/depends_json.h"
 #include "wire/queue_json.h"
 
@@ -340,11 +341,17 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
 
 struct str event_kind(const struct event *event)
 {
+    if (event->breaker.len > 0)
+        return STR("breaker");
     return event->queue_event == QUEUE_EVENT_NONE ? STR("execution") : STR("queue");
 }
 
 void event_print(struct json_writer *w, const struct event *event)
 {
+    if (event->breaker.len > 0) {
+        breaker_event_print(w, event);
+        return;
+    }
     if (event->queue_event != QUEUE_EVENT_NONE) {
         queue_event_print(w, event);
         return;

@@ -10,6 +10,7 @@ struct loaded {
     VEC(struct worker_rec) workers;
     VEC(struct queue_rec) queues;
     VEC(struct rate_rec) rates;
+    VEC(struct breaker_rec) breakers;
     VEC(struct dependency_rec) dependencies;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */
@@ -84,6 +85,16 @@ static enum rc take_rate(void *arg, const struct rate_rec *rate, struct err *err
     return RC_OK;
 }
 
+static enum rc take_breaker(void *arg, const struct breaker_rec *breaker, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct breaker_rec copy = *breaker;
+    copy.target = arena_str(&l->arena, breaker->target);
+    *VEC_PUSH(&l->arena, &l->breakers) = copy;
+    return RC_OK;
+}
+
 static enum rc take_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
 {
     struct loaded *l = arg;
@@ -111,6 +122,7 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .counter = take_counter,
         .queue = take_queue,
         .rate = take_rate,
+        .breaker = take_breaker,
         .dependency = take_dependency,
         .arg = l,
     };
@@ -295,6 +307,28 @@ static void a_rate_is_kept_until_it_is_forgotten(void **state)
     assert_int_equal(l.rates.items[0].interval_us, 250000);
 }
 
+static void a_breaker_is_kept_until_it_closes(void **state)
+{
+    struct world *w = *state;
+    struct breaker_rec breakers[] = {
+        {STR("handler:mail"), BREAKER_OPEN, T0, T0 + 30000, 0},
+        {STR("command:backup.sh"), BREAKER_OPEN, T0, T0 + 1, 0},
+    };
+    world_commit(w, (struct delta){.breakers = breakers, .breaker_count = 2});
+    breakers[0].state = BREAKER_HALF_OPEN;
+    breakers[0].probe = 4711;
+    breakers[1].state = BREAKER_CLOSED;
+    world_commit(w, (struct delta){.breakers = breakers, .breaker_count = 2});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.breakers.len, 1);
+    assert_str(l.breakers.items[0].target, STR("handler:mail"));
+    assert_int_equal(l.breakers.items[0].state, BREAKER_HALF_OPEN);
+    assert_int_equal(l.breakers.items[0].opened_ms, T0);
+    assert_int_equal(l.breakers.items[0].until_ms, T0 + 30000);
+    assert_int_equal(l.breakers.items[0].probe, 4711);
+}
+
 static void workers_are_kept_until_they_are_forgotten(void **state)
 {
     struct world *w = *state;
@@ -428,6 +462,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_sink_can_stop_the_load),
     PROMISE(what_was_decided_about_a_queue_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
+    PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),

@@ -113,6 +113,7 @@ static struct wish draw_wish(struct world *w)
     wish.tags = PICK(w, tags);
     wish.rules.queue = PICK(w, queues);
     wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
+    wish.rules.target = wish.rules.handler.len > 0 ? STR("") : STR("true");
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
     wish.rules.retry = draw_retry(w);
     wish.rules.concurrency = draw_limit(w, false);
@@ -370,6 +371,16 @@ static void change_queue(struct world *w)
     net_send(w, call);
 }
 
+static void reset_breaker(struct world *w)
+{
+    static const struct str targets[] = {STR_INIT("handler:send"), STR_INIT("command:true"),
+                                         STR_INIT("handler:nobody")};
+    struct call *call = call_new(w, CMD_RESET_BREAKER, STR("key:admin"));
+    call->cmd.breaker.target = PICK(w, targets);
+    SAY(w, "client", "resets '%.*s'", STR_ARG(call->cmd.breaker.target));
+    net_send(w, call);
+}
+
 /* Beside other work, so that one turn may take both. */
 static void run_cancelled_again(struct world *w)
 {
@@ -382,7 +393,7 @@ static void run_cancelled_again(struct world *w)
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 26);
+    uint64_t dice = pick(w, 27);
     uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
     uint64_t paused = some_paused(w);
     if (dice < 4 && w->scene.pauses)
@@ -395,6 +406,8 @@ static void meddle(struct world *w)
         send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
     else if (dice < 20)
         run_cancelled_again(w);
+    else if (dice < 21)
+        reset_breaker(w);
     else
         change_queue(w);
 }
@@ -437,7 +450,7 @@ void client_act(struct world *w)
     else if (dice < 84)
         look(w, CMD_STATS);
     else if (dice < 86)
-        look(w, CMD_QUEUES);
+        look(w, pick(w, 2) == 0 ? CMD_QUEUES : CMD_BREAKERS);
     else if (dice < 90)
         look(w, CMD_WORKERS);
     else if (dice < 92)

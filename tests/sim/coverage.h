@@ -24,6 +24,9 @@
     X(FIRED_LATE, "a slot was fired late")                                                         \
     X(OVERLAP, "a slot was skipped because an earlier run was not over")                           \
     X(HELD_BACK, "a worker waited for work that may not start")                                    \
+    X(BREAKER_OPEN, "a target was left alone")                                                     \
+    X(PROBE, "after a rest it was tried again")                                                    \
+    X(PROBE_AFTER_RESTART, "after a restart it was tried again")                                   \
     X(RATE_AFTER_RESTART, "the first start of a rate after a restart")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,

@@ -519,6 +519,7 @@ static void check_changed(struct world *w, const struct model_exec *x, const str
     if (model_was_granted(&w->model, x)) {
         check_order(w, x);
         limits_granted(w, x, view);
+        breakers_granted(w, x);
     }
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
@@ -535,6 +536,8 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
         keep_exec(w, &delta->execs[i], view);
     for (size_t i = 0; i < delta->attempt_count; i++)
         keep_attempt(w, &delta->attempts[i]);
+    for (size_t i = 0; i < delta->breaker_count; i++)
+        breakers_keep(w, &delta->breakers[i], view);
     for (size_t i = 0; i < delta->worker_count; i++)
         keep_worker(w, &delta->workers[i]);
     for (size_t i = 0; i < delta->exec_count; i++)

@@ -96,6 +96,13 @@ struct model_rate {
     uint64_t loads;  /* model.loads, then */
 };
 
+/* A target that was ever left alone. */
+struct model_breaker {
+    struct breaker_rec rec; /* as it was kept last */
+    int64_t until_ms;       /* boot clock: it rests until then, … */
+    uint64_t loads;         /* … as far as the server of that time is concerned */
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
@@ -108,6 +115,7 @@ struct model {
     VEC(struct model_worker *) workers;
     VEC(struct queue_rec) queues; /* those that somebody decided about */
     VEC(struct model_rate) rates;
+    VEC(struct model_breaker) breakers;
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
@@ -171,3 +179,9 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
 void limits_keep_queue(struct world *w, const struct queue_rec *rec);
 /* It was granted in this turn, and everything else of the turn is kept. */
 void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
+
+/* ---- targets that are left alone */
+
+void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view);
+void breakers_granted(struct world *w, const struct model_exec *x);
+bool breakers_hold(const struct world *w, const struct model_exec *x);

@@ -70,7 +70,7 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
     const struct rules *left = rules_of(&w->model, a);
     const struct rules *right = rules_of(&w->model, b);
     return same_limit(&left->concurrency, &right->concurrency) &&
-           same_limit(&left->rate, &right->rate);
+           same_limit(&left->rate, &right->rate) && str_eq(left->target, right->target);
 }
 
 /* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones
@@ -192,6 +192,8 @@ bool model_is_held(const struct world *w, const struct model_exec *x)
         return true;
     if (rules->concurrency.key.len > 0 &&
         model_key_leases(&w->model, rules->concurrency.key) >= rules->concurrency.limit)
+        return true;
+    if (breakers_hold(w, x))
         return true;
     return rules->rate.key.len > 0 && rate_is_shut(w, rules->rate.key);
 }

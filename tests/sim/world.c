@@ -30,6 +30,12 @@ static void draw_scene(struct world *w)
     s->engine.live_max = 5 + pick(w, 80);
     s->engine.lanes_max = 1 + pick(w, 6);
     s->engine.keep_bytes_max = keep_bytes[pick(w, COUNT_OF(keep_bytes))];
+    s->engine.breaker = (struct breaker_rule){
+        .window_ms = pick_ms(w, 2000, 60000),
+        .calls_min = 1 + (uint32_t)pick(w, 6),
+        .percent = pick(w, 2) == 0 ? 0 : 20 + (uint32_t)pick(w, 80),
+        .rest_ms = pick_ms(w, 100, 4000),
+    };
     s->engine.due_max = 1 + pick(w, 20);
     s->engine.load_max = 1 + pick(w, 20);
     s->workers = 1 + pick(w, WORKERS_MAX);

@@ -201,6 +201,15 @@ static void apply_rate(struct mem_store *m, const struct rate_change *change)
     strmap_put(&m->rates, kept->key, kept);
 }
 
+static void apply_breaker(struct mem_store *m, const struct breaker_rec *breaker)
+{
+    kept_breaker_free(strmap_remove(&m->breakers, breaker->target));
+    if (breaker->state == BREAKER_CLOSED)
+        return;
+    struct breaker_rec *kept = kept_breaker(breaker);
+    strmap_put(&m->breakers, kept->target, kept);
+}
+
 static void apply_dependency(struct mem_store *m, const struct dependency_rec *rec)
 {
     struct dependency_rec *kept = strmap_get(&m->dependencies, dependency_key(rec));
@@ -247,6 +256,8 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_queue(m, &delta->queues[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
+    for (size_t i = 0; i < delta->breaker_count; i++)
+        apply_breaker(m, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)
         apply_dependency(m, &delta->dependencies[i]);
     for (size_t i = 0; i < delta->counter_count; i++)

@@ -93,6 +93,13 @@ struct rate_rec *kept_rate(const struct rate_rec *rate)
     return kept;
 }
 
+struct breaker_rec *kept_breaker(const struct breaker_rec *breaker)
+{
+    struct breaker_rec *kept = mem_dup(breaker, sizeof *breaker);
+    kept->target = kept_text(breaker->target);
+    return kept;
+}
+
 void kept_job_free(struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -139,6 +146,14 @@ void kept_rate_free(struct rate_rec *rate)
         return;
     kept_text_free(&rate->key);
     free(rate);
+}
+
+void kept_breaker_free(struct breaker_rec *breaker)
+{
+    if (breaker == NULL)
+        return;
+    kept_text_free(&breaker->target);
+    free(breaker);
 }
 
 struct job_rec copy_job(struct arena *arena, struct job_rec job)

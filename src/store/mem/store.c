@@ -296,6 +296,10 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
         if (m->rates.slots[i].value != NULL)
             TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
     }
+    for (size_t i = 0; sink->breaker != NULL && i < m->breakers.cap; i++) {
+        if (m->breakers.slots[i].value != NULL)
+            TRY(sink->breaker(sink->arg, m->breakers.slots[i].value, err));
+    }
     MAP_EACH(&m->workers, slot)
     {
         if (sink->worker != NULL)
@@ -385,6 +389,9 @@ static void free_rows(struct mem_store *m)
     strmap_free(&m->queues);
     for (size_t i = 0; i < m->dependencies.cap; i++)
         free(m->dependencies.slots[i].value);
+    for (size_t i = 0; i < m->breakers.cap; i++)
+        kept_breaker_free(m->breakers.slots[i].value);
+    strmap_free(&m->breakers);
     strmap_free(&m->rates);
     strmap_free(&m->dependencies);
     map_free(&m->jobs);

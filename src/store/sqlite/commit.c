@@ -276,6 +276,20 @@ static enum rc keep_rate(struct db *db, const struct rate_change *change, struct
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_breaker(struct db *db, const struct breaker_rec *breaker, struct err *err)
+{
+    bool forget = breaker->state == BREAKER_CLOSED;
+    struct stmt stmt = db_stmt(db, forget ? SQL_FORGET_BREAKER : SQL_PUT_BREAKER);
+    stmt_text(&stmt, breaker->target);
+    if (forget)
+        return stmt_done(&stmt, err);
+    stmt_i64(&stmt, breaker->state);
+    stmt_i64(&stmt, breaker->opened_ms);
+    stmt_i64(&stmt, breaker->until_ms);
+    stmt_u64(&stmt, breaker->probe);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_DEPENDENCY);
@@ -367,6 +381,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_queue(db, &delta->queues[i], err));
     for (size_t i = 0; i < delta->rate_count; i++)
         TRY(keep_rate(db, &delta->rates[i], err));
+    for (size_t i = 0; i < delta->breaker_count; i++)
+        TRY(keep_breaker(db, &delta->breakers[i], err));
     for (size_t i = 0; i < delta->dependency_count; i++)
         TRY(keep_dependency(db, &delta->dependencies[i], err));
     for (size_t i = 0; i < delta->counter_count; i++)

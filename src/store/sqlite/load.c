@@ -62,6 +62,21 @@ static enum rc load_rates(struct db *db, const struct load_sink *sink, struct er
     }
 }
 
+static enum rc load_breakers(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_BREAKERS);
+    for (;;) {
+        bool found;
+        struct breaker_rec breaker;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_breaker(&row, &breaker))
+            TRY(sink->breaker(sink->arg, &breaker, err));
+    }
+}
+
 /* One row is an execution and its job, which is told when it is seen for the first time. An
  * execution is of no use without its job, and is left out with it. */
 static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct load_sink *sink,
@@ -123,6 +138,8 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(load_queues(db, sink, err));
     if (sink->rate != NULL)
         TRY(load_rates(db, sink, err));
+    if (sink->breaker != NULL)
+        TRY(load_breakers(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
     TRY(load_execs(db, until_ms, sink, err));

@@ -290,6 +290,13 @@ REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_
 -- name: forget_rate
 DELETE FROM rate WHERE key = :key;
 
+-- name: put_breaker
+REPLACE INTO breaker (target, state, opened_ms, until_ms, probe)
+VALUES (:target, :state, :opened_ms, :until_ms, :probe);
+
+-- name: forget_breaker
+DELETE FROM breaker WHERE target = :target;
+
 -- name: put_dependency
 INSERT INTO dependency (dependant, upstream, type, state)
 VALUES (:dependant, :upstream, :type, :state)
@@ -310,6 +317,9 @@ FROM queue ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM rate ORDER BY key;
+
+-- name: load_breakers
+SELECT target, state, opened_ms, until_ms, probe FROM breaker ORDER BY target;
 
 -- name: load_workers
 SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms

@@ -225,6 +225,18 @@ bool row_rate(struct row *row, struct rate_rec *ret_rate)
     return makes_sense(row);
 }
 
+bool row_breaker(struct row *row, struct breaker_rec *ret_breaker)
+{
+    struct breaker_rec breaker = {0};
+    breaker.target = row_text(row);
+    breaker.state = (enum breaker_state)in_range(row, BREAKER_OPEN, BREAKER_STATES - 1);
+    breaker.opened_ms = row_ms(row);
+    breaker.until_ms = row_ms(row);
+    breaker.probe = (uint64_t)in_range(row, 0, INT64_MAX);
+    *ret_breaker = breaker;
+    return makes_sense(row);
+}
+
 bool row_counter(struct row *row, struct counter *ret_counter)
 {
     struct counter counter = {0};

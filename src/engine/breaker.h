@@ -1,0 +1,52 @@
+/* breaker.h - targets that keep failing, and the work that waits for them.
+ *
+ * One breaker per target (job/breaker.h) that is called, or was lately. Tracks of the same target
+ * hang on its breaker; while it is not closed they are out of the order whole, as with a limit, so
+ * ten thousand that wait for a dead service cost nothing. Of a breaker the store keeps only that it
+ * is not closed: what a crash forgets of the window is at most a few failures. */
+#pragma once
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/when.h"
+#include "job/breaker.h"
+
+struct breaker_values {
+    enum breaker_state state;
+    struct breaker_window window; /* boot clock */
+    int64_t opened_ms;            /* wall clock: not closed since; 0: it is closed */
+    int64_t until_ms;             /* wall clock: open, and when a probe may go */
+    int64_t wake_ms;              /* boot clock: when to look after it */
+    uint64_t probe;               /* half open: the execution that is tried; 0: none yet */
+    bool gone;                    /* nobody names it, and nothing is to be said of it */
+};
+
+struct breaker {
+    struct str target;  /* "handler:mail", "command:backup.sh"; owned, behind the struct */
+    uint64_t serial;    /* so that wakes at one moment have an order */
+    size_t members;     /* how often it was joined */
+    struct list tracks; /* track.on_breaker */
+    struct heap_node wake;
+    struct breaker_values v;
+    struct touched *touched;
+};
+
+struct breakers {
+    struct breaker_rule rule;
+    struct strmap by_target; /* owned */
+    struct heap wakes;       /* boot clock */
+    uint64_t serials;
+};
+
+void breakers_free(struct breakers *all);
+
+/* The breaker, made when new. Whoever joins leaves once. One that has something to remember stays
+ * without members for as long as its window lasts. */
+struct breaker *breaker_join(struct breakers *all, struct str target);
+void breaker_leave(struct breakers *all, struct breaker *b);
+void breaker_free(struct breakers *all, struct breaker *b);
+
+/* Gives it these values and the place among the wakes that follows from them. */
+void breaker_set(struct breakers *all, struct breaker *b, const struct breaker_values *to);
+/* True when work for its target may start now. */
+bool breaker_lets_start(const struct breaker *b);
