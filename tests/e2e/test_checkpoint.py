@@ -220,7 +220,7 @@ def test_its_last_state_counts_also_when_nobody_looked_in_between():
     with Server("--set", "checkpoint_ms=1h") as own:
         job, execution_id = run(own, "exit 75")
         found(own, job, execution_id, ["failed", "succeeded"])
-        job, execution_id = run(own, "exec sleep 1000", timeout="200ms")
+        job, execution_id = run(own, "exec sleep 1000", timeout="1s")
         found(own, job, execution_id, ["timeout", "succeeded"])
 
 

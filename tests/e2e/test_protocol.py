@@ -13,7 +13,8 @@ UNKNOWN_EXECUTION = "exec_0000000000001"
 LONG_MS = 60000  # a poll that waits this long is answered because something happened
 
 # One for all tests, each of which keeps to a queue of its own. Polls may wait longer than any test.
-server = Server("--no-worker", "--set", "park_ms=60s")
+# Without breakers: what fails here fails on purpose, and is called again at once.
+server = Server("--no-worker", "--set", "park_ms=60s", "--set", "breaker_percent=0")
 
 
 def worker_with(count=1, slots=10, **job):
