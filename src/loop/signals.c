@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -26,6 +27,10 @@ struct signals *signals_new(uv_loop_t *loop, signals_handler *on_signal, void *a
     struct signals *s = MEM_NEW(struct signals);
     s->on_signal = on_signal;
     s->arg = arg;
+    /* For the thread sanitizer, which keeps signals aside in a record that it makes when a thread
+     * first waits. That of gcc 12 loses a signal that arrives meanwhile, as SIGTERM did for a server
+     * that had just said it was ready. So wait for nothing, before there is anything to lose. */
+    poll(NULL, 0, 0);
     signal(SIGPIPE, SIG_IGN); /* cannot fail: the number is right */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to report, as a full disk */
     for (size_t i = 0; i < COUNT_OF(watched); i++) {

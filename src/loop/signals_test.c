@@ -1,10 +1,13 @@
 #include "base/err.h"
+#include "loop/clock.h"
 #include "loop/signals.h"
 #include "loop/thread.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -19,6 +22,13 @@ static void on_signal(void *arg, int signum)
 {
     struct seen *seen = arg;
     seen->signum = signum;
+}
+
+static void on_signal_stop(void *arg, int signum)
+{
+    struct seen *seen = arg;
+    seen->signum = signum;
+    uv_stop(&seen->loop);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -45,6 +55,52 @@ static void each_signal_arrives_on_the_loop(void **state)
     signals_free(signals);
     uv_run(&seen.loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&seen.loop), 0);
+}
+
+enum { WAITERS = 600, PATIENCE_MS = 5000 };
+
+struct waiter {
+    struct seen seen;
+    uv_timer_t patience;
+    _Atomic bool listens;
+};
+
+static void on_impatient(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
+}
+
+static void wait_for_term(void *arg)
+{
+    struct waiter *w = arg;
+    uv_loop_init(&w->seen.loop);
+    uv_timer_init(&w->seen.loop, &w->patience);
+    uv_timer_start(&w->patience, on_impatient, PATIENCE_MS, 0);
+    struct signals *signals = signals_new(&w->seen.loop, on_signal_stop, &w->seen);
+    w->listens = true;
+    uv_run(&w->seen.loop, UV_RUN_DEFAULT);
+    uv_close((uv_handle_t *)&w->patience, NULL);
+    signals_free(signals);
+    uv_run(&w->seen.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&w->seen.loop);
+}
+
+/* A little later each time, so that some hit the moment in which the thread first waits. */
+static void a_signal_is_heard_however_early_it_comes(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < WAITERS; i++) {
+        struct waiter w = {0};
+        uv_thread_t thread;
+        assert_int_equal(uv_thread_create(&thread, wait_for_term, &w), 0);
+        while (!w.listens)
+            sched_yield();
+        for (int64_t until_us = clock_mono_us() + i / 2; clock_mono_us() < until_us;) {
+        }
+        pthread_kill(thread, SIGTERM);
+        uv_thread_join(&thread);
+        assert_int_equal(w.seen.signum, SIGTERM);
+    }
 }
 
 static void writing_to_a_closed_pipe_is_only_an_error(void **state)
@@ -84,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_signal_arrives_on_the_loop),
+        cmocka_unit_test(a_signal_is_heard_however_early_it_comes),
         cmocka_unit_test(writing_to_a_closed_pipe_is_only_an_error),
         cmocka_unit_test(threads_leave_signals_to_the_loop),
     };
