@@ -6,6 +6,7 @@ never for a while.
 """
 
 import contextlib
+import faulthandler
 import json
 import os
 import pathlib
@@ -59,9 +60,28 @@ def processes_of(data_dir):
     return found
 
 
+def show_process(pid):
+    """Prints what a process is, which signals it has yet to hear, and where its threads are."""
+    def status_of(where):
+        lines = (where / "status").read_text().splitlines()
+        return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    proc = pathlib.Path(f"/proc/{pid}")
+    with contextlib.suppress(OSError):  # it may end while we look
+        command = (proc / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        signals = status_of(proc)
+        print(f"process {pid}: {command}")
+        print("   ", *(f"{kind} {signals[kind]}" for kind in ("ShdPnd", "SigBlk", "SigCgt")))
+        for task in sorted((proc / "task").iterdir()):
+            status = status_of(task)
+            print(f"    {status['Name']}: {status['State']},", (task / "wchan").read_text())
+
+
 class Server:
     """A server in a directory of its own. Use it as a context: leaving stops it, removes the
-    directory, and fails when a process was left behind."""
+    directory, and fails when a process was left behind. A failure inside is printed with what its
+    processes were doing then, and the end of its log."""
+
+    entered = []  # those whose context has been entered and not left
 
     def __init__(self, *flags, env=None, cwd=None):
         self.dir = pathlib.Path(cwd or tempfile.mkdtemp(prefix="belfry-e2e-"))
@@ -73,27 +93,43 @@ class Server:
         self.env.update(BELFRY_URL=self.url, BELFRY_DATA=str(self.data), **(env or {}))
         self.process = None
         self.log_path = self.dir / "server.log"
+        self.shown = 0  # characters of the log, by show()
 
     def __enter__(self):
         try:
             self.start()
         except BaseException:  # then nobody will leave, and nothing may stay behind
+            self.show()
             self.process.kill()
             raise
+        Server.entered.append(self)
         return self
 
     def __exit__(self, kind, value, trace):
-        self.stop()
+        Server.entered.remove(self)
         try:
+            if kind is not None:
+                self.show()
+            self.stop()
             wait_for(lambda: not processes_of(self.data), "the last process to end")
             self.check_log()
+        except Exception:
+            self.show()
+            raise
         finally:
             for pid in processes_of(self.data):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            if kind is not None:
-                sys.stderr.write(self.log_path.read_text(errors="replace")[-4000:])
             shutil.rmtree(self.dir, ignore_errors=True)
+
+    def show(self):
+        """Prints what is to be known about this server when a test has failed."""
+        for pid in processes_of(self.data):
+            show_process(pid)
+        with contextlib.suppress(OSError):
+            log = self.log_path.read_text(errors="replace")
+            print(log[max(self.shown, len(log) - 4000):], end="", flush=True)
+            self.shown = len(log)
 
     def check_log(self):
         """A build with sanitizers complains in the log of the process it watches."""
@@ -124,6 +160,7 @@ class Server:
         try:
             return self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
+            self.show()  # as long as there is something to see
             self.process.kill()
             raise
 
@@ -192,6 +229,8 @@ def passes(test):
         test()
         verdict = "ok  "
     except Exception:  # any, since the others want their turn
+        for server in Server.entered:  # its own have been left: those that it shares with others
+            server.show()
         traceback.print_exc(file=sys.stdout)
         verdict = "FAIL"
     print(f"{verdict} {test.__name__} ({time.monotonic() - start:.2f} s)", flush=True)
@@ -201,6 +240,7 @@ def passes(test):
 def main(tests, shared=None):
     """Runs tests, says how they fared, and exits. Arguments choose by part of the name. shared is
     a server for all of them; one that does not end well counts as a failed test."""
+    faulthandler.register(signal.SIGTERM, chain=True)  # whoever ends us sees which test it was
     chosen = [t for t in tests if not sys.argv[1:] or any(a in t.__name__ for a in sys.argv[1:])]
     passed = failed = 0
     try:
@@ -212,6 +252,7 @@ def main(tests, shared=None):
                     failed += 1
     except Exception:
         traceback.print_exc(file=sys.stdout)
+        print("FAIL the server that the tests share")
         failed += 1
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
