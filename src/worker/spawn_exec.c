@@ -1,71 +1,23 @@
 #include "worker/spawn_exec.h"
+#include "worker/raw_call.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-enum { EXIT_NEVER_STARTED = 127 };
+enum {
+    EXIT_NEVER_STARTED = 127,
+    SIGNAL_SET_BYTES = 8, /* as the kernel counts; libc's sigset_t has room for more */
+};
 
 /* Where programs are looked for when the command's environment has no PATH; as glibc does. */
 #define PATH_DEFAULT "/bin:/usr/bin"
 
-/* The socket may be full, so this may wait: nothing else is left to do here. */
-static _Noreturn void fail(uint64_t id, int sock, enum spawn_step step, int error)
-{
-    struct spawn_event event = {.id = id, .kind = SPAWN_FAILED, .step = step, .error = error};
-    spawn_send(sock, &event, sizeof(event), NULL, 0, 0);
-    _exit(EXIT_NEVER_STARTED);
-}
-
-/* libc keeps the two signals below SIGRTMIN for its threads and refuses to touch them. A parent that
- * ignores them would hand that down and break threads of the command, so the kernel is asked. */
-static void reset_reserved(void)
-{
-    const struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)(void);
-        unsigned long mask;
-    } plain = {.handler = SIG_DFL};
-    for (int signum = SIGSYS + 1; signum < SIGRTMIN; signum++)
-        syscall(SYS_rt_sigaction, signum, &plain, NULL, sizeof(plain.mask));
-}
-
-/* The spawner has every signal blocked, so one that was sent to us meanwhile is still pending: it
- * takes effect, with its default meaning, when the mask is emptied. */
-static void reset_signals(void)
-{
-    sigset_t none;
-    for (int signum = 1; signum < NSIG; signum++)
-        signal(signum, SIG_DFL); /* SIGKILL and SIGSTOP refuse, rightly */
-    reset_reserved();
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static int set_up(const int fds[SPAWN_FDS], pid_t spawner)
-{
-    /* The death signal is forgotten when the parent was dead before we asked for it. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        return errno;
-    if (getppid() != spawner)
-        _exit(EXIT_NEVER_STARTED);
-    if (setsid() < 0)
-        return errno;
-    for (int fd = 0; fd <= 2; fd++) {
-        if (dup2(fds[fd], fd) < 0)
-            return errno;
-    }
-    /* Everything the spawner opens is close-on-exec already; this is for what it did not open. */
-    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    return 0;
-}
+/* ---- before: in the spawner */
 
 static const char *find_env(char *const *env, const char *key)
 {
@@ -77,53 +29,103 @@ static const char *find_env(char *const *env, const char *key)
     return NULL;
 }
 
-/* As execvpe, but PATH is the command's own and a text without an interpreter is not given to a
- * shell: who wants one says so. Returns an errno when nothing could be executed; EACCES when
- * something was found that may not be. */
-static int exec_from_path(const struct spawn_plan *plan)
+/* Ends with NULL. */
+static const char *const *files_in_path(const char *path, const char *name, struct arena *arena)
+{
+    size_t dirs = 1;
+    for (const char *at = path; (at = strchr(at, ':')) != NULL; at++)
+        dirs++;
+    const char **files = ARENA_ARRAY(arena, const char *, dirs + 1);
+    for (size_t count = 0; dirs > 0; dirs--) {
+        size_t len = (size_t)(strchrnul(path, ':') - path);
+        const char *slash = len == 0 ? "" : "/"; /* an empty entry is the current directory */
+        if (len + strlen(name) + 2 <= PATH_MAX)  /* a longer one cannot be there */
+            files[count++] = arena_printf(arena, "%.*s%s%s", (int)len, path, slash, name).ptr;
+        path += len + 1;
+    }
+    return files;
+}
+
+const char *const *spawn_files(const struct spawn_plan *plan, struct arena *arena)
 {
     const char *name = plan->argv[0];
-    const char *path = find_env(plan->env, "PATH");
-    int error = ENOENT;
-
-    for (const char *dir = path == NULL ? PATH_DEFAULT : path; dir != NULL;) {
-        const char *end = strchrnul(dir, ':');
-        const char *slash = end == dir ? "" : "/"; /* an empty entry is the current directory */
-        char file[PATH_MAX];
-        int len = snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - dir), dir, slash, name);
-        if (len < (int)sizeof(file)) {
-            execve(file, plan->argv, plan->env);
-            if (errno == EACCES)
-                error = EACCES;
-            else if (errno != ENOENT && errno != ENOTDIR)
-                return errno;
-        }
-        dir = *end == '\0' ? NULL : end + 1;
+    const char **files = ARENA_ARRAY(arena, const char *, 2);
+    if (name[0] == '\0')
+        return files;
+    if (strchr(name, '/') == NULL) {
+        const char *path = find_env(plan->env, "PATH");
+        return files_in_path(path == NULL ? PATH_DEFAULT : path, name, arena);
     }
-    return error;
+    files[0] = name;
+    return files;
 }
 
-static int exec_plan(const struct spawn_plan *plan)
+/* ---- after: in the child */
+
+/* The socket may be full, so this may wait: nothing else is left to do here. */
+static _Noreturn void fail(const struct spawn_birth *birth, enum spawn_step step, long error)
 {
-    if (plan->argv[0][0] == '\0')
-        return ENOENT;
-    if (strchr(plan->argv[0], '/') == NULL)
-        return exec_from_path(plan);
-    execve(plan->argv[0], plan->argv, plan->env);
-    return errno;
+    struct spawn_event event = {
+        .id = birth->id, .kind = SPAWN_FAILED, .step = step, .error = (int)-error};
+    raw_call(SYS_write, birth->sock, (long)&event, sizeof(event), 0);
+    for (;;)
+        raw_call(SYS_exit_group, EXIT_NEVER_STARTED, 0, 0, 0);
 }
 
-_Noreturn void spawn_exec(uint64_t id, const int fds[SPAWN_FDS], int sock, pid_t spawner)
+/* Returns 0, or a negated errno; so do those below. */
+static long set_up(const struct spawn_birth *birth)
 {
-    struct arena arena = {0};
-    struct spawn_plan plan;
-    int error = set_up(fds, spawner);
-    if (error == 0)
-        error = spawn_plan_read(fds[SPAWN_FD_PLAN], &arena, &plan);
-    if (error != 0)
-        fail(id, sock, SPAWN_STEP_SETUP, error);
-    reset_signals();
-    if (plan.working_dir != NULL && chdir(plan.working_dir) != 0)
-        fail(id, sock, SPAWN_STEP_CHDIR, errno);
-    fail(id, sock, SPAWN_STEP_EXEC, exec_plan(&plan));
+    /* The death signal is forgotten when the parent was dead before we asked for it. */
+    long error = raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
+    if (error < 0)
+        return error;
+    if (raw_call(SYS_getppid, 0, 0, 0, 0) != birth->spawner)
+        return -ESRCH;
+    error = raw_call(SYS_setsid, 0, 0, 0, 0);
+    for (int fd = 0; fd <= 2 && error >= 0; fd++)
+        error = raw_call(SYS_dup3, birth->fds[fd], fd, 0, 0);
+    if (error < 0)
+        return error;
+    /* Everything the spawner opens is close-on-exec already; this is for what it did not open. */
+    raw_call(SYS_close_range, 3, (long)~0U, CLOSE_RANGE_CLOEXEC, 0);
+    return 0;
+}
+
+/* The spawner has every signal blocked, so one that was sent to us meanwhile is still pending: it
+ * takes effect now, with its default meaning. No signal is ignored or handled in the spawner. */
+static void listen_to_signals(void)
+{
+    static const char none[SIGNAL_SET_BYTES];
+    raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)none, 0, SIGNAL_SET_BYTES);
+}
+
+/* A text without an interpreter is not given to a shell: who wants one says so. Returns when nothing
+ * could be executed; EACCES when something was found that may not be. */
+static long exec_first(const struct spawn_birth *birth)
+{
+    long result = -ENOENT;
+    for (const char *const *file = birth->files; *file != NULL; file++) {
+        long error =
+            raw_call(SYS_execve, (long)*file, (long)birth->plan.argv, (long)birth->plan.env, 0);
+        if (error == -EACCES)
+            result = error;
+        else if ((error != -ENOENT && error != -ENOTDIR) || *file == birth->plan.argv[0])
+            return error;
+    }
+    return result;
+}
+
+int spawn_exec(void *arg)
+{
+    const struct spawn_birth *birth = arg;
+    long error = set_up(birth);
+    if (error < 0)
+        fail(birth, SPAWN_STEP_SETUP, error);
+    listen_to_signals();
+    if (birth->plan.working_dir != NULL) {
+        error = raw_call(SYS_chdir, (long)birth->plan.working_dir, 0, 0, 0);
+        if (error < 0)
+            fail(birth, SPAWN_STEP_CHDIR, error);
+    }
+    fail(birth, SPAWN_STEP_EXEC, exec_first(birth));
 }

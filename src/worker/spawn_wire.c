@@ -87,9 +87,9 @@ int spawn_plan_read(int fd, struct arena *arena, struct spawn_plan *ret_plan)
         return errno;
     if (st.st_size < (off_t)sizeof(head) || st.st_size > PLAN_BYTES_MAX)
         return EINVAL;
-    char *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    if (at == MAP_FAILED)
-        return errno;
+    char *at = arena_bytes(arena, (size_t)st.st_size);
+    if (pread(fd, at, (size_t)st.st_size, 0) != st.st_size) /* of memory: whole, or not at all */
+        return EIO;
     const char *end = at + st.st_size;
     memcpy(&head, at, sizeof(head));
     at += sizeof(head);

@@ -71,8 +71,7 @@ struct spawn_plan {
 
 /* Writes a plan into a new memory file. */
 enum rc spawn_plan_write(const struct spawn_plan *plan, int *ret_fd, struct err *err);
-/* Reads it back; the lists live in the arena, and the file stays mapped: the reader is about to
- * become the command. Returns 0, or an errno. */
+/* Reads it back, into the arena. Returns 0, or an errno. */
 int spawn_plan_read(int fd, struct arena *arena, struct spawn_plan *ret_plan);
 
 /* One message, with fd_count descriptors, or none. `flags` as of send(2). Returns 0, or an errno;

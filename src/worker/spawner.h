@@ -1,7 +1,8 @@
-/* spawner.h - the small process that forks all commands of a worker.
+/* spawner.h - the small process that starts all commands of a worker.
  *
  * It is started first, while the worker is small, because a fork copies the page tables of its
- * parent: 18 ms from a process of 512 MB, a tenth of a millisecond from this one. It adopts whatever
+ * parent: 18 ms from a process of 512 MB. It has one thread and a memory that commands may be born
+ * in (`spawn_cradle.h`). It adopts whatever
  * its commands leave behind (it is their subreaper), and when the worker's end of the socket
  * closes, for whatever reason, it kills all of it, removes the worker's temporary directory and
  * ends. So a worker killed with -9 leaves neither a process nor a file.
@@ -38,7 +39,7 @@ void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_eve
 void spawner_free(struct spawner *s);
 pid_t spawner_pid(const struct spawner *s);
 
-/* False when requests pile up: a fork takes longer than asking for it. on_room follows. */
+/* False when requests pile up: a start takes longer than asking for it. on_room follows. */
 bool spawner_has_room(struct spawner *s);
 /* Runs a plan; waits when there is no room. The three descriptors stay the caller's, who may close them at once. plan->env must
  * hold `mark`, an entry that begins with SPAWN_MARK. RC_SHUTDOWN when the spawner is gone. */

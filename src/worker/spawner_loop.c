@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "worker/spawn_exec.h"
+#include "worker/spawn_cradle.h"
 #include "worker/stray.h"
 #include "worker/tmpdir.h"
 
@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -42,6 +43,7 @@ struct nest {
     int timer;
     struct map by_id;  /* commands that run; owned */
     struct map by_pid; /* the same */
+    struct cradles cradles;
     struct buf outbox; /* whole events that the socket had no room for */
     unsigned looks;    /* for strays, that are still to be taken */
     bool unmarked;     /* the last look saw somebody without a mark */
@@ -101,13 +103,11 @@ static void run_command(struct nest *n, const struct spawn_request *request,
         tell_unstarted(n, request->id, SPAWN_STEP_SETUP, EMFILE);
         return;
     }
-    /* Not fork: that would call handlers which libraries of the worker (libuv) have registered, and
-     * which close descriptors by numbers that are ours here. */
-    pid_t pid = _Fork();
-    if (pid == 0)
-        spawn_exec(request->id, fds, n->sock, n->pid);
-    if (pid < 0) {
-        tell_unstarted(n, request->id, SPAWN_STEP_FORK, errno);
+    pid_t pid;
+    enum spawn_step step;
+    int error = cradles_start(&n->cradles, request->id, fds, n->sock, n->pid, &pid, &step);
+    if (error != 0) {
+        tell_unstarted(n, request->id, step, error);
         return;
     }
     struct command *c = MEM_NEW(struct command);
@@ -272,6 +272,30 @@ static void run(struct nest *n)
 
 /* ---- beginning and end */
 
+/* libc keeps the two signals below SIGRTMIN for its threads and refuses to touch them. A worker that
+ * was started with them ignored would hand that down and break threads of commands, so the kernel
+ * is asked. */
+static void reset_reserved(void)
+{
+    const struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask;
+    } plain = {.handler = SIG_DFL};
+    for (int signum = SIGSYS + 1; signum < SIGRTMIN; signum++)
+        syscall(SYS_rt_sigaction, signum, &plain, NULL, sizeof(plain.mask));
+}
+
+/* Commands inherit what a signal means, and start with the defaults. To us it is all the same: we
+ * have every signal blocked, and hear of children through a descriptor. */
+static void reset_signals(void)
+{
+    for (int signum = 1; signum < NSIG; signum++)
+        signal(signum, SIG_DFL); /* SIGKILL and SIGSTOP refuse, rightly */
+    reset_reserved();
+}
+
 /* Out of the worker's session, so that ^C in a terminal is the worker's business, and rid of every
  * descriptor that was not meant for us. */
 static void detach(int *sock, int *keep_fd)
@@ -302,6 +326,7 @@ _Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir)
     sigset_t child_signal;
 
     detach(&sock, &keep_fd);
+    reset_signals();
     log_set_who("spawner");
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);

@@ -233,6 +233,12 @@ static void a_program_that_may_not_run_is_eacces(void **state)
     expect_failure(*state, directory, NULL, SPAWN_STEP_EXEC, EACCES);
 }
 
+static void a_path_through_a_file_is_enotdir(void **state)
+{
+    char program[] = "/etc/passwd/program";
+    expect_failure(*state, program, NULL, SPAWN_STEP_EXEC, ENOTDIR);
+}
+
 static void a_text_without_an_interpreter_is_enoexec(void **state)
 {
     struct nursery *n = *state;
@@ -314,6 +320,70 @@ static void hundreds_of_commands_all_end(void **state)
     for (uint64_t id = 1; id <= COMMANDS; id++)
         assert_int_equal(wait_for_end(n, id), id % 2 == 0 ? 0 : 1);
     assert_int_equal(n->event_count, COMMANDS);
+}
+
+/* ---- starts that hang */
+
+/* A program, `exit $1`, that nobody can open until the lease on it is given up: execve waits, as it
+ * would for a dead file server. Returns what holds the lease. */
+static int make_hanging_program(struct nursery *n, char path[256])
+{
+    static const char script[] = "#!/bin/sh\nexit $1\n";
+    snprintf(path, 256, "%s/hangs", n->tmp_dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+    close(fd);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    signal(SIGIO, SIG_IGN); /* somebody wants it: we know */
+    if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
+        skip(); /* not every file system has leases */
+    return fd;
+}
+
+static bool is_waited_for(struct nursery *n, uint64_t fd)
+{
+    (void)n;
+    return fcntl((int)fd, F_GETLEASE) != F_WRLCK;
+}
+
+static void give_up(int fd)
+{
+    assert_int_equal(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
+    close(fd);
+}
+
+static void a_start_that_hangs_holds_up_nobody(void **state)
+{
+    struct nursery *n = *state;
+    char path[256];
+    char codes[][2] = {"1", "2", "3"};
+    int fd = make_hanging_program(n, path);
+    for (uint64_t id = 1; id <= 3; id++)
+        run_argv(n, id, (char *[]){path, codes[id - 1], NULL}, NULL, -1);
+    wait_for(n, is_waited_for, (uint64_t)fd);
+    for (uint64_t id = 4; id <= 20; id++)
+        run_sh(n, id, "exit 42", -1);
+    for (uint64_t id = 4; id <= 20; id++)
+        assert_int_equal(wait_for_end(n, id), 42);
+    for (uint64_t id = 1; id <= 3; id++)
+        assert_false(has_ended(n, id));
+    give_up(fd);
+    for (uint64_t id = 1; id <= 3; id++) /* nobody has taken what was prepared for them */
+        assert_int_equal(wait_for_end(n, id), (int)id);
+}
+
+static void a_start_that_hangs_can_be_ended(void **state)
+{
+    struct nursery *n = *state;
+    char path[256];
+    int fd = make_hanging_program(n, path);
+    run_argv(n, 1, (char *[]){path, NULL}, NULL, -1);
+    wait_for(n, is_waited_for, (uint64_t)fd);
+    spawner_signal(n->spawner, 1, SIGTERM);
+    assert_int_equal(wait_for_end(n, 1), 128 + SIGTERM);
+    run_sh(n, 2, "exit 42", -1);
+    assert_int_equal(wait_for_end(n, 2), 42);
+    give_up(fd);
 }
 
 /* ---- ending */
@@ -489,6 +559,7 @@ int main(void)
         TEST(a_command_ends_with_its_exit_code),
         TEST(a_program_that_is_not_there_is_enoent),
         TEST(a_program_that_may_not_run_is_eacces),
+        TEST(a_path_through_a_file_is_enotdir),
         TEST(a_text_without_an_interpreter_is_enoexec),
         TEST(a_working_directory_that_is_not_there_is_reported_as_such),
         TEST(a_command_runs_in_its_working_directory),
@@ -498,6 +569,8 @@ int main(void)
         TEST(a_command_gets_exactly_the_environment_given),
         TEST(usage_is_measured),
         TEST(hundreds_of_commands_all_end),
+        TEST(a_start_that_hangs_holds_up_nobody),
+        TEST(a_start_that_hangs_can_be_ended),
         TEST(a_signal_reaches_the_whole_group),
         TEST(a_signal_right_behind_the_start_is_not_lost),
         TEST(a_command_that_ignores_term_is_killed),

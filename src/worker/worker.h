@@ -1,7 +1,7 @@
 /* worker.h - the process that runs commands: `belfry worker`.
  *
  * It needs a server's address and a key, opens no port, and asks for work (`poller.h`). Commands
- * are forked by a small process of its own (`spawner.h`), so that nothing a worker has started
+ * are started by a small process of its own (`spawner.h`), so that nothing a worker has started
  * outlives it, however it dies. */
 #pragma once
 #include "base/str.h"
