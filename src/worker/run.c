@@ -369,7 +369,7 @@ void run_free(struct run *run)
     run_checkpoint_close(&run->checkpoint, on_closed, run);
     uplink_leave(run->host->uplink, run->output);
     if (run->files.dir != NULL)
-        run_files_remove(&run->files, run->host->loop);
+        run_files_remove(&run->files, run->host->tmp_dir, &run->host->spares, run->host->loop);
     run_order_free(run->order);
     buf_free(&run->error);
 }

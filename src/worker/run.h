@@ -23,8 +23,9 @@ struct run_host {
     struct uplink *uplink;
     struct courier *courier;
     const char *tmp_dir;
-    char *const *env;   /* what commands inherit */
-    uint64_t worker_id; /* what the server calls us; new leases are given to this one */
+    struct run_spares spares; /* below it */
+    char *const *env;         /* what commands inherit */
+    uint64_t worker_id;       /* what the server calls us; new leases are given to this one */
     int64_t kill_grace_ms;
     size_t output_bytes_max;
     size_t checkpoint_bytes_max; /* 0: the server keeps none */

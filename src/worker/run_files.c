@@ -38,15 +38,17 @@ static enum rc write_payload(const char *path, struct str payload, int *ret_fd, 
     return *ret_fd < 0 ? err_set(err, RC_IO, "open %s: %s", path, strerror(errno)) : RC_OK;
 }
 
-/* Systems clean /tmp of what looks forgotten: a worker may live longer than its directory. */
-static bool make_again(const char *tmp_dir, const char *dir)
+static bool make_dir(const char *tmp_dir, struct run_spares *spares, const char *dir)
 {
-    return tmpdir_make(tmp_dir, NULL) == RC_OK && mkdir(dir, 0700) == 0;
+    if (run_spares_take(spares, tmp_dir, dir) || mkdir(dir, 0700) == 0)
+        return true;
+    /* Systems clean /tmp of what looks forgotten: a worker may live longer than its directory. */
+    return errno == ENOENT && tmpdir_make(tmp_dir, NULL) == RC_OK && mkdir(dir, 0700) == 0;
 }
 
-enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct str checkpoint,
-                       struct arena *arena, struct run_files *ret_files, int *ret_payload_fd,
-                       struct err *err)
+enum rc run_files_make(const char *tmp_dir, struct run_spares *spares,
+                       const struct poll_lease *lease, struct str checkpoint, struct arena *arena,
+                       struct run_files *ret_files, int *ret_payload_fd, struct err *err)
 {
     char id[ID_TEXT_MAX];
     id_format(id, ID_EXEC, lease->exec_id);
@@ -57,7 +59,7 @@ enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, stru
         .result = arena_printf(arena, "%s/result", dir).ptr,
         .checkpoint = arena_printf(arena, "%s/checkpoint", dir).ptr,
     };
-    if (mkdir(dir, 0700) != 0 && (errno != ENOENT || !make_again(tmp_dir, dir)))
+    if (!make_dir(tmp_dir, spares, dir))
         return err_set(err, RC_IO, "make %s: %s", dir, strerror(errno));
     if (checkpoint.len > 0)
         TRY(write_file(ret_files->checkpoint, checkpoint, err));
@@ -122,12 +124,13 @@ static void on_removed(uv_work_t *work, int status)
     free(removal);
 }
 
-void run_files_remove(const struct run_files *files, uv_loop_t *loop)
+void run_files_remove(const struct run_files *files, const char *tmp_dir, struct run_spares *spares,
+                      uv_loop_t *loop)
 {
     unlink(files->payload);
     unlink(files->result);
     unlink(files->checkpoint);
-    if (rmdir(files->dir) == 0 || errno == ENOENT)
+    if (run_spares_keep(spares, tmp_dir, files->dir) || rmdir(files->dir) == 0 || errno == ENOENT)
         return;
     struct removal *removal = MEM_NEW(struct removal);
     removal->dir = mem_dup(files->dir, strlen(files->dir));

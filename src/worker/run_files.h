@@ -3,6 +3,7 @@
 #pragma once
 #include "base/arena.h"
 #include "job/poll.h"
+#include "worker/run_spares.h"
 
 #include <uv.h>
 
@@ -14,15 +15,16 @@ struct run_files {
     const char *checkpoint; /* to read and write; exists when the attempt before has left one */
 };
 
-/* Makes the directory (mode 0700) below tmp_dir, writes the checkpoint (if it is not empty) and the
+/* Makes the directory (mode 0700) below tmp_dir, of a spare one if there is any, writes the checkpoint (if it is not empty) and the
  * payload, and opens that for reading; the descriptor is the caller's. What was made before it
  * failed is for run_files_remove. */
-enum rc run_files_make(const char *tmp_dir, const struct poll_lease *lease, struct str checkpoint,
-                       struct arena *arena, struct run_files *ret_files, int *ret_payload_fd,
-                       struct err *err);
+enum rc run_files_make(const char *tmp_dir, struct run_spares *spares,
+                       const struct poll_lease *lease, struct str checkpoint, struct arena *arena,
+                       struct run_files *ret_files, int *ret_payload_fd, struct err *err);
 /* What the command wrote as its result, checked, in the arena; empty when it wrote none. The error
  * continues "the result was dropped: ". */
 enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,
                          struct err *err);
 /* Removes all; what a command left behind beside the result in the background. */
-void run_files_remove(const struct run_files *files, uv_loop_t *loop);
+void run_files_remove(const struct run_files *files, const char *tmp_dir, struct run_spares *spares,
+                      uv_loop_t *loop);

@@ -111,13 +111,13 @@ static enum rc spawn(struct run_order *order, const struct run_host *host, uint6
     return spawner_run(host->spawner, run_id, &plan, mark, io->child, err);
 }
 
-enum rc run_order_launch(struct run_order *order, const struct run_host *host, uint64_t run_id,
+enum rc run_order_launch(struct run_order *order, struct run_host *host, uint64_t run_id,
                          struct str checkpoint, struct run_files *ret_files, struct arena *arena,
                          int ret_taps[2], struct err *err)
 {
     CLEANUP(close_stdio) struct stdio io = {{-1, -1, -1}, {-1, -1}};
-    TRY(run_files_make(host->tmp_dir, &order->lease, checkpoint, arena, ret_files, &io.child[0],
-                       err));
+    TRY(run_files_make(host->tmp_dir, &host->spares, &order->lease, checkpoint, arena, ret_files,
+                       &io.child[0], err));
     TRY(open_pipes(&io, err));
     TRY(spawn(order, host, run_id, ret_files, &io, err));
     memcpy(ret_taps, io.taps, sizeof(io.taps));

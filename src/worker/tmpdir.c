@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Of a directory itself: a block. Many file systems never make one smaller that had many entries. */
+enum { NEW_BYTES_MAX = 4096 };
 
 char *tmpdir_name(const char *root)
 {
@@ -51,6 +53,18 @@ static const char *next_name(DIR *dir)
             return entry->d_name;
     }
     return NULL;
+}
+
+bool tmpdir_is_new(const char *path)
+{
+    struct stat st;
+    DIR *dir = open_dir_at(AT_FDCWD, path);
+    if (dir == NULL)
+        return false;
+    bool is_new = fstat(dirfd(dir), &st) == 0 && (st.st_mode & 07777) == 0700 &&
+                  st.st_size <= NEW_BYTES_MAX && next_name(dir) == NULL;
+    closedir(dir);
+    return is_new;
 }
 
 /* True when the entry is gone: a file, a link, or an empty directory. */

@@ -5,11 +5,16 @@
 #pragma once
 #include "base/err.h"
 
+#include <stdbool.h>
+
 /* A path below root that nobody can guess and nobody has made; the caller's to free. Apart from
  * making it, so that the one who removes it in the end can be told before it exists. */
 char *tmpdir_name(const char *root);
 /* Makes it, mode 0700. */
 enum rc tmpdir_make(const char *path, struct err *err);
+
+/* True when it is as tmpdir_make made it: empty, mode 0700, and never was large. */
+bool tmpdir_is_new(const char *path);
 
 /* Removes a directory and all below it, without following links. Commands may have put anything
  * there: directories nested deeper than a stack or without permissions do not stop it. */
