@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"jobs", jobs_command, "list jobs"},
     {"executions", executions_command, "list runs of jobs"},
     {"queues", queues_command, "list queues; pause, resume or limit one"},
+    {"alerts", alerts_command, "list what somebody should know about"},
     {"breakers", breakers_command, "list what keeps failing and is left alone; reset one"},
     {"workers", workers_command, "list workers"},
     {"show", show_command, "show all about a job or an execution"},

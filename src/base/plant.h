@@ -49,6 +49,7 @@
     X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \
     X(dependency_forgotten, "a start loads no dependencies")                                       \
     X(skip_stops_early, "who waits for a skipped job is not told")                                 \
+    X(alert_forgotten, "an undone turn keeps its alert from being told")                           \
     X(probe_granted_twice, "a breaker that is half open lets everybody through")                   \
     X(breaker_forgotten, "a server that starts knows of no open breaker")                          \
     X(stopping_counts_as_over, "a cancelled job counts as over while it runs")

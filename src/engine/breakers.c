@@ -67,6 +67,8 @@ static void count(struct engine *e, struct breaker *b, const struct exec *x, boo
     change(e, b, &to);
     if (trips || probed)
         tell(e, b, SERVER);
+    if (trips)
+        alert_breaker_open(e, b);
 }
 
 static void free_probe(struct engine *e, struct breaker *b)

@@ -20,6 +20,18 @@ const struct engine_options engine_defaults = {
     .workers_max = 10000,
     .edges_max = 5000000,
     .point_ms = 60000,
+    .alerts = {.job_failed = true,
+               .worker_lost = true,
+               .breaker_open = true,
+               .quiet_ms = 600000,
+               .queue_age_ms = 900000,
+               .depth_warning = 100000,
+               .depth_critical = 1000000,
+               .window_ms = 300000,
+               .dead_letters = 100,
+               .rate_calls_min = 100,
+               .rate_warning_pct = 1,
+               .rate_critical_pct = 5},
     .breaker = {.window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000},
     .keep_bytes_max = 4096,
     .due_max = 10000,
@@ -71,6 +83,7 @@ void engine_free(struct engine *e)
     trades_free(&e->trades);
     heap_free(&e->dues);
     heap_free(&e->terms);
+    alerts_free(&e->alerts);
     free(e);
 }
 
@@ -82,6 +95,8 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->boot_ms = now.boot_ms;
     e->arena = arena;
     e->away = false;
+    e->begun++;
+    e->looks = false;
     e->due_question = NULL;
     e->horizon_before = e->horizon;
     memset(&e->touched, 0, sizeof e->touched);
@@ -89,6 +104,9 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->released, 0, sizeof e->released);
     memset(&e->events, 0, sizeof e->events);
     memset(&e->ended, 0, sizeof e->ended);
+    memset(&e->raised, 0, sizeof e->raised);
+    memset(&e->alert_marks, 0, sizeof e->alert_marks);
+    memset(&e->hushed, 0, sizeof e->hushed);
 }
 
 /* ---- commands */
@@ -233,6 +251,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_STATS] = decide_stats,
         [CMD_QUEUE] = decide_queue,
         [CMD_QUEUES] = decide_queues,
+        [CMD_ALERT_SENT] = decide_alert_sent,
         [CMD_BREAKERS] = decide_breakers,
         [CMD_RESET_BREAKER] = decide_reset_breaker,
         [CMD_PAUSE_JOB] = decide_pause,
@@ -289,6 +308,7 @@ void engine_tick(struct engine *e)
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));
+    alerts_look(e);
 }
 
 const struct delta *engine_seal(struct engine *e)

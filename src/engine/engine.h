@@ -32,6 +32,7 @@ struct engine_options {
     int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
                          * would count for nothing */
     struct breaker_rule breaker;
+    struct alert_rules alerts;
     size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
     size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */

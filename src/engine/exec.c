@@ -293,6 +293,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         t->error = (struct str){0}; /* of the attempt before */
     if (move->event == EV_SKIP)
         t->error = move->reason; /* so that lists tell it, too */
+    if (to.state == EXEC_FAILED || to.state == EXEC_TIMEOUT)
+        alert_job_failed(e, x, move->reason);
     if (exec_is_final(to.state))
         finish(e, x, move);
 }

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/plant.h"
 #include "base/vec.h"
+#include "engine/alerts.h"
 #include "engine/engine.h"
 #include "engine/ready.h"
 #include "job/lease.h"
@@ -30,8 +31,9 @@ struct queue_values {
 struct queue {
     struct str name;
     struct queue_values v;
-    uint32_t held;     /* leases */
-    struct list lanes; /* lane.sibling */
+    uint32_t held;                /* leases */
+    struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
+    struct list lanes;            /* lane.sibling */
     struct touched *touched;
     int64_t jobs[JOB_STATES]; /* as of the last commit */
     int64_t execs[EXEC_STATES];
@@ -247,10 +249,12 @@ struct engine {
     struct heap dues;  /* executions that wait, by the wall clock */
     struct heap terms; /* leases and workers, by the boot clock */
     struct trades trades;
+    struct alerts alerts;
     struct horizon horizon;
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
+    uint64_t begun;  /* turns so far, undone ones as well */
     int64_t now_ms;  /* wall clock */
     int64_t boot_ms; /* boot clock */
     struct arena *arena;
@@ -264,7 +268,12 @@ struct engine {
     VEC(struct attempt_rec) attempts;
     VEC(struct claim) released;
     VEC(struct event) events;
-    VEC(struct ended) ended; /* empty but within depends_over */
+    VEC(struct alert_rec) raised;
+    VEC(struct alert_mark) alert_marks;
+    VEC(struct hush *) hushed; /* keys that this turn raised */
+    bool looks;                /* this turn looked at queues, … */
+    int64_t look_next_ms;      /* … and when to look again */
+    VEC(struct ended) ended;   /* empty but within depends_over */
     struct delta delta;
 };
 
@@ -297,6 +306,8 @@ void rate_start(struct engine *e, struct job *job);
 /* The moment of a rate has come. */
 void rate_wake(struct engine *e, struct limit *limit);
 struct queue_rec queue_record(const struct queue *q);
+/* How long the oldest that is ready has waited; 0: nothing is. */
+int64_t queue_waited_ms(const struct engine *e, const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
 
@@ -311,6 +322,22 @@ void breaker_wake(struct engine *e, struct breaker *b);
 struct breaker_rec breaker_record(const struct breaker *b);
 void decide_breakers(struct engine *e, struct command *cmd);
 void decide_reset_breaker(struct engine *e, struct command *cmd);
+
+/* ---- alerts.c: what somebody should know about */
+
+void alert_job_failed(struct engine *e, const struct exec *x, struct str reason);
+/* The lease of the execution ended without a word. */
+void alert_worker_lost(struct engine *e, const struct exec *x);
+void alert_breaker_open(struct engine *e, const struct breaker *b);
+/* Looks at all queues, when it is time to. */
+void alerts_look(struct engine *e);
+/* The turn is durable, and so is this end of an execution. */
+void alerts_count(struct engine *e, const struct exec *x);
+/* There is something to look at. */
+void alerts_arm(struct engine *e);
+/* The turn is durable: what it told is not told again for a while. */
+void alerts_commit(struct engine *e);
+void decide_alert_sent(struct engine *e, struct command *cmd);
 
 /* ---- definition.c */
 

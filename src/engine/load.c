@@ -289,5 +289,7 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
     wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.limits.wakes, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);
+    if (e->alerts.look_ms > 0 && e->alerts.look_ms - now.boot_ms < wait_ms)
+        wait_ms = e->alerts.look_ms - now.boot_ms;
     return wait_ms > 0 ? wait_ms : 0;
 }

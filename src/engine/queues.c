@@ -166,7 +166,7 @@ static int64_t oldest_in(const struct track *track)
     return since_ms;
 }
 
-static int64_t waited_ms(const struct engine *e, const struct queue *q)
+int64_t queue_waited_ms(const struct engine *e, const struct queue *q)
 {
     int64_t waited_ms = 0;
     LIST_EACH(&q->lanes, lane)
@@ -186,7 +186,7 @@ static struct queue_view view_of(const struct engine *e, const struct queue *q, 
     struct queue_view view = {
         .queue = queue_record(q),
         .running = q->held,
-        .waited_ms = waited_ms(e, q),
+        .waited_ms = queue_waited_ms(e, q),
     };
     view.queue.name = arena_str(arena, view.queue.name);
     view.queue.paused_by = arena_str(arena, view.queue.paused_by);

@@ -145,6 +145,7 @@ void report_silence(struct engine *e, struct exec *x, struct str reason)
     } else if (started) {
         move.event = EV_LOST;
         outcome = OUTCOME_LOST;
+        alert_worker_lost(e, x);
     }
     exec_end_attempt(e, x, outcome, &nothing_known, reason);
     exec_move(e, x, &move);

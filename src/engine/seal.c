@@ -238,6 +238,10 @@ void seal_delta(struct engine *e)
         .attempt_count = e->attempts.len,
         .released = e->released.items,
         .released_count = e->released.len,
+        .alerts = e->raised.items,
+        .alert_count = e->raised.len,
+        .alert_marks = e->alert_marks.items,
+        .alert_mark_count = e->alert_marks.len,
     };
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->durable)

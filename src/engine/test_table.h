@@ -20,14 +20,15 @@
 
 struct table {
     struct arena arena;
-    struct map jobs;           /* struct job_rec */
-    struct map live;           /* struct exec_rec */
-    struct map history;        /* struct exec_rec */
-    struct map attempts;       /* struct attempt_rec, by attempt_key */
-    struct map workers;        /* struct worker_rec */
-    struct strmap claims;      /* struct claim, by name */
-    struct strmap queues;      /* struct queue_rec */
-    struct strmap breakers;    /* struct breaker_rec */
+    struct map jobs;        /* struct job_rec */
+    struct map live;        /* struct exec_rec */
+    struct map history;     /* struct exec_rec */
+    struct map attempts;    /* struct attempt_rec, by attempt_key */
+    struct map workers;     /* struct worker_rec */
+    struct strmap claims;   /* struct claim, by name */
+    struct strmap queues;   /* struct queue_rec */
+    struct strmap breakers; /* struct breaker_rec */
+    VEC(struct alert_rec *) alerts;
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
@@ -246,6 +247,12 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_queue(t, &d->queues[i]);
     for (size_t i = 0; i < d->breaker_count; i++)
         keep_breaker(t, &d->breakers[i]);
+    for (size_t i = 0; i < d->alert_count; i++) {
+        struct alert_rec *copy = table_copy(t, &d->alerts[i], sizeof *copy);
+        copy->key = arena_str(&t->arena, copy->key);
+        copy->text = arena_str(&t->arena, copy->text);
+        *VEC_PUSH(&t->arena, &t->alerts) = copy;
+    }
     for (size_t i = 0; i < d->rate_count; i++)
         keep_rate(t, &d->rates[i]);
     for (size_t i = 0; i < d->dependency_count; i++)

@@ -219,6 +219,8 @@ static void commit_counters(struct engine *e)
             q->execs[i] += q->execs_change[i];
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
+        if (q->execs[EXEC_QUEUED] > 0)
+            alerts_arm(e);
     }
 }
 
@@ -232,6 +234,8 @@ static void commit_edge(struct engine *e, struct edge *edge)
 static void commit_exec(struct engine *e, struct exec *x)
 {
     x->touched = NULL;
+    if (exec_is_final(x->v.state))
+        alerts_count(e, x);
     if (exec_is_final(x->v.state) || beyond_horizon(e, x)) {
         exec_unplace(e, x);
         exec_free(e, x);
@@ -275,6 +279,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     close_polls(e);
     if (!delta_is_empty(&e->delta))
         e->turn = e->delta.turn;
+    alerts_commit(e);
     commit_counters(e);
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->thing == THING_EDGE) /* before its job can be gone */

@@ -28,6 +28,7 @@ enum command_kind {
     CMD_QUEUES,   /* list them */
     CMD_BREAKERS, /* list those that have something to say */
     CMD_RESET_BREAKER,
+    CMD_ALERT_SENT, /* or given up */
     CMD_STATS,
 };
 
@@ -115,6 +116,7 @@ struct command {
         struct {
             struct str target;
         } breaker;
+        struct alert_mark alert;
         struct hello hello;
         struct poll poll;
     };

@@ -5,6 +5,7 @@
  * know before it can decide and memory does not hold. */
 #pragma once
 #include "base/arena.h"
+#include "job/alert.h"
 #include "job/breaker.h"
 #include "job/dependency.h"
 
@@ -232,6 +233,10 @@ struct delta {
     size_t rate_count;
     const struct breaker_rec *breakers; /* added or replaced; a closed one is forgotten */
     size_t breaker_count;
+    const struct alert_rec *alerts; /* new */
+    size_t alert_count;
+    const struct alert_mark *alert_marks; /* of those that are there; others are passed over */
+    size_t alert_mark_count;
     const struct dependency_rec *dependencies; /* added, or their state changed */
     size_t dependency_count;
     const struct counter *counters;
@@ -241,7 +246,8 @@ struct delta {
 static inline bool delta_is_empty(const struct delta *d)
 {
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
-               d->queue_count + d->rate_count + d->breaker_count + d->dependency_count ==
+               d->queue_count + d->rate_count + d->breaker_count + d->dependency_count +
+               d->alert_count + d->alert_mark_count ==
            0;
 }
 

@@ -11,10 +11,10 @@ request_step api_execution, api_execution_cancel, api_execution_retry,
     api_job_trigger;                         /* api_executions.c */
 request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
-    api_execution_checkpoint;                              /* api_checkpoints.c */
-request_step api_jobs, api_executions, api_job_executions; /* api_lists.c */
-request_step api_job_explain, api_execution_explain;       /* api_explain.c */
-request_step api_schedule_preview;                         /* api_schedule.c */
+    api_execution_checkpoint;                                          /* api_checkpoints.c */
+request_step api_alerts, api_jobs, api_executions, api_job_executions; /* api_lists.c */
+request_step api_job_explain, api_execution_explain;                   /* api_explain.c */
+request_step api_schedule_preview;                                     /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
     api_worker_drain;                         /* api_workers.c */
 request_step api_breakers, api_breaker_reset; /* api_breakers.c */

@@ -2,6 +2,7 @@
 #include "base/when.h"
 #include "server/api.h"
 #include "server/job_view.h"
+#include "wire/alert_json.h"
 
 #include <string.h>
 
@@ -192,6 +193,19 @@ static void look_executions(struct request *r, struct reader *reader)
     end_list(r, &w, page.next);
 }
 
+static void look_alerts(struct request *r, struct reader *reader)
+{
+    struct alert_page page;
+    struct json_writer w;
+    r->rc = reader->ops->alerts(reader, 0, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        alert_print(&w, &page.alerts[i]);
+    end_list(r, &w, page.next);
+}
+
 /* ---- the calls */
 
 static const char *const job_params[] = {"limit",          "cursor", "status", "queue",
@@ -207,6 +221,9 @@ static const char *const run_params[] = {"limit",         "cursor",         "sta
 static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, look_jobs};
 static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, look_executions};
 static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, look_executions};
+
+static const char *const alert_params[] = {"limit", "cursor", NULL};
+static struct list_kind alert_list = {.key = "alerts", .params = alert_params, .look = look_alerts};
 
 static void list_things(struct request *r, struct list_kind *kind)
 {
@@ -229,6 +246,11 @@ static void list_things(struct request *r, struct list_kind *kind)
 void api_jobs(struct request *r)
 {
     list_things(r, &job_list);
+}
+
+void api_alerts(struct request *r)
+{
+    list_things(r, &alert_list);
 }
 
 void api_executions(struct request *r)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 struct decider;
+struct herald;
 struct queries;
 struct tail;
 struct zones;
@@ -20,6 +21,7 @@ struct server {
     struct auth auth;
     struct decider *decider;   /* runs turns */
     struct queries *queries;   /* reads */
+    struct herald *herald;     /* sends alerts; NULL: nobody wants them */
     struct tail *tail;         /* keeps and follows output, and tells what happens */
     struct zones *zones;       /* time zones by name */
     int64_t started_ms;        /* wall clock */

@@ -33,17 +33,31 @@ struct decider {
     atomic_bool failed;
 };
 
-/* A hangup is a command of its own that nobody waits for. */
-struct hangup {
+/* A command of the server's own, for whose answer nobody waits. */
+struct errand {
     struct request request;
     struct arena arena;
 };
 
-static void forget_hangup(struct request *r)
+static struct errand *errand_new(enum command_kind kind)
 {
-    struct hangup *h = CONTAINER_OF(r, struct hangup, request);
-    arena_free(&h->arena);
-    free(h);
+    struct errand *errand = MEM_NEW(struct errand);
+    errand->request.cmd.kind = kind;
+    errand->request.cmd.arena = &errand->arena;
+    errand->request.cmd.actor = STR("server");
+    return errand;
+}
+
+static void errand_free(struct errand *errand)
+{
+    arena_free(&errand->arena);
+    free(errand);
+}
+
+static void errand_send(struct decider *d, struct errand *take_errand)
+{
+    if (mailbox_send_always(d->box, &take_errand->request.parcel.mail) != RC_OK)
+        errand_free(take_errand);
 }
 
 static void send_done(struct list *done)
@@ -51,8 +65,8 @@ static void send_done(struct list *done)
     for (struct list_node *node; (node = list_pop_front(done)) != NULL;) {
         struct command *cmd = CONTAINER_OF(node, struct command, node);
         struct request *r = CONTAINER_OF(cmd, struct request, cmd);
-        if (cmd->kind == CMD_HANGUP)
-            forget_hangup(r);
+        if (r->net == NULL)
+            errand_free(CONTAINER_OF(r, struct errand, request));
         else
             request_send_home(r);
     }
@@ -286,6 +300,21 @@ static struct engine_options engine_options(const struct server_options *options
     engine.park_ms = (int64_t)options->park_ms;
     engine.horizon_ms = (int64_t)options->horizon_ms;
     engine.point_ms = (int64_t)options->priority_age_ms;
+    engine.alerts = (struct alert_rules){
+        .job_failed = options->alert_job_failed,
+        .worker_lost = options->alert_worker_lost,
+        .breaker_open = options->alert_breaker_open,
+        .deliver = options->alert_webhooks[0] != '\0',
+        .quiet_ms = (int64_t)options->alert_quiet_ms,
+        .queue_age_ms = (int64_t)options->alert_queue_age_ms,
+        .depth_warning = options->alert_depth_warning,
+        .depth_critical = options->alert_depth_critical,
+        .window_ms = (int64_t)options->alert_window_ms,
+        .dead_letters = options->alert_dead_letters,
+        .rate_calls_min = options->alert_rate_calls_min,
+        .rate_warning_pct = (uint32_t)options->alert_rate_warning,
+        .rate_critical_pct = (uint32_t)options->alert_rate_critical,
+    };
     engine.breaker = (struct breaker_rule){
         .window_ms = (int64_t)options->breaker_window_ms,
         .calls_min = (uint32_t)options->breaker_calls_min,
@@ -330,14 +359,17 @@ enum rc decider_send(struct decider *d, struct request *r)
 
 void decider_hangup(struct decider *d, const struct request *r)
 {
-    struct hangup *h = MEM_NEW(struct hangup);
-    h->request.cmd.kind = CMD_HANGUP;
-    h->request.cmd.arena = &h->arena;
-    h->request.cmd.actor = STR("server");
-    h->request.cmd.target.id = r->cmd.poll.worker_id;
-    h->request.cmd.target.seq = r->cmd.poll.seq;
-    if (mailbox_send_always(d->box, &h->request.parcel.mail) != RC_OK)
-        forget_hangup(&h->request);
+    struct errand *errand = errand_new(CMD_HANGUP);
+    errand->request.cmd.target.id = r->cmd.poll.worker_id;
+    errand->request.cmd.target.seq = r->cmd.poll.seq;
+    errand_send(d, errand);
+}
+
+void decider_alert_sent(struct decider *d, const struct alert_mark *mark)
+{
+    struct errand *errand = errand_new(CMD_ALERT_SENT);
+    errand->request.cmd.alert = *mark;
+    errand_send(d, errand);
 }
 
 void decider_stop(struct decider *d)

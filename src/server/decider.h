@@ -12,6 +12,8 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
 enum rc decider_send(struct decider *d, struct request *r);
 /* A parked poll's client has left: stop offering it work. */
 void decider_hangup(struct decider *d, const struct request *r);
+/* Somebody was told, or nobody would listen. From any thread. */
+void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
 /* Takes nothing new, answers everything that waits, and ends the thread. */
 void decider_stop(struct decider *d);
 /* After stop, and after the tail has stopped: events borrow names from the engine. */

@@ -1,5 +1,6 @@
 #include "server/options.h"
 #include "loop/file.h"
+#include "server/herald.h"
 #include "server/settings.h"
 
 #include <string.h>
@@ -140,6 +141,8 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     if (o->checkpoint_bytes_max > o->request_bytes_max)
         return err_set(err, RC_INVALID,
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
+    if (herald_check(o->alert_webhooks, err) != RC_OK)
+        return err_note(err, "alert_webhooks");
     return RC_OK;
 }
 

@@ -49,6 +49,21 @@ struct server_options {
     uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
     uint64_t idle_timeout_ms;      /* a connection without requests is closed */
 
+    /* Alerts (job/alert.h); a zero switches a rule off. */
+    const char *alert_webhooks; /* addresses, comma-separated; empty: nobody is told */
+    bool alert_job_failed;
+    bool alert_worker_lost;
+    bool alert_breaker_open;
+    uint64_t alert_quiet_ms;
+    uint64_t alert_queue_age_ms;
+    uint64_t alert_depth_warning;
+    uint64_t alert_depth_critical;
+    uint64_t alert_window_ms;
+    uint64_t alert_dead_letters;
+    uint64_t alert_rate_calls_min;
+    uint64_t alert_rate_warning; /* percent */
+    uint64_t alert_rate_critical;
+
     /* Breakers (job/breaker.h). */
     uint64_t breaker_percent; /* 0: there are none */
     uint64_t breaker_calls_min;

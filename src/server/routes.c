@@ -48,6 +48,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/queues/{}"),                  api_queue_change,         JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/pause"),            api_queue_pause,          JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/resume"),           api_queue_resume,         JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/alerts"),                     api_alerts,               JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/breakers"),                   api_breakers,             JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/breakers/reset"),             api_breaker_reset,        JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                     api_events,               ANY},

@@ -7,6 +7,7 @@
 #include "loop/zones.h"
 #include "server/context.h"
 #include "server/decider.h"
+#include "server/herald.h"
 #include "server/local_worker.h"
 #include "server/net.h"
 #include "server/queries.h"
@@ -122,6 +123,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
+    TRY(herald_start(s, &s->herald, err));
     return start_nets(p, err);
 }
 
@@ -182,6 +184,7 @@ static void stop(struct process *p)
     struct server *s = &p->server;
     for (size_t i = 0; i < p->net_count; i++)
         net_drain(p->nets[i]);
+    herald_stop(s->herald);
     if (s->decider != NULL)
         decider_stop(s->decider);
     if (s->queries != NULL)

@@ -21,6 +21,7 @@
 /* A row of each kind. A field that is called otherwise than its setting has the name before it. */
 #define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
 #define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
+#define SWITCH_ON(field, help) {#field, SETTING_BOOL, AT(field), "true", 0, 0, NULL, help}
 #define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
 #define NUMBER(field, def, min, max, help) RANGE(field, SETTING_NUMBER, def, min, max, help)
 #define BYTES(field, def, min, max, help) RANGE(field, SETTING_BYTES, def, min, max, help)
@@ -68,6 +69,19 @@ static const struct setting settings_table[] = {
     NUMBER(breaker_calls_min, "5", 1, 1000000, "fewer calls than this say nothing about a target"),
     TIME(breaker_window_ms, "1m", SECOND, DAY, "calls that ended within this count"),
     TIME(breaker_rest_ms, "30s", 100, DAY, "how long a failing target is left alone"),
+    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas"),
+    SWITCH_ON(alert_job_failed, "alert when an execution failed for good"),
+    SWITCH_ON(alert_worker_lost, "alert when a worker vanished with work"),
+    SWITCH_ON(alert_breaker_open, "alert when a target is left alone"),
+    TIME(alert_quiet_ms, "10m", SECOND, 30 * DAY, "the same thing is told once within this"),
+    TIME(alert_queue_age_ms, "15m", 0, 365 * DAY, "alert when something waits for this long; 0: never"),
+    NUMBER(alert_depth_warning, "100000", 0, 1000000000, "warn when more wait in a queue; 0: never"),
+    NUMBER(alert_depth_critical, "1000000", 0, 1000000000, "critical when more wait; 0: never"),
+    TIME(alert_window_ms, "5m", 0, DAY, "what failed within this counts for the next four; 0: none"),
+    NUMBER(alert_dead_letters, "100", 0, 1000000000, "alert when more failed for good; 0: never"),
+    NUMBER(alert_rate_calls_min, "100", 1, 1000000000, "fewer ends in a queue say nothing"),
+    NUMBER(alert_rate_warning, "1", 0, 100, "warn when more percent failed; 0: never"),
+    NUMBER(alert_rate_critical, "5", 0, 100, "critical when more percent failed; 0: never"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };

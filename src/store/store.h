@@ -150,6 +150,12 @@ struct exec_page {
     uint64_t next;
 };
 
+struct alert_page {
+    struct alert_rec *alerts;
+    size_t count;
+    uint64_t next;
+};
+
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
     SIDE_UPSTREAMS,  /* what it waits for */
@@ -174,6 +180,9 @@ struct reader_ops {
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                      struct exec_page *ret_page, struct err *);
+    /* A page of alerts, newest first: all of them (state 0), or those that are pending. */
+    enum rc (*alerts)(struct reader *, enum alert_state state, const struct page *, struct arena *,
+                      struct alert_page *ret_page, struct err *);
     void (*close)(struct reader *);
 };
 

@@ -307,6 +307,40 @@ static void a_rate_is_kept_until_it_is_forgotten(void **state)
     assert_int_equal(l.rates.items[0].interval_us, 250000);
 }
 
+static void alerts_are_listed_and_marked(void **state)
+{
+    struct world *w = *state;
+    struct alert_rec alerts[] = {
+        {10, T0, ALERT_JOB_FAILED, ALERT_CRITICAL, ALERT_PENDING, STR("job_failed:a"),
+         STR("failed"), STR("mail"), 4, 5, 0},
+        {20, T0 + 1, ALERT_QUEUE_OLD, ALERT_WARNING, ALERT_PENDING, STR("queue_old:b"), STR("old"),
+         STR("b"), 0, 0, 7},
+        {30, T0 + 2, ALERT_WORKER_LOST, ALERT_WARNING, ALERT_KEPT, STR("w"), STR("lost"), STR(""),
+         0, 0, 0},
+    };
+    const struct alert_mark marks[] = {{10, ALERT_SENT}, {99, ALERT_SENT}};
+    struct reader *reader;
+    struct alert_page page;
+    struct err err;
+    CLEANUP(arena_free) struct arena arena = {0};
+    world_commit(w, (struct delta){.alerts = alerts, .alert_count = 3});
+    world_commit(w, (struct delta){.alert_marks = marks, .alert_mark_count = 2});
+    assert_rc(w->store->ops->reader(w->store, &reader, &err), RC_OK);
+    struct page newest = {.limit = 2};
+    assert_rc(reader->ops->alerts(reader, 0, &newest, &arena, &page, &err), RC_OK);
+    assert_true(page.count == 2 && page.next == 20 && page.alerts[0].id == 30);
+    assert_true(page.alerts[1].repeats == 7 && page.alerts[1].kind == ALERT_QUEUE_OLD);
+    newest.before = page.next;
+    assert_rc(reader->ops->alerts(reader, 0, &newest, &arena, &page, &err), RC_OK);
+    assert_true(page.count == 1 && page.next == 0 && page.alerts[0].state == ALERT_SENT);
+    assert_str(page.alerts[0].text, STR("failed"));
+    assert_true(page.alerts[0].job_id == 4 && page.alerts[0].exec_id == 5);
+    newest.before = 0;
+    assert_rc(reader->ops->alerts(reader, ALERT_PENDING, &newest, &arena, &page, &err), RC_OK);
+    assert_true(page.count == 1 && page.alerts[0].id == 20);
+    reader->ops->close(reader);
+}
+
 static void a_breaker_is_kept_until_it_closes(void **state)
 {
     struct world *w = *state;
@@ -463,6 +497,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(what_was_decided_about_a_queue_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(a_breaker_is_kept_until_it_closes),
+    PROMISE(alerts_are_listed_and_marked),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),

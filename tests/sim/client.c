@@ -381,6 +381,17 @@ static void reset_breaker(struct world *w)
     net_send(w, call);
 }
 
+/* As the herald does, once somebody has taken it. */
+static void mark_alert(struct world *w)
+{
+    const struct model *m = &w->model;
+    if (m->alerts.len == 0)
+        return;
+    struct call *call = call_new(w, CMD_ALERT_SENT, STR("server"));
+    call->cmd.alert = (struct alert_mark){m->alerts.items[pick(w, m->alerts.len)].id, ALERT_SENT};
+    net_send(w, call);
+}
+
 /* Beside other work, so that one turn may take both. */
 static void run_cancelled_again(struct world *w)
 {
@@ -393,7 +404,7 @@ static void run_cancelled_again(struct world *w)
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 27);
+    uint64_t dice = pick(w, 30);
     uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
     uint64_t paused = some_paused(w);
     if (dice < 4 && w->scene.pauses)
@@ -404,10 +415,12 @@ static void meddle(struct world *w)
         send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
     else if (dice < 17)
         send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
-    else if (dice < 20)
+    else if (dice < 22)
         run_cancelled_again(w);
-    else if (dice < 21)
+    else if (dice < 23)
         reset_breaker(w);
+    else if (dice < 24)
+        mark_alert(w);
     else
         change_queue(w);
 }

@@ -548,6 +548,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
             slots_check(w, job);
     }
     model_check_waits(w);
+    alerts_keep(w, delta, view);
 }
 
 /* ---- what is not kept by the store: until when a lease holds */

@@ -103,6 +103,14 @@ struct model_breaker {
     uint64_t loads;         /* … as far as the server of that time is concerned */
 };
 
+/* The newest alert of a key. */
+struct model_alert {
+    struct str key;
+    uint64_t id;
+    int64_t told_ms; /* boot clock */
+    uint64_t loads;  /* model.loads, then */
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
@@ -116,6 +124,7 @@ struct model {
     VEC(struct queue_rec) queues; /* those that somebody decided about */
     VEC(struct model_rate) rates;
     VEC(struct model_breaker) breakers;
+    VEC(struct model_alert) alerts;
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
@@ -179,6 +188,10 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
 void limits_keep_queue(struct world *w, const struct queue_rec *rec);
 /* It was granted in this turn, and everything else of the turn is kept. */
 void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
+
+/* ---- alerts */
+
+void alerts_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
 
 /* ---- targets that are left alone */
 

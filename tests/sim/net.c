@@ -71,6 +71,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     case CMD_POLL: repeat_poll(copy, &call->cmd.poll); break;
     case CMD_REGISTER: copy->cmd.hello = call->cmd.hello; break; /* its texts are literals */
     case CMD_QUEUE: copy->cmd.queue = call->cmd.queue; break;
+    case CMD_ALERT_SENT: copy->cmd.alert = call->cmd.alert; break;
     case CMD_RESET_BREAKER: copy->cmd.breaker = call->cmd.breaker; break;
     default: copy->cmd.target = call->cmd.target; break;
     }

@@ -36,6 +36,9 @@ static void draw_scene(struct world *w)
         .percent = pick(w, 2) == 0 ? 0 : 20 + (uint32_t)pick(w, 80),
         .rest_ms = pick_ms(w, 100, 4000),
     };
+    s->engine.alerts.quiet_ms = pick_ms(w, 1000, 600000);
+    s->engine.alerts.queue_age_ms = pick_ms(w, 1000, 60000);
+    s->engine.alerts.deliver = pick(w, 2) == 0;
     s->engine.due_max = 1 + pick(w, 20);
     s->engine.load_max = 1 + pick(w, 20);
     s->workers = 1 + pick(w, WORKERS_MAX);

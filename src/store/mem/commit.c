@@ -201,6 +201,13 @@ static void apply_rate(struct mem_store *m, const struct rate_change *change)
     strmap_put(&m->rates, kept->key, kept);
 }
 
+static void apply_alert_mark(struct mem_store *m, const struct alert_mark *mark)
+{
+    struct alert_rec *alert = map_get(&m->alerts, mark->id);
+    if (alert != NULL)
+        alert->state = mark->state;
+}
+
 static void apply_breaker(struct mem_store *m, const struct breaker_rec *breaker)
 {
     kept_breaker_free(strmap_remove(&m->breakers, breaker->target));
@@ -256,6 +263,12 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_queue(m, &delta->queues[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
+    for (size_t i = 0; i < delta->alert_count; i++) {
+        map_put(&m->alerts, delta->alerts[i].id, kept_alert(&delta->alerts[i]));
+        raise_newest(m, delta->alerts[i].id);
+    }
+    for (size_t i = 0; i < delta->alert_mark_count; i++)
+        apply_alert_mark(m, &delta->alert_marks[i]);
     for (size_t i = 0; i < delta->breaker_count; i++)
         apply_breaker(m, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)

@@ -225,6 +225,46 @@ static enum rc list_execs(struct reader *reader, const struct filter *filter,
     return RC_OK;
 }
 
+static int alert_newest_first(const void *a, const void *b)
+{
+    uint64_t left = (*(struct alert_rec *const *)a)->id;
+    uint64_t right = (*(struct alert_rec *const *)b)->id;
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static struct alert_rec copy_alert(struct arena *arena, struct alert_rec alert)
+{
+    alert.key = arena_str(arena, alert.key);
+    alert.text = arena_str(arena, alert.text);
+    alert.queue = arena_str(arena, alert.queue);
+    return alert;
+}
+
+static enum rc list_alerts(struct reader *reader, enum alert_state state, const struct page *page,
+                           struct arena *arena, struct alert_page *ret_page, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct alert_rec **found = ARENA_ARRAY(arena, struct alert_rec *, m->alerts.len + 1);
+    size_t count = 0;
+    MAP_EACH(&m->alerts, slot)
+    {
+        struct alert_rec *alert = slot->value;
+        if (on_page(page, alert->id) && (state == 0 || alert->state == state))
+            found[count++] = alert;
+    }
+    qsort(found, count, sizeof(struct alert_rec *), alert_newest_first);
+    size_t shown = count < page->limit ? count : page->limit;
+    struct alert_rec *alerts = ARENA_ARRAY(arena, struct alert_rec, shown);
+    for (size_t i = 0; i < shown; i++)
+        alerts[i] = copy_alert(arena, *found[i]);
+    pthread_mutex_unlock(&m->lock);
+    uint64_t next = count > shown && shown > 0 ? alerts[shown - 1].id : 0;
+    *ret_page = (struct alert_page){.alerts = alerts, .count = shown, .next = next};
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -237,6 +277,7 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .jobs = list_jobs,
     .execs = list_execs,
+    .alerts = list_alerts,
     .close = close_reader,
 };
 

@@ -93,6 +93,15 @@ struct rate_rec *kept_rate(const struct rate_rec *rate)
     return kept;
 }
 
+struct alert_rec *kept_alert(const struct alert_rec *alert)
+{
+    struct alert_rec *kept = mem_dup(alert, sizeof *alert);
+    kept->key = kept_text(alert->key);
+    kept->text = kept_text(alert->text);
+    kept->queue = kept_text(alert->queue);
+    return kept;
+}
+
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker)
 {
     struct breaker_rec *kept = mem_dup(breaker, sizeof *breaker);
@@ -146,6 +155,14 @@ void kept_rate_free(struct rate_rec *rate)
         return;
     kept_text_free(&rate->key);
     free(rate);
+}
+
+void kept_alert_free(struct alert_rec *alert)
+{
+    kept_text_free(&alert->key);
+    kept_text_free(&alert->text);
+    kept_text_free(&alert->queue);
+    free(alert);
 }
 
 void kept_breaker_free(struct breaker_rec *breaker)

@@ -12,12 +12,14 @@ struct exec_rec *kept_exec(const struct exec_rec *exec);
 struct worker_rec *kept_worker(const struct worker_rec *worker);
 struct queue_rec *kept_queue(const struct queue_rec *queue);
 struct rate_rec *kept_rate(const struct rate_rec *rate);
+struct alert_rec *kept_alert(const struct alert_rec *alert);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
 void kept_worker_free(struct worker_rec *worker);
 void kept_queue_free(struct queue_rec *queue);
 void kept_rate_free(struct rate_rec *rate);
+void kept_alert_free(struct alert_rec *alert);
 void kept_breaker_free(struct breaker_rec *breaker);
 
 /* Copies into an arena. */

@@ -389,6 +389,9 @@ static void free_rows(struct mem_store *m)
     strmap_free(&m->queues);
     for (size_t i = 0; i < m->dependencies.cap; i++)
         free(m->dependencies.slots[i].value);
+    MAP_EACH(&m->alerts, slot)
+    kept_alert_free(slot->value);
+    map_free(&m->alerts);
     for (size_t i = 0; i < m->breakers.cap; i++)
         kept_breaker_free(m->breakers.slots[i].value);
     strmap_free(&m->breakers);

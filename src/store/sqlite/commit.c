@@ -276,6 +276,31 @@ static enum rc keep_rate(struct db *db, const struct rate_change *change, struct
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_alert(struct db *db, const struct alert_rec *alert, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_ALERT);
+    stmt_u64(&stmt, alert->id);
+    stmt_i64(&stmt, alert->at_ms);
+    stmt_i64(&stmt, alert->kind);
+    stmt_i64(&stmt, alert->level);
+    stmt_i64(&stmt, alert->state);
+    stmt_text(&stmt, alert->key);
+    stmt_text(&stmt, alert->text);
+    stmt_text(&stmt, alert->queue);
+    stmt_u64(&stmt, alert->job_id);
+    stmt_u64(&stmt, alert->exec_id);
+    stmt_u64(&stmt, alert->repeats);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc mark_alert(struct db *db, const struct alert_mark *mark, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_MARK_ALERT);
+    stmt_i64(&stmt, mark->state);
+    stmt_u64(&stmt, mark->id);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_breaker(struct db *db, const struct breaker_rec *breaker, struct err *err)
 {
     bool forget = breaker->state == BREAKER_CLOSED;
@@ -336,6 +361,8 @@ static struct ids delta_ids(const struct delta *delta)
         ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
     for (size_t i = 0; i < delta->exec_count; i++)
         ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
+    for (size_t i = 0; i < delta->alert_count; i++)
+        ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
     for (size_t i = 0; i < delta->worker_count; i++) {
         if (delta->workers[i].worker.id > ids.newest)
             ids.newest = delta->workers[i].worker.id;
@@ -381,6 +408,10 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_queue(db, &delta->queues[i], err));
     for (size_t i = 0; i < delta->rate_count; i++)
         TRY(keep_rate(db, &delta->rates[i], err));
+    for (size_t i = 0; i < delta->alert_count; i++)
+        TRY(keep_alert(db, &delta->alerts[i], err));
+    for (size_t i = 0; i < delta->alert_mark_count; i++)
+        TRY(mark_alert(db, &delta->alert_marks[i], err));
     for (size_t i = 0; i < delta->breaker_count; i++)
         TRY(keep_breaker(db, &delta->breakers[i], err));
     for (size_t i = 0; i < delta->dependency_count; i++)

@@ -290,6 +290,13 @@ REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_
 -- name: forget_rate
 DELETE FROM rate WHERE key = :key;
 
+-- name: insert_alert
+INSERT INTO alert (id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats)
+VALUES (:id, :at_ms, :kind, :level, :state, :key, :text, :queue, :job_id, :exec_id, :repeats);
+
+-- name: mark_alert
+UPDATE alert SET state = :state WHERE id = :id;
+
 -- name: put_breaker
 REPLACE INTO breaker (target, state, opened_ms, until_ms, probe)
 VALUES (:target, :state, :opened_ms, :until_ms, :probe);
@@ -384,6 +391,14 @@ WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;
+
+-- name: list_alerts
+SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM alert
+WHERE id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_alerts_pending
+SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM alert
+WHERE state = 2 AND id < :before ORDER BY id DESC LIMIT :limit;
 
 -- name: list_jobs
 SELECT r.* FROM (

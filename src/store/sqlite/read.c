@@ -141,6 +141,32 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
     return RC_OK;
 }
 
+static enum rc list_alerts(struct reader *reader, enum alert_state state, const struct page *page,
+                           struct arena *arena, struct alert_page *ret_page, struct err *err)
+{
+    enum sql sql = state == ALERT_PENDING ? SQL_LIST_ALERTS_PENDING : SQL_LIST_ALERTS;
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), sql);
+    VEC(struct alert_rec) found = {0};
+    stmt_i64(&stmt, page->before == 0 ? INT64_MAX : (int64_t)page->before);
+    stmt_u64(&stmt, page->limit + 1);
+    for (;;) {
+        bool more;
+        struct alert_rec alert;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_alert(&row, &alert))
+            *VEC_PUSH(arena, &found) = alert;
+    }
+    *ret_page = (struct alert_page){.alerts = found.items, .count = found.len};
+    if (found.len > page->limit) {
+        ret_page->count = page->limit;
+        ret_page->next = found.items[page->limit - 1].id;
+    }
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -154,6 +180,7 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
+    .alerts = list_alerts,
     .close = close_reader,
 };
 

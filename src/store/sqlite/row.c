@@ -225,6 +225,24 @@ bool row_rate(struct row *row, struct rate_rec *ret_rate)
     return makes_sense(row);
 }
 
+bool row_alert(struct row *row, struct alert_rec *ret_alert)
+{
+    struct alert_rec alert = {0};
+    alert.id = row_id(row);
+    alert.at_ms = row_ms(row);
+    alert.kind = (enum alert_kind)in_range(row, ALERT_NONE + 1, ALERT_KINDS - 1);
+    alert.level = (enum alert_level)in_range(row, ALERT_WARNING, ALERT_CRITICAL);
+    alert.state = (enum alert_state)in_range(row, ALERT_KEPT, ALERT_STATES - 1);
+    alert.key = row_text(row);
+    alert.text = row_text(row);
+    alert.queue = row_text(row);
+    alert.job_id = row_u64(row);
+    alert.exec_id = row_u64(row);
+    alert.repeats = row_u64(row);
+    *ret_alert = alert;
+    return makes_sense(row);
+}
+
 bool row_breaker(struct row *row, struct breaker_rec *ret_breaker)
 {
     struct breaker_rec breaker = {0};

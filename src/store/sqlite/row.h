@@ -33,6 +33,7 @@ bool row_attempt(struct row *row, struct attempt_rec *ret_attempt);
 bool row_worker(struct row *row, struct worker_rec *ret_worker);
 bool row_queue(struct row *row, struct queue_rec *ret_queue);
 bool row_rate(struct row *row, struct rate_rec *ret_rate);
+bool row_alert(struct row *row, struct alert_rec *ret_alert);
 bool row_breaker(struct row *row, struct breaker_rec *ret_breaker);
 bool row_dependency(struct row *row, struct dependency_rec *ret_dependency);
 bool row_counter(struct row *row, struct counter *ret_counter);

@@ -1,0 +1,186 @@
+/* What somebody should know about: told once, in the turn that gave rise to it. */
+#include "engine/test_engine.h"
+
+/* The alerts of one kind that were kept. */
+static size_t count_of(const struct world *w, enum alert_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->table.alerts.len; i++)
+        count += w->table.alerts.items[i]->kind == kind;
+    return count;
+}
+
+static const struct alert_rec *newest(const struct world *w)
+{
+    assert_true(w->table.alerts.len > 0);
+    return w->table.alerts.items[w->table.alerts.len - 1];
+}
+
+static void fail_one(struct world *w, struct fake *f)
+{
+    SUBMIT(w, .handler = "mail");
+    struct poll_lease lease = fake_start(w, f);
+    ask_report(w, f, &lease, OUTCOME_PERMANENT);
+    world_turn(w);
+}
+
+static struct engine_options without_breakers(void)
+{
+    struct engine_options options = engine_defaults;
+    options.breaker.percent = 0;
+    return options;
+}
+
+static void a_failure_for_good_is_told_once_within_the_quiet_time(void **state)
+{
+    (void)state;
+    struct engine_options options = without_breakers();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    fail_one(&w, &f);
+    assert_int_equal(count_of(&w, ALERT_JOB_FAILED), 1);
+    assert_int_equal(newest(&w)->level, ALERT_CRITICAL);
+    assert_int_equal(newest(&w)->repeats, 0);
+    fail_one(&w, &f);
+    fail_one(&w, &f);
+    assert_int_equal(count_of(&w, ALERT_JOB_FAILED), 1);
+    world_pass(&w, w.options.alerts.quiet_ms);
+    f = HIRE(&w, .slots = 4, .handlers = "mail");
+    fail_one(&w, &f);
+    assert_int_equal(count_of(&w, ALERT_JOB_FAILED), 2);
+    assert_int_equal(newest(&w)->repeats, 2);
+}
+
+static void a_failure_that_is_retried_is_not_told(void **state)
+{
+    (void)state;
+    struct engine_options options = without_breakers();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 4);
+    SUBMIT(&w, .retries = 1);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_report(&w, &f, &lease, OUTCOME_FAILED);
+    world_turn(&w);
+    assert_int_equal(w.table.alerts.len, 0);
+}
+
+static void jobs_of_other_names_are_other_matters(void **state)
+{
+    (void)state;
+    struct engine_options options = without_breakers();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 4);
+    const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        SUBMIT(&w, .name = names[i]);
+        struct poll_lease lease = fake_start(&w, &f);
+        ask_report(&w, &f, &lease, OUTCOME_PERMANENT);
+        world_turn(&w);
+    }
+    assert_int_equal(count_of(&w, ALERT_JOB_FAILED), 2);
+}
+
+static void a_worker_that_vanishes_with_work_is_told(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4);
+    SUBMIT(&w, .queue = "mail");
+    fake_start(&w, &f);
+    world_pass(&w, w.options.lease_ms + w.options.park_ms);
+    assert_int_equal(count_of(&w, ALERT_WORKER_LOST), 1);
+    assert_true(str_eq(newest(&w)->queue, STR("mail")));
+}
+
+static void a_breaker_that_opens_is_told(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    for (int i = 0; i < 5; i++)
+        fail_one(&w, &f);
+    assert_int_equal(count_of(&w, ALERT_BREAKER_OPEN), 1);
+    assert_true(str_eq(newest(&w)->key, STR("breaker_open:handler:mail")));
+}
+
+static void what_waits_for_too_long_is_told_unless_somebody_paused_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    SUBMIT(&w, .queue = "mail");
+    SUBMIT(&w, .queue = "held");
+    struct asked *pause = ask(&w, CMD_QUEUE);
+    pause->cmd.queue = (struct queue_wish){.name = STR("held"), .run = QUEUE_PAUSE};
+    world_turn(&w);
+    for (int64_t ms = 0; ms < w.options.alerts.queue_age_ms + MINUTE_MS; ms += MINUTE_MS)
+        world_pass(&w, MINUTE_MS);
+    assert_int_equal(count_of(&w, ALERT_QUEUE_OLD), 1);
+    assert_true(str_eq(newest(&w)->queue, STR("mail")));
+}
+
+static void a_long_queue_is_told_and_a_very_long_one_again(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.alerts.depth_warning = 2;
+    options.alerts.depth_critical = 4;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 3; i++)
+        SUBMIT(&w, .queue = "mail");
+    world_turn(&w);
+    world_pass(&w, 10000);
+    assert_int_equal(count_of(&w, ALERT_QUEUE_DEPTH), 1);
+    assert_int_equal(newest(&w)->level, ALERT_WARNING);
+    SUBMIT(&w, .queue = "mail");
+    SUBMIT(&w, .queue = "mail");
+    world_turn(&w);
+    world_pass(&w, 10000);
+    assert_int_equal(count_of(&w, ALERT_QUEUE_DEPTH), 2);
+    assert_int_equal(newest(&w)->level, ALERT_CRITICAL);
+}
+
+static void a_queue_where_too_much_fails_is_told(void **state)
+{
+    (void)state;
+    struct engine_options options = without_breakers();
+    options.alerts.rate_calls_min = 5;
+    options.alerts.dead_letters = 4;
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    for (int i = 0; i < 5; i++)
+        fail_one(&w, &f);
+    world_pass(&w, 10000);
+    assert_int_equal(count_of(&w, ALERT_FAILURE_RATE), 1);
+    assert_int_equal(count_of(&w, ALERT_DEAD_LETTERS), 1);
+}
+
+static void an_idle_engine_looks_at_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    fail_one(&w, &f);
+    assert_true(w.engine->alerts.look_ms > 0);
+    for (int i = 0; i < 40; i++)
+        world_pass(&w, 10000);
+    assert_int_equal(w.engine->alerts.look_ms, 0);
+    for (int i = 0; i < 70; i++)
+        world_pass(&w, 10000);
+    assert_int_equal(w.engine->alerts.look_ms, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failure_for_good_is_told_once_within_the_quiet_time),
+        cmocka_unit_test(a_failure_that_is_retried_is_not_told),
+        cmocka_unit_test(jobs_of_other_names_are_other_matters),
+        cmocka_unit_test(a_worker_that_vanishes_with_work_is_told),
+        cmocka_unit_test(a_breaker_that_opens_is_told),
+        cmocka_unit_test(what_waits_for_too_long_is_told_unless_somebody_paused_it),
+        cmocka_unit_test(a_long_queue_is_told_and_a_very_long_one_again),
+        cmocka_unit_test(a_queue_where_too_much_fails_is_told),
+        cmocka_unit_test(an_idle_engine_looks_at_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+#include "server/herald.h"
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "loop/file.h"
+#include "loop/mailbox.h"
+#include "loop/thread.h"
+#include "server/decider.h"
+#include "store/store.h"
+#include "wire/alert_json.h"
+#include "wire/post.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    WEBHOOKS_MAX = 8,
+    SECRET_BYTES = 24,
+    SECRET_TEXT_MAX = 128,
+    PAGE = 100, /* alerts looked at in one go */
+    LOOK_US = 1000000,
+    POST_TIMEOUT_MS = 10000,
+    RETRY_FIRST_US = 5000000,
+    MESSAGE_BYTES_MAX = 1 << 16,
+};
+
+#define RETRY_LAST_US (INT64_C(3600) * 1000000)
+#define GIVE_UP_MS (INT64_C(24) * 3600 * 1000)
+#define SECRET_PREFIX "whsec_"
+
+/* How far one alert has come. */
+struct delivery {
+    uint64_t alert_id;
+    unsigned taken; /* a bit for each address */
+    unsigned tries;
+    int64_t next_us; /* mono clock */
+    bool over;       /* sent or given up; a turn has been told */
+    enum alert_state end;
+};
+
+struct herald {
+    struct server *server;
+    struct thread *thread;
+    struct mailbox *box; /* nobody writes: it is closed to end the thread */
+    struct reader *reader;
+    struct arena arena;    /* of one look */
+    struct map deliveries; /* alert id -> struct delivery, owned; those that are pending */
+    char *urls;            /* owned; the addresses, each NUL-ended */
+    const char *webhooks[WEBHOOKS_MAX];
+    unsigned webhook_count;
+    unsigned char secret[SECRET_BYTES];
+};
+
+/* ---- the secret */
+
+static enum rc make_secret(const char *path, struct err *err)
+{
+    unsigned char random[SECRET_BYTES];
+    char text[SECRET_TEXT_MAX] = SECRET_PREFIX;
+    randombytes_buf(random, sizeof random);
+    sodium_bin2base64(text + strlen(SECRET_PREFIX), sizeof text - strlen(SECRET_PREFIX), random,
+                      sizeof random, sodium_base64_VARIANT_ORIGINAL);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == EEXIST ? RC_OK : err_set(err, RC_IO, "%s: %s", path, strerror(errno));
+    size_t len = strlen(text);
+    text[len++] = '\n';
+    bool written = write(fd, text, len) == (ssize_t)len && fsync(fd) == 0;
+    close(fd);
+    return written ? RC_OK : err_set(err, RC_IO, "%s: %s", path, strerror(errno));
+}
+
+static enum rc read_secret(struct herald *h, struct err *err)
+{
+    char path[4096];
+    struct str text;
+    size_t len;
+    snprintf(path, sizeof path, "%s/webhook.key", h->server->options->data_dir);
+    TRY(make_secret(path, err));
+    TRY(file_read(path, SECRET_TEXT_MAX, &h->arena, &text, err));
+    text = str_trim(text);
+    if (!str_starts(text, STR(SECRET_PREFIX)))
+        return err_set(err, RC_INVALID, "%s: must begin with " SECRET_PREFIX, path);
+    text = str_from(text, strlen(SECRET_PREFIX));
+    if (sodium_base642bin(h->secret, sizeof h->secret, text.ptr, text.len, NULL, &len, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) != 0 ||
+        len != sizeof h->secret)
+        return err_set(err, RC_INVALID, "%s: %d bytes in base64 are wanted behind " SECRET_PREFIX,
+                       path, SECRET_BYTES);
+    return RC_OK;
+}
+
+/* ---- one post */
+
+/* "v1," and the base64 of HMAC-SHA256 over "id.timestamp.body". */
+static struct str sign(struct herald *h, const char *id, int64_t at_s, struct str body)
+{
+    unsigned char mac[crypto_auth_hmacsha256_BYTES];
+    char text[sodium_base64_ENCODED_LEN(sizeof mac, sodium_base64_VARIANT_ORIGINAL)];
+    struct str signed_text =
+        arena_printf(&h->arena, "%s.%" PRId64 ".%.*s", id, at_s, STR_ARG(body));
+    crypto_auth_hmacsha256_state state;
+    crypto_auth_hmacsha256_init(&state, h->secret, sizeof h->secret);
+    crypto_auth_hmacsha256_update(&state, (const unsigned char *)signed_text.ptr, signed_text.len);
+    crypto_auth_hmacsha256_final(&state, mac);
+    sodium_bin2base64(text, sizeof text, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
+    return arena_printf(&h->arena, "webhook-signature: v1,%s", text);
+}
+
+static bool post_one(struct herald *h, const struct alert_rec *alert, const char *url)
+{
+    char id[ID_TEXT_MAX];
+    char bytes[MESSAGE_BYTES_MAX];
+    struct buf body = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    struct json_writer w = JSON_WRITER(&body);
+    struct err err;
+    long status = 0;
+    int64_t at_s = clock_wall_ms() / 1000;
+    id_format(id, ID_ALERT, alert->id);
+    alert_message_print(&w, alert);
+    const char *headers[] = {
+        "content-type: application/json",
+        arena_printf(&h->arena, "webhook-id: %s", id).ptr,
+        arena_printf(&h->arena, "webhook-timestamp: %" PRId64, at_s).ptr,
+        sign(h, id, at_s, buf_str(&body)).ptr,
+        NULL,
+    };
+    struct post post = {url, headers, buf_str(&body), POST_TIMEOUT_MS};
+    if (post_send(&post, &status, &err) != RC_OK)
+        log_warn("an alert could not be sent", "alert", id, "to", url, "error", err.text, NULL);
+    else if (status < 200 || status > 299)
+        log_warn("an alert was not taken", "alert", id, "to", url, NULL);
+    return status >= 200 && status <= 299;
+}
+
+/* ---- one alert */
+
+static struct delivery *delivery_of(struct herald *h, uint64_t alert_id)
+{
+    struct delivery *d = map_get(&h->deliveries, alert_id);
+    if (d == NULL) {
+        d = MEM_NEW(struct delivery);
+        d->alert_id = alert_id;
+        map_put(&h->deliveries, alert_id, d);
+    }
+    return d;
+}
+
+static void end(struct herald *h, struct delivery *d, enum alert_state state)
+{
+    d->over = true;
+    d->end = state;
+    decider_alert_sent(h->server->decider, &(struct alert_mark){d->alert_id, state});
+}
+
+static void deliver(struct herald *h, const struct alert_rec *alert)
+{
+    struct delivery *d = delivery_of(h, alert->id);
+    if (d->over) { /* the turn that was told could not be kept, or is not yet */
+        end(h, d, d->end);
+        return;
+    }
+    if (clock_mono_us() < d->next_us)
+        return;
+    for (unsigned i = 0; i < h->webhook_count; i++) {
+        if ((d->taken & 1U << i) == 0 && post_one(h, alert, h->webhooks[i]))
+            d->taken |= 1U << i;
+    }
+    int64_t pause_us = RETRY_FIRST_US << (d->tries < 10 ? d->tries : 10);
+    d->next_us = clock_mono_us() + (pause_us < RETRY_LAST_US ? pause_us : RETRY_LAST_US);
+    d->tries++;
+    if (d->taken == (1U << h->webhook_count) - 1)
+        end(h, d, ALERT_SENT);
+    else if (clock_wall_ms() - alert->at_ms > GIVE_UP_MS)
+        end(h, d, ALERT_GIVEN_UP);
+}
+
+/* What a turn has marked is no longer pending, and of no more interest. */
+static void forget_marked(struct herald *h, const struct alert_page *page)
+{
+    struct map still = {0};
+    for (size_t i = 0; i < page->count; i++) {
+        void *d = map_remove(&h->deliveries, page->alerts[i].id);
+        if (d != NULL)
+            map_put(&still, page->alerts[i].id, d);
+    }
+    MAP_EACH(&h->deliveries, slot) free(slot->value);
+    map_free(&h->deliveries);
+    h->deliveries = still;
+}
+
+static void look(struct herald *h)
+{
+    struct alert_page page;
+    struct err err;
+    struct page newest = {.limit = PAGE};
+    arena_reset(&h->arena);
+    if (h->reader->ops->alerts(h->reader, ALERT_PENDING, &newest, &h->arena, &page, &err) !=
+        RC_OK) {
+        log_warn("pending alerts cannot be read", "error", err.text, NULL);
+        return;
+    }
+    forget_marked(h, &page);
+    for (size_t i = page.count; i-- > 0;)
+        deliver(h, &page.alerts[i]);
+}
+
+static void run(void *arg)
+{
+    struct herald *h = arg;
+    while (mailbox_wait(h->box, clock_mono_us() + LOOK_US) != RC_SHUTDOWN)
+        look(h);
+}
+
+/* ---- starting, ending */
+
+/* Splits them in place. */
+static enum rc split(char *urls, const char **ret_urls, unsigned *ret_count, struct err *err)
+{
+    char *rest = urls;
+    for (char *url; (url = strsep(&rest, ",")) != NULL;) {
+        if (*ret_count == WEBHOOKS_MAX)
+            return err_set(err, RC_INVALID, "at most %d webhooks", WEBHOOKS_MAX);
+        if (!post_url_check(url, err))
+            return err->rc;
+        ret_urls[(*ret_count)++] = url;
+    }
+    return RC_OK;
+}
+
+enum rc herald_check(const char *webhooks, struct err *err)
+{
+    const char *urls[WEBHOOKS_MAX];
+    unsigned count = 0;
+    char *copy = mem_dup(webhooks, strlen(webhooks) + 1);
+    enum rc rc = copy[0] == '\0' ? RC_OK : split(copy, urls, &count, err);
+    free(copy);
+    return rc;
+}
+
+static enum rc begin(struct herald *h, struct err *err)
+{
+    struct store *store = h->server->store;
+    const char *webhooks = h->server->options->alert_webhooks;
+    TRY(post_init(err));
+    h->urls = mem_dup(webhooks, strlen(webhooks) + 1);
+    TRY(split(h->urls, h->webhooks, &h->webhook_count, err));
+    TRY(read_secret(h, err));
+    TRY(store->ops->reader(store, &h->reader, err));
+    h->box = mailbox_new(1);
+    return thread_start("herald", run, h, &h->thread, err);
+}
+
+enum rc herald_start(struct server *server, struct herald **ret_herald, struct err *err)
+{
+    *ret_herald = NULL;
+    if (server->options->alert_webhooks[0] == '\0')
+        return RC_OK;
+    struct herald *h = MEM_NEW(struct herald);
+    h->server = server;
+    if (begin(h, err) != RC_OK) {
+        herald_stop(h);
+        return err->rc;
+    }
+    *ret_herald = h;
+    return RC_OK;
+}
+
+void herald_stop(struct herald *h)
+{
+    if (h == NULL)
+        return;
+    if (h->thread != NULL) {
+        mailbox_close(h->box);
+        thread_join(h->thread);
+    }
+    mailbox_free(h->box);
+    if (h->reader != NULL)
+        h->reader->ops->close(h->reader);
+    MAP_EACH(&h->deliveries, slot) free(slot->value);
+    map_free(&h->deliveries);
+    arena_free(&h->arena);
+    free(h->urls);
+    sodium_memzero(h->secret, sizeof h->secret);
+    free(h);
+}

@@ -1,0 +1,123 @@
+"""Alerts: what somebody should know about is kept with its cause, told once, signed, and told again
+until it is taken."""
+
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+
+from belfry import Server, main, tests_of, wait_for
+from protocol import API, Worker, call, expect, submit
+
+server = Server("--no-worker", "--set", "breaker_percent=0")
+
+
+def alerts(own, kind=None):
+    found = expect(200, own, "GET", "/alerts?limit=1000")["alerts"]
+    return [a for a in found if kind is None or a["kind"] == kind]
+
+
+def fail_once(own, worker, **job):
+    job_id, execution_id = submit(own, retry={"max_retries": 0}, **job)
+    lease, = worker.poll(free=1)["leases"]
+    assert worker.finish(lease, "failed", error="no such table")
+    return job_id, execution_id
+
+
+class Receiver:
+    """Listens for webhooks; answers with the statuses it is given, then 204."""
+
+    def __init__(self, *statuses):
+        self.statuses, self.got = list(statuses), []
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.got.append((dict(self.headers), body))
+                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/hook"
+
+    def __enter__(self):
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+def is_signed(own, headers, body):
+    secret = base64.b64decode(own.key("webhook.key").removeprefix("whsec_"))
+    text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    mac = base64.b64encode(hmac.new(secret, text, hashlib.sha256).digest()).decode()
+    return headers["webhook-signature"] == "v1," + mac
+
+
+def test_a_failure_for_good_is_kept_with_what_to_look_at_next():
+    worker = Worker(server)
+    job, execution = fail_once(server, worker, name="payroll", queue="money")
+    alert = alerts(server, "job_failed")[0]
+    assert (alert["job_id"], alert["execution_id"], alert["queue"]) == (job, execution, "money"), alert
+    assert alert["level"] == "critical" and alert["state"] == "kept", alert
+    assert "'payroll'" in alert["text"] and "no such table" in alert["text"], alert
+    assert f"belfry show {execution}" in alert["text"], alert
+    fail_once(server, worker, name="payroll", queue="money")  # the same matter, a moment later
+    assert len([a for a in alerts(server) if a["key"] == "job_failed:payroll"]) == 1
+    listed = server.cli("alerts")
+    assert listed.returncode == 0 and "job_failed" in listed.stdout, listed
+
+
+def test_pages_of_alerts_show_each_once():
+    worker = Worker(server)
+    for i in range(5):
+        fail_once(server, worker, name=f"page-{i}")
+    seen, path = [], "/alerts?limit=2"
+    while path:
+        page = expect(200, server, "GET", path)
+        seen += [a["alert_id"] for a in page["alerts"]]
+        path = page["next_cursor"] and f"/alerts?limit=2&cursor={page['next_cursor']}"
+    assert len(seen) == len(set(seen)) == len(alerts(server))
+    for bad in ("limit=0", "cursor=x", "status=kept"):
+        assert call(server, "GET", f"{API}/alerts?{bad}").status == 400, bad
+
+
+def test_a_webhook_gets_it_signed_and_again_until_it_is_taken():
+    with Receiver(500) as hook, Receiver() as other:
+        flags = ("--no-worker", "--set", f"alert_webhooks={hook.url},{other.url}")
+        with Server(*flags) as own:
+            job, _ = fail_once(own, Worker(own), name="payroll")
+            wait_for(lambda: hook.got and other.got, "the webhooks")
+            headers, body = hook.got[0]
+            assert is_signed(own, headers, body) and is_signed(own, *other.got[0])
+            told = json.loads(body)
+            assert told["type"] == "alert.job_failed" and told["data"]["job_id"] == job, told
+            assert alerts(own)[0]["state"] == "pending"
+            own.kill()  # before it was taken by everybody
+            own.start()
+            wait_for(lambda: alerts(own)[0]["state"] == "sent", "its delivery")
+            ids = {h["webhook-id"] for h, _ in hook.got + other.got}
+            assert ids == {alerts(own)[0]["alert_id"]}, ids
+
+
+def test_addresses_are_checked_at_the_start():
+    for bad in ("ftp://example.org/", "nonsense", "http://a.example/,"):
+        with_bad = Server("--set", "alert_webhooks=" + bad)
+        try:
+            with_bad.start()
+        except AssertionError as refusal:
+            assert "alert_webhooks" in str(refusal) and "not an http" in str(refusal), refusal
+        else:
+            raise AssertionError(bad + " was taken")
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), shared=server)
