@@ -1,0 +1,282 @@
+#include "base/buf.h"
+#include "job/failure.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ASSERT_STR(got, want)                                                                      \
+    do {                                                                                           \
+        struct str got_ = (got);                                                                   \
+        assert_int_equal(got_.len, strlen(want));                                                  \
+        assert_memory_equal(got_.ptr, want, got_.len);                                             \
+    } while (0)
+
+static void assert_class(struct failure_facts facts, enum failure_class class, enum permanence how)
+{
+    struct failure failure = failure_classify(&facts);
+    ASSERT_STR(failure_name(failure.class), failure_name(class).ptr);
+    assert_int_equal(failure.permanent, how);
+}
+
+static void names_of_classes_read_back(void **state)
+{
+    (void)state;
+    enum failure_class back;
+    for (int i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
+        assert_true(failure_parse(failure_name((enum failure_class)i), &back));
+        assert_int_equal(back, i);
+    }
+    assert_false(failure_parse(STR("none"), &back));
+    assert_false(failure_parse(STR("Timeout"), &back));
+}
+
+static void what_is_missing_forbidden_or_wrong_is_permanent(void **state)
+{
+    (void)state;
+    for (int i = FAILURE_NONE; i < FAILURE_CLASSES; i++) {
+        bool permanent = i == FAILURE_PERMISSION || i == FAILURE_NOT_FOUND || i == FAILURE_USER;
+        assert_int_equal(failure_is_permanent((enum failure_class)i), permanent);
+    }
+}
+
+static void exit_codes_have_their_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        enum failure_class class;
+        enum permanence how;
+    } rows[] = {
+        {1, FAILURE_UNKNOWN, PERMANENT_NO},
+        {2, FAILURE_UNKNOWN, PERMANENT_NO},
+        {64, FAILURE_USER, PERMANENT_NO},
+        {66, FAILURE_NOT_FOUND, PERMANENT_NO},
+        {68, FAILURE_NETWORK, PERMANENT_NO},
+        {74, FAILURE_DISK, PERMANENT_NO},
+        {75, FAILURE_UNKNOWN, PERMANENT_NO},
+        {77, FAILURE_PERMISSION, PERMANENT_NO},
+        {78, FAILURE_USER, PERMANENT_YES},
+        {124, FAILURE_TIMEOUT, PERMANENT_NO},
+        {126, FAILURE_PERMISSION, PERMANENT_BY_CLASS},
+        {127, FAILURE_NOT_FOUND, PERMANENT_BY_CLASS},
+        {128 + SIGKILL, FAILURE_KILLED, PERMANENT_NO},
+        {128 + SIGSEGV, FAILURE_CRASHED, PERMANENT_NO},
+        {128 + SIGTERM, FAILURE_KILLED, PERMANENT_NO},
+        {255, FAILURE_UNKNOWN, PERMANENT_NO},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_class((struct failure_facts){.exit_code = rows[i].code}, rows[i].class, rows[i].how);
+}
+
+static void a_fact_counts_for_more_than_words(void **state)
+{
+    (void)state;
+    struct str words = STR("bash: x: Permission denied\n");
+    assert_class((struct failure_facts){.exit_code = 127, .tail = words}, FAILURE_NOT_FOUND,
+                 PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.exit_code = 1, .tail = words}, FAILURE_PERMISSION,
+                 PERMANENT_NO);
+    assert_class((struct failure_facts){.exit_code = -1, .signal = SIGSEGV, .tail = words},
+                 FAILURE_CRASHED, PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.timed_out = true, .exit_code = 127}, FAILURE_TIMEOUT,
+                 PERMANENT_BY_CLASS);
+}
+
+static void a_kill_is_for_memory_when_the_kernel_says_so(void **state)
+{
+    (void)state;
+    assert_class((struct failure_facts){.exit_code = -1, .signal = SIGKILL}, FAILURE_KILLED,
+                 PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.exit_code = -1, .signal = SIGKILL, .oom_killed = true},
+                 FAILURE_OUT_OF_MEMORY, PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.exit_code = 128 + SIGKILL, .oom_killed = true},
+                 FAILURE_OUT_OF_MEMORY, PERMANENT_NO);
+    assert_class((struct failure_facts){.exit_code = -1, .signal = SIGTERM, .oom_killed = true},
+                 FAILURE_KILLED, PERMANENT_BY_CLASS);
+}
+
+static void what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault(void **state)
+{
+    (void)state;
+    assert_class((struct failure_facts){.spawn_errno = ENOENT, .spawn_own = true},
+                 FAILURE_NOT_FOUND, PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.spawn_errno = EACCES, .spawn_own = true},
+                 FAILURE_PERMISSION, PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.spawn_errno = ENOEXEC, .spawn_own = true}, FAILURE_USER,
+                 PERMANENT_BY_CLASS);
+    assert_class((struct failure_facts){.spawn_errno = EAGAIN}, FAILURE_UNKNOWN, PERMANENT_NO);
+    assert_class((struct failure_facts){.spawn_errno = ENOENT}, FAILURE_NOT_FOUND, PERMANENT_NO);
+    assert_class((struct failure_facts){.spawn_errno = ENOMEM, .spawn_own = true},
+                 FAILURE_OUT_OF_MEMORY, PERMANENT_BY_CLASS);
+}
+
+static void words_suggest_a_class(void **state)
+{
+    (void)state;
+    assert_int_equal(failure_guess(STR("curl: (7) Failed: Connection refused")), FAILURE_NETWORK);
+    assert_int_equal(failure_guess(STR("connect: connection timed out")), FAILURE_NETWORK);
+    assert_int_equal(failure_guess(STR("read timed out")), FAILURE_TIMEOUT);
+    assert_int_equal(failure_guess(STR("cp: write: No space left on device")), FAILURE_DISK);
+    assert_int_equal(failure_guess(STR("java.lang.OutOfMemoryError: heap")), FAILURE_OUT_OF_MEMORY);
+    assert_int_equal(failure_guess(STR("all is well")), FAILURE_NONE);
+    assert_int_equal(failure_guess(STR("")), FAILURE_NONE);
+}
+
+static const char python[] = "starting\n"
+                             "Traceback (most recent call last):\n"
+                             "  File \"/srv/a.py\", line 3, in <module>\n"
+                             "    f()\n"
+                             "ValueError: no 17 here\n";
+static const char java[] = "INFO up\n"
+                           "Exception in thread \"main\" java.lang.IllegalStateException: a\n"
+                           "\tat com.x.Main.main(Main.java:5)\n"
+                           "Caused by: java.io.IOException: disk\n"
+                           "\tat com.x.Io.read(Io.java:9)\n"
+                           "\t... 1 more\n";
+static const char node[] = "/srv/x.js:1\nthrow new Error('x');\n^\n\nError: x\n"
+                           "    at Object.<anonymous> (/srv/x.js:1:7)\n\nNode.js v18.19.0\n";
+static const char go[] = "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n"
+                         "\t/srv/x.go:4 +0x1d\nexit status 2\n";
+
+static void a_stack_trace_is_found(void **state)
+{
+    (void)state;
+    assert_true(str_starts(failure_trace(str_c(python)), STR("Traceback (most")));
+    assert_true(str_starts(failure_trace(str_c(java)), STR("Exception in thread")));
+    assert_true(str_starts(failure_trace(str_c(node)), STR("Error: x\n    at ")));
+    assert_true(str_starts(failure_trace(str_c(go)), STR("panic: boom")));
+    assert_int_equal(failure_trace(STR("one\n  two\nthree at four\n")).len, 0);
+    assert_int_equal(failure_trace(STR("")).len, 0);
+}
+
+static void the_line_that_tells_is_no_frame(void **state)
+{
+    (void)state;
+    ASSERT_STR(failure_line(str_c(python)), "ValueError: no 17 here");
+    ASSERT_STR(failure_line(str_c(java)), "Caused by: java.io.IOException: disk");
+    ASSERT_STR(failure_line(str_c(node)), "Error: x");
+    ASSERT_STR(failure_line(str_c(go)), "panic: boom");
+    ASSERT_STR(failure_line(STR("a\nb\n\n")), "b");
+    ASSERT_STR(failure_line(STR("  only this\n")), "only this");
+    ASSERT_STR(failure_line(STR("\n")), "");
+    ASSERT_STR(failure_line(STR("")), "");
+}
+
+static void the_last_lines_are_kept(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf text = BUF(1000);
+    for (int i = 0; i < 30; i++)
+        buf_printf(&text, "l%02d\n", i);
+    struct str tail = failure_tail(buf_str(&text));
+    assert_true(str_starts(tail, STR("l10\n")));
+    assert_int_equal(tail.len, 4 * 20 - 1);
+    ASSERT_STR(failure_tail(STR("one\n")), "one");
+    ASSERT_STR(failure_tail(STR("\n\n")), "");
+    ASSERT_STR(failure_tail(STR("")), "");
+}
+
+static void a_long_trace_is_kept_whole(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf text = BUF(4096);
+    buf_add(&text, STR("noise\nException in thread \"main\" X: y\n"));
+    for (int i = 0; i < 60; i++)
+        buf_add(&text, STR("\tat com.x.Main.deep(Main.java:5)\n"));
+    assert_true(str_starts(failure_tail(buf_str(&text)), STR("Exception in thread")));
+}
+
+static void a_tail_is_bounded_and_begins_with_a_line(void **state)
+{
+    (void)state;
+    static char text[3 * FAILURE_TAIL_BYTES_MAX];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(failure_tail(str_of(text, sizeof text)).len, FAILURE_TAIL_BYTES_MAX);
+    text[sizeof text - 100] = '\n';
+    assert_int_equal(failure_tail(str_of(text, sizeof text)).len, 99);
+}
+
+static void assert_normal(const char *line, const char *want)
+{
+    char text[FAILURE_LINE_BYTES_MAX];
+    ASSERT_STR(failure_normalise(str_c(line), text), want);
+}
+
+static void what_differs_each_time_is_left_out(void **state)
+{
+    (void)state;
+    assert_normal("cannot open '/tmp/a17': gone", "cannot open '*': gone");
+    assert_normal("can't do it", "can't do it");
+    assert_normal("row 17 of 2000", "row # of #");
+    assert_normal("at 0x7ffe12ab", "at #");
+    assert_normal("2026-11-16T05:30:00.123Z  failed", "#-#-#T#:#:#.#Z failed");
+    assert_normal("job 550e8400-e29b-41d4-abcd-446655440000 died", "job #-#-#-#-# died");
+    assert_normal("/var/lib/x12/y.db: locked", "/var/lib/x#/y.db: locked");
+    assert_normal("key \"a b\" and `c'", "key '*' and '*'");
+    assert_normal("exec_0g4k2m9tq3 is stale", "# is stale");
+    assert_normal("", "");
+}
+
+static void a_long_line_is_cut(void **state)
+{
+    (void)state;
+    char line[1000];
+    char text[FAILURE_LINE_BYTES_MAX];
+    memset(line, '-', sizeof line);
+    assert_int_equal(failure_normalise(str_of(line, sizeof line), text).len,
+                     FAILURE_LINE_BYTES_MAX);
+}
+
+static uint64_t print_of(enum failure_class class, int code, const char *tail)
+{
+    return failure_fingerprint(class, code, 0, str_c(tail), STR("exit code 1"));
+}
+
+static void the_same_failure_has_the_same_fingerprint(void **state)
+{
+    (void)state;
+    uint64_t print = print_of(FAILURE_NETWORK, 1, "x\nhost 17 refused\n");
+    assert_int_equal(print, print_of(FAILURE_NETWORK, 1, "y\nz\nhost 18 refused"));
+    assert_int_not_equal(print, print_of(FAILURE_NETWORK, 2, "host 17 refused"));
+    assert_int_not_equal(print, print_of(FAILURE_UNKNOWN, 1, "host 17 refused"));
+    assert_int_not_equal(print, print_of(FAILURE_NETWORK, 1, "host 17 reset"));
+    assert_int_not_equal(print, print_of(FAILURE_NETWORK, 1, ""));
+}
+
+static void a_fingerprint_never_changes_between_versions(void **state)
+{
+    (void)state;
+    char text[FAILURE_PRINT_MAX];
+    ASSERT_STR(failure_print(print_of(FAILURE_NETWORK, 1, "host 17 refused"), text),
+               "f79a27c64359");
+    ASSERT_STR(failure_print(1, text), "000000000001");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_classes_read_back),
+        cmocka_unit_test(what_is_missing_forbidden_or_wrong_is_permanent),
+        cmocka_unit_test(exit_codes_have_their_classes),
+        cmocka_unit_test(a_fact_counts_for_more_than_words),
+        cmocka_unit_test(a_kill_is_for_memory_when_the_kernel_says_so),
+        cmocka_unit_test(what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault),
+        cmocka_unit_test(words_suggest_a_class),
+        cmocka_unit_test(a_stack_trace_is_found),
+        cmocka_unit_test(the_line_that_tells_is_no_frame),
+        cmocka_unit_test(the_last_lines_are_kept),
+        cmocka_unit_test(a_long_trace_is_kept_whole),
+        cmocka_unit_test(a_tail_is_bounded_and_begins_with_a_line),
+        cmocka_unit_test(what_differs_each_time_is_left_out),
+        cmocka_unit_test(a_long_line_is_cut),
+        cmocka_unit_test(the_same_failure_has_the_same_fingerprint),
+        cmocka_unit_test(a_fingerprint_never_changes_between_versions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
