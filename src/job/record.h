@@ -8,6 +8,7 @@
 #include "job/alert.h"
 #include "job/breaker.h"
 #include "job/dependency.h"
+#include "job/failure.h"
 
 struct job_rec {
     uint64_t id;
@@ -56,6 +57,7 @@ struct exec_rec {
     int64_t finished_ms;
     uint32_t attempts;  /* leases that count against max_retries: ended by a report, or under way */
     uint32_t lost;      /* leases that ended without a word from a confirmed worker */
+    uint32_t returned;  /* leases that came back without having run, or by a drain: cost nothing */
     uint64_t token;     /* of the newest lease; only grows */
     uint64_t worker_id; /* of the current lease; 0: none */
     struct str result;  /* JSON, final only; empty: none */
@@ -103,7 +105,10 @@ struct attempt_rec {
     enum outcome outcome;
     struct usage usage;
     struct str error;
-    bool with_exec; /* in a delta: an exec_change points here */
+    enum failure_class class; /* FAILURE_NONE: it did not fail */
+    uint64_t fingerprint;     /* failure_fingerprint; 0: it did not fail */
+    struct str tail;          /* the last lines of its error output (failure_tail) */
+    bool with_exec;           /* in a delta: an exec_change points here */
 };
 
 /* Keys that must be unique while their holder lives. */

@@ -137,7 +137,11 @@ static void end_attempt(struct rng *rng, struct draft *d, const struct exec_rec 
         .usage = rng_below(rng, 2) == 0 ? (struct usage){.exit_code = -1}
                                         : (struct usage){3, 9, 12, 4096, 120, 20, 7},
         .error = rng_below(rng, 2) == 0 ? STR("why") : STR("exit code 1"),
+        .class = (enum failure_class)rng_below(rng, FAILURE_CLASSES),
+        .tail = rng_below(rng, 2) == 0 ? STR("") : STR("a line\nand another"),
     };
+    struct attempt_rec *last = &d->attempts.items[d->attempts.len - 1];
+    last->fingerprint = last->class == FAILURE_NONE ? 0 : 1 + rng_below(rng, INT64_C(1) << 48);
 }
 
 static void end_job(struct draft *d, const struct job_rec *job, enum exec_state final)
@@ -220,6 +224,7 @@ static void move_exec(struct world *w, const struct model *m, struct draft *d,
     if (exec_is_leased(exec->state) && !exec_is_leased(to)) {
         end_attempt(&w->rng, d, exec);
         next->worker_id = 0;
+        next->returned += (uint32_t)rng_below(&w->rng, 2);
         next->error = STR("exit code 1");
     }
     if (to == EXEC_RUNNING) {
@@ -366,6 +371,7 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_int_equal(got->finished_ms, want->finished_ms);
     assert_int_equal(got->attempts, want->attempts);
     assert_int_equal(got->lost, want->lost);
+    assert_int_equal(got->returned, want->returned);
     assert_int_equal(got->token, want->token);
     assert_int_equal(got->worker_id, want->worker_id);
     assert_str(got->error, want->error);

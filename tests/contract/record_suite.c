@@ -107,6 +107,7 @@ static void a_finished_execution_becomes_history(void **state)
     exec.started_ms = T0 + 1;
     exec.attempts = 2;
     exec.lost = 1;
+    exec.returned = 4;
     struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
     world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
     struct exec_change finish = next_change(&lease.exec, CHANGE_FINISH, EXEC_FAILED);
@@ -124,6 +125,7 @@ static void a_finished_execution_becomes_history(void **state)
     assert_int_equal(got.token, 3);
     assert_int_equal(got.attempts, 2);
     assert_int_equal(got.lost, 1);
+    assert_int_equal(got.returned, 4);
     assert_int_equal(got.started_ms, T0 + 1);
     assert_int_equal(got.finished_ms, T0 + 5);
     assert_str(got.result, STR("[1,2]"));
@@ -211,7 +213,10 @@ static void attempts_come_in_the_order_of_their_tokens(void **state)
          .ended_ms = T0 + 3,
          .outcome = OUTCOME_LOST,
          .usage = {-1, 9, 1, 2, 3, 4, 5},
-         .error = STR("lost")},
+         .error = STR("lost"),
+         .class = FAILURE_LOST_WORKER,
+         .fingerprint = 0xffffffffffff,
+         .tail = STR("its last\nwords")},
     };
     struct exec_rec exec;
     struct attempt_rec *got;
@@ -225,6 +230,12 @@ static void attempts_come_in_the_order_of_their_tokens(void **state)
     assert_int_equal(got[0].outcome, OUTCOME_LOST);
     assert_memory_equal(&got[0].usage, &given[2].usage, sizeof given[2].usage);
     assert_str(got[0].error, STR("lost"));
+    assert_int_equal(got[0].class, FAILURE_LOST_WORKER);
+    assert_int_equal(got[0].fingerprint, 0xffffffffffff);
+    assert_str(got[0].tail, STR("its last\nwords"));
+    assert_int_equal(got[1].class, FAILURE_NONE);
+    assert_int_equal(got[1].fingerprint, 0);
+    assert_str(got[1].tail, STR(""));
     assert_int_equal(got[1].token, 5);
     assert_int_equal(got[1].number, 2);
 }
@@ -235,7 +246,13 @@ static void an_attempt_told_again_takes_the_place_of_the_first(void **state)
     uint64_t id = world_submit(w, EXEC_QUEUED);
     struct attempt_rec given[] = {
         {.exec_id = id, .token = 1, .outcome = OUTCOME_LOST, .error = STR("silent")},
-        {.exec_id = id, .token = 2, .outcome = OUTCOME_LOST, .error = STR("silent again")},
+        {.exec_id = id,
+         .token = 2,
+         .outcome = OUTCOME_LOST,
+         .error = STR("silent again"),
+         .class = FAILURE_LOST_WORKER,
+         .fingerprint = 7,
+         .tail = STR("x")},
         {.exec_id = id, .token = 2, .outcome = OUTCOME_FAILED}, /* within the same turn */
     };
     struct attempt_rec late = {.exec_id = id, .token = 1, .outcome = OUTCOME_SUCCEEDED};
@@ -249,6 +266,8 @@ static void an_attempt_told_again_takes_the_place_of_the_first(void **state)
     assert_int_equal(got[0].outcome, OUTCOME_SUCCEEDED);
     assert_str(got[0].error, STR(""));
     assert_int_equal(got[1].outcome, OUTCOME_FAILED);
+    assert_int_equal(got[1].class, FAILURE_NONE);
+    assert_str(got[1].tail, STR(""));
 }
 
 static void a_number_no_database_has_does_no_harm(void **state)
@@ -507,6 +526,36 @@ static void an_attempt_that_ended_with_its_execution_is_found(void **state)
     assert_int_equal(grant_standing(&grant, 71, 1), STANDING_NONE);
 }
 
+static void why_the_last_attempt_failed_is_kept_with_its_execution(void **state)
+{
+    struct world *w = *state;
+    uint64_t id = world_submit(w, EXEC_QUEUED);
+    struct exec_rec exec = read_exec(w, id);
+    struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
+    lease.exec.token = 1;
+    lease.exec.worker_id = 70;
+    world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
+    struct attempt_rec attempt = {.exec_id = id,
+                                  .token = 1,
+                                  .outcome = OUTCOME_FAILED,
+                                  .class = FAILURE_DISK,
+                                  .fingerprint = UINT64_C(0x123456789abc),
+                                  .tail = STR("full"),
+                                  .with_exec = true};
+    struct exec_change end = next_change(&lease.exec, CHANGE_FINISH, EXEC_FAILED);
+    end.exec.worker_id = 0;
+    end.ends_attempt = &attempt;
+    world_commit(w, (struct delta){
+                        .execs = &end, .exec_count = 1, .attempts = &attempt, .attempt_count = 1});
+    struct attempt_rec *got;
+    size_t count;
+    assert_rc(w->reader->ops->exec(w->reader, id, &w->arena, &exec, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(got->class, FAILURE_DISK);
+    assert_int_equal(got->fingerprint, UINT64_C(0x123456789abc));
+    assert_str(got->tail, STR("full"));
+}
+
 static const struct CMUnitTest tests[] = {
     PROMISE(a_job_comes_back_as_it_was_given),
     PROMISE(an_update_keeps_what_a_job_was_born_with),
@@ -516,6 +565,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(slots_are_kept_and_listed),
     PROMISE(an_error_is_kept_until_there_is_another_word),
     PROMISE(attempts_come_in_the_order_of_their_tokens),
+    PROMISE(why_the_last_attempt_failed_is_kept_with_its_execution),
     PROMISE(an_attempt_told_again_takes_the_place_of_the_first),
     PROMISE(a_grant_is_on_record_from_its_turn_on),
     PROMISE(the_attempt_that_ended_an_execution_is_found_by_its_token),

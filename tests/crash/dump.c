@@ -58,9 +58,10 @@ static void add_attempt(struct dump *d, const struct attempt_rec *a)
 {
     add(d,
         "attempt %" PRIu64 " token %" PRIu64 " number %" PRIu32 " worker %" PRIu64 " from %" PRId64
-        " to %" PRId64 " outcome %d exit %" PRId32 " error %.*s",
+        " to %" PRId64 " outcome %d exit %" PRId32 " error %.*s class %d print %" PRIu64
+        " tail %.*s",
         a->exec_id, a->token, a->number, a->worker_id, a->started_ms, a->ended_ms, a->outcome,
-        a->usage.exit_code, STR_ARG(a->error));
+        a->usage.exit_code, STR_ARG(a->error), a->class, a->fingerprint, STR_ARG(a->tail));
 }
 
 static void add_exec(struct dump *d, struct reader *reader, uint64_t id)

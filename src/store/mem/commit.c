@@ -114,6 +114,7 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->started_ms = to->started_ms;
     exec->attempts = to->attempts;
     exec->lost = to->lost;
+    exec->returned = to->returned;
     exec->token = to->token;
     exec->worker_id = to->worker_id;
     if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
@@ -145,6 +146,7 @@ static struct attempt_rec *attempt_place(struct attempt_list *list, uint64_t tok
         at--;
     if (at > 0 && list->attempts[at - 1].token == token) {
         kept_text_free(&list->attempts[at - 1].error);
+        kept_text_free(&list->attempts[at - 1].tail);
         return &list->attempts[at - 1];
     }
     list->attempts = kept_rows_grow(list->attempts, list->count, sizeof *list->attempts);
@@ -163,6 +165,7 @@ static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt
     struct attempt_rec *place = attempt_place(list, attempt->token);
     *place = *attempt;
     place->error = kept_text(attempt->error);
+    place->tail = kept_text(attempt->tail);
 }
 
 static void release_claim(struct mem_store *m, const struct claim *released)

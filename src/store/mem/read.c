@@ -40,6 +40,7 @@ static void copy_attempts(const struct mem_store *m, uint64_t exec_id, struct ar
     for (size_t i = 0; i < count; i++) {
         copies[i] = list->attempts[i];
         copies[i].error = arena_str(arena, list->attempts[i].error);
+        copies[i].tail = arena_str(arena, list->attempts[i].tail);
     }
     *ret_attempts = copies;
     *ret_count = count;

@@ -120,6 +120,7 @@ static void answer_attempt(struct mem_store *m, struct arena *arena, struct ques
         struct attempt_rec *copy = ARENA_NEW(arena, struct attempt_rec);
         *copy = list->attempts[i];
         copy->error = arena_str(arena, copy->error);
+        copy->tail = arena_str(arena, copy->tail);
         q->answer.attempt = copy;
     }
 }
@@ -408,8 +409,10 @@ static void free_lists(struct mem_store *m)
     MAP_EACH(&m->attempts, slot)
     {
         struct attempt_list *list = slot->value;
-        for (size_t i = 0; i < list->count; i++)
+        for (size_t i = 0; i < list->count; i++) {
             kept_text_free(&list->attempts[i].error);
+            kept_text_free(&list->attempts[i].tail);
+        }
         free(list->attempts);
         free(list);
     }

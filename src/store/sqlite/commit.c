@@ -103,6 +103,7 @@ static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct
     stmt_i64(stmt, exec->started_ms);
     stmt_i64(stmt, exec->attempts);
     stmt_i64(stmt, exec->lost);
+    stmt_i64(stmt, exec->returned);
     stmt_u64(stmt, exec->token);
     stmt_u64(stmt, exec->worker_id);
     stmt_text(stmt, exec->error);
@@ -163,7 +164,7 @@ static void bind_attempt_end(struct stmt *stmt, const struct attempt_rec *attemp
                              struct str exec_error, char *usage_bytes)
 {
     if (attempt == NULL) {
-        bind_nulls(stmt, 7);
+        bind_nulls(stmt, 10);
         return;
     }
     stmt_i64(stmt, attempt->outcome);
@@ -176,6 +177,13 @@ static void bind_attempt_end(struct stmt *stmt, const struct attempt_rec *attemp
         stmt_null(stmt);
     else
         stmt_text(stmt, attempt->error);
+    if (attempt->class == FAILURE_NONE) {
+        bind_nulls(stmt, 2);
+    } else {
+        stmt_i64(stmt, attempt->class);
+        stmt_u64(stmt, attempt->fingerprint);
+    }
+    stmt_text_or_null(stmt, attempt->tail);
 }
 
 static enum rc finish_exec(struct db *db, const struct exec_change *change, struct err *err)
@@ -223,6 +231,9 @@ static enum rc keep_attempt(struct db *db, const struct attempt_rec *attempt, st
     stmt_i64(&stmt, usage->dropped_bytes);
     stmt_u64(&stmt, usage->log_seq);
     stmt_text(&stmt, attempt->error);
+    stmt_i64(&stmt, attempt->class);
+    stmt_u64(&stmt, attempt->fingerprint);
+    stmt_text(&stmt, attempt->tail);
     return stmt_done(&stmt, err);
 }
 

@@ -14,7 +14,7 @@ static void a_file_of_a_newer_version_is_refused(void **state)
         const char *name;
         const char *newest;
         const char *restore;
-    } files[] = {{"belfry.db", "up to 7", "PRAGMA user_version = 7"},
+    } files[] = {{"belfry.db", "up to 8", "PRAGMA user_version = 8"},
                  {"logs.db", "up to 2", "PRAGMA user_version = 2"}};
     const char *dir = *state;
     struct err err;

@@ -77,24 +77,27 @@ SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finis
 FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, 0 AS finished_ms,
-    0 AS slot_last_ms, 0 AS slot_count
+    due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id, error,
+    0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, finished_ms, slot_last_ms,
-    slot_count
+    due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id, error, finished_ms,
+    slot_last_ms, slot_count
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
 -- since.
 CREATE TEMP VIEW attempt_row AS
-SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, exit_code, signal,
-    cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, NULL AS usage
+SELECT exec_id, token, number, worker_id, started_ms, ended_ms, outcome, error, class,
+    fingerprint, tail, exit_code, signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes,
+    log_seq, NULL AS usage
 FROM attempt
 UNION ALL
 SELECT id, token, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
-    attempt_outcome, coalesce(attempt_error, error), -1, 0, 0, 0, 0, 0, 0, attempt_usage
+    attempt_outcome, coalesce(attempt_error, error), coalesce(attempt_class, 0),
+    coalesce(attempt_fingerprint, 0), coalesce(attempt_tail, ''), -1, 0, 0, 0, 0, 0, 0,
+    attempt_usage
 FROM history h
 WHERE attempt_outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.exec_id = h.id AND a.token = h.token);
@@ -218,17 +221,19 @@ WHERE id = :id;
 
 -- name: insert_live
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail)
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    error, trail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
-    :error, :step);
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :worker_id, :error, :step);
 
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
 -- while the next one waits.
 UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
-    attempts = :attempts, lost = :lost, token = :token, worker_id = :worker_id,
+    attempts = :attempts, lost = :lost, returned = :returned, token = :token,
+    worker_id = :worker_id,
     error = iif(:error = '', error, :error), trail = trail || :step
 WHERE id = :id;
 
@@ -237,33 +242,36 @@ WHERE id = :id;
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail,
-    finished_ms, result, slot_last_ms, slot_count, job_state, job_step, attempt_outcome,
-    attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage,
-    attempt_error)
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    error, trail, finished_ms, result, slot_last_ms, slot_count, job_state, job_step,
+    attempt_outcome, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
+    attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
-    :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result, :slot_last_ms,
-    :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
-    :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error);
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :worker_id, :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result,
+    :slot_last_ms, :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
+    :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error, :attempt_class,
+    :attempt_fingerprint, :attempt_tail);
 
 -- name: delete_live
 DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, token, worker_id, error, trail,
-    finished_ms, result, slot_last_ms, slot_count)
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    error, trail, finished_ms, result, slot_last_ms, slot_count)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :token, :worker_id,
-    :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :worker_id, :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
 
 -- name: put_attempt
 -- REPLACE: a late success takes the place of the loss that was written down before it came.
 REPLACE INTO attempt (exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code,
-    signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error)
+    signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class,
+    fingerprint, tail)
 VALUES (:exec_id, :token, :number, :worker_id, :started_ms, :ended_ms, :outcome, :exit_code,
-    :signal, :cpu_ms, :peak_memory_bytes, :output_bytes, :dropped_bytes, :log_seq, :error);
+    :signal, :cpu_ms, :peak_memory_bytes, :output_bytes, :dropped_bytes, :log_seq, :error,
+    :class, :fingerprint, :tail);
 
 -- name: release_claim
 -- The holder is asked too: whoever took the key since keeps it.

@@ -143,6 +143,7 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.started_ms = row_ms(row);
     exec.attempts = row_u32(row);
     exec.lost = row_u32(row);
+    exec.returned = row_u32(row);
     exec.token = row_u64(row);
     exec.worker_id = row_u64(row);
     exec.error = row_text(row);
@@ -181,6 +182,9 @@ bool row_attempt(struct row *row, struct attempt_rec *ret_attempt)
     attempt.ended_ms = row_ms(row);
     attempt.outcome = (enum outcome)in_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
     attempt.error = row_text(row);
+    attempt.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    attempt.fingerprint = row_u64(row);
+    attempt.tail = row_text(row);
     row_usage(row, &attempt.usage);
     *ret_attempt = attempt;
     return makes_sense(row);
