@@ -52,7 +52,14 @@
     X(alert_forgotten, "an undone turn keeps its alert from being told")                           \
     X(probe_granted_twice, "a breaker that is half open lets everybody through")                   \
     X(breaker_forgotten, "a server that starts knows of no open breaker")                          \
-    X(stopping_counts_as_over, "a cancelled job counts as over while it runs")
+    X(stopping_counts_as_over, "a cancelled job counts as over while it runs")                     \
+    X(attempt_counted_for_drain, "a lease that was given back counts as an attempt")               \
+    X(backoff_not_stored, "the store is not told when the next attempt begins")                    \
+    X(retry_of_permanent, "a permanent failure is tried again")                                    \
+    X(retry_after_ignored, "the next attempt begins before its worker asked for it")               \
+    X(poison_forgotten, "an execution may lose leases for ever")                                   \
+    X(timeout_renewed, "a lease is renewed past its attempt's timeout")                            \
+    X(timeout_lost_at_restart, "a start forgets when attempts time out")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

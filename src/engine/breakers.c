@@ -99,6 +99,7 @@ void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event
     case EV_EXHAUST:
     case EV_EXPIRE: count(e, b, x, true); break;
     case EV_LOST:
+    case EV_QUARANTINE:
     case EV_RETURN:
     case EV_STOPPED:
         if (is_probe(b, x))

@@ -36,6 +36,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->track = track;
     queue_join(e, def->queue, track->lane);
     def->retry = rules->retry;
+    def->timeout_ms = rules->timeout_ms;
     def->schedule = own_schedule(rec, rules);
     def->misfire = rules->misfire;
     def->overlap = rules->overlap;

@@ -90,16 +90,17 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     const struct exec_values *v = &x->v;
     buf_printf(out,
                "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
-               " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%" PRIu32 " told=%d"
+               " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%d returned=%d told=%d"
                " due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
                " granted=%" PRIu64 " origin=%d nominal=%" PRId64 " slots=%" PRIu64 ",%" PRId64,
                x->id, x->job->id, x->retry_of, x->slot_ms, x->created_ms, (int)v->state,
-               v->attempts, v->lost, v->stop_told, v->due_ms, v->ready_ms, v->started_ms,
-               v->finished_ms, v->granted, (int)x->origin, x->nominal_ms, v->slot_count,
-               v->slot_last_ms);
-    buf_printf(out, " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d at:",
+               v->attempts, v->lost, v->returned, v->stop_told, v->due_ms, v->ready_ms,
+               v->started_ms, v->finished_ms, v->granted, (int)x->origin, x->nominal_ms,
+               v->slot_count, v->slot_last_ms);
+    buf_printf(out,
+               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64 " at:",
                v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
-               v->lease.confirmed, v->lease.inherited);
+               v->lease.confirmed, v->lease.inherited, v->times_out_ms);
     dump_key(out, "due", &e->dues, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
     dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);

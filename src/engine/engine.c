@@ -19,6 +19,9 @@ const struct engine_options engine_defaults = {
     .queues_max = 10000,
     .workers_max = 10000,
     .edges_max = 5000000,
+    .kill_grace_ms = 10000,
+    .lost_max = 3,
+    .retry_after_max_ms = 86400000,
     .point_ms = 60000,
     .alerts = {.job_failed = true,
                .worker_lost = true,
@@ -42,6 +45,7 @@ struct engine *engine_new(const struct engine_options *options)
 {
     assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
            options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms > 0);
+    assert(options->lost_max > 0 && options->kill_grace_ms >= 0);
     assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;

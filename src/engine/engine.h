@@ -38,6 +38,10 @@ struct engine_options {
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;        /* timers that one turn handles; the rest comes with the next */
     size_t load_max;       /* executions that one turn loads from beyond the horizon */
+
+    int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
+    uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
+    int64_t retry_after_max_ms; /* a worker may put off the next attempt by this at most */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
      * engine's business, and neither is finding time zones. What ret_rules points to may live in
      * arena, but for the zone, which must outlive the engine. */

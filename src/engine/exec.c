@@ -220,8 +220,31 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
     exec_place(e, x);
 }
 
+int64_t exec_limit_ms(const struct engine *e, const struct exec *x)
+{
+    int64_t timeout_ms = x->job->v.def->timeout_ms;
+    return timeout_ms == 0 ? 0 : timeout_ms + e->options.kill_grace_ms;
+}
+
+bool exec_timed_out(const struct engine *e, const struct exec *x)
+{
+    return x->v.times_out_ms != 0 && e->boot_ms >= x->v.times_out_ms;
+}
+
+void exec_start_clock(struct engine *e, struct exec *x)
+{
+    int64_t limit_ms = exec_limit_ms(e, x);
+    touch_exec(e, x);
+    x->v.times_out_ms = limit_ms == 0 ? 0 : e->boot_ms + limit_ms;
+}
+
+static void count_up(uint16_t *counter)
+{
+    *counter += *counter < UINT16_MAX;
+}
+
 /* What else changes with a step. The attempt that a lease began counts only when it ended by a
- * report: a lost or returned one is taken off again, and lost ones are counted apart. */
+ * report or by its timeout: a lost or returned one is taken off again, and both are counted apart. */
 static void apply(struct engine *e, struct exec_values *v, const struct move *move)
 {
     v->due_ms = 0;
@@ -231,6 +254,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
+        v->stop_told = false;
         v->attempts++;
         return;
     case EV_CANCEL:
@@ -238,15 +262,22 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
             return; /* still held */
         break;
     case EV_LOST:
-        v->lost++;
+    case EV_QUARANTINE:
+        count_up(&v->lost);
         v->attempts -= !PLANTED(loss_counts_as_attempt);
         break;
-    case EV_RETURN: v->attempts--; break;
+    case EV_RETURN:
+        count_up(&v->returned);
+        v->attempts -= !PLANTED(attempt_counted_for_drain);
+        break;
     case EV_PLAN:
     case EV_RETRY: v->due_ms = move->due_ms; break;
     default: break;
     }
     lease_release(&v->lease);
+    if (move->event == EV_RETRY)
+        v->lease.last_worker_id = 0; /* the attempt was judged: nothing can come late any more */
+    v->times_out_ms = 0;
 }
 
 bool job_has_unfinished(const struct job *job)
@@ -287,6 +318,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (exec_is_final(to.state))
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     exec_set(e, x, &to);
+    if (move->event == EV_LEASE)
+        exec_start_clock(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     breaker_heard(e, x, move->event);
     if (move->event == EV_LEASE)
@@ -317,7 +350,8 @@ void exec_renew(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
     struct exec_values to = x->v;
-    lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
+    if (!exec_timed_out(e, x) || PLANTED(timeout_renewed)) /* else it ends with its term */
+        lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
     exec_set(e, x, &to);
 }
 
@@ -339,9 +373,10 @@ static struct attempt_rec *attempt_record(struct engine *e, struct exec *x)
     return record;
 }
 
-void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
-                      const struct usage *usage, struct str error)
+void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end *end)
 {
+    const struct usage *usage = &end->usage;
+    bool failed = end->class != FAILURE_NONE;
     *attempt_record(e, x) = (struct attempt_rec){
         .exec_id = x->id,
         .token = x->v.lease.token,
@@ -349,8 +384,13 @@ void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
         .worker_id = x->v.lease.worker_id,
         .started_ms = x->v.started_ms,
         .ended_ms = later_ms(e->now_ms, x->v.started_ms),
-        .outcome = outcome,
+        .outcome = end->outcome,
         .usage = *usage,
-        .error = error,
+        .error = end->error,
+        .class = end->class,
+        .fingerprint = failed ? failure_fingerprint(end->class, usage->exit_code, usage->signal,
+                                                    end->tail, end->error)
+                              : 0,
+        .tail = end->tail,
     };
 }

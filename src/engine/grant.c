@@ -27,7 +27,8 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
 
 void grant_again(struct engine *e, struct worker *w, struct exec *x)
 {
-    exec_renew(e, x); /* the worker will count a full term from the poll it has just sent */
+    exec_start_clock(e, x); /* it cannot have begun before it arrives */
+    exec_renew(e, x);       /* the worker will count a full term from the poll it has just sent */
     add_lease(e, w, x);
 }
 
@@ -88,10 +89,13 @@ static bool add_stops(struct engine *e, struct worker *w)
     LIST_EACH(&w->leases, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
-        if (x->v.state != EXEC_STOPPING)
+        bool cancelled = x->v.state == EXEC_STOPPING;
+        if (!cancelled && !exec_timed_out(e, x))
             continue;
         *VEC_PUSH(w->turn.cmd->arena, &w->turn.stops) =
-            (struct poll_stop){x->id, x->v.lease.token, STR("the execution was cancelled")};
+            (struct poll_stop){x->id, x->v.lease.token,
+                               cancelled ? STR("the execution was cancelled")
+                                         : STR("the attempt is past its timeout")};
         if (!x->v.stop_told) {
             touch_exec(e, x);
             x->v.stop_told = news = true;

@@ -50,6 +50,7 @@ struct definition {
     struct queue *queue;
     struct track *track; /* joined for as long as this lives */
     struct retry retry;
+    int64_t timeout_ms;        /* of an attempt; 0: none */
     struct schedule *schedule; /* owned; NULL: it runs once */
     struct misfire misfire;
     enum overlap overlap;
@@ -89,7 +90,8 @@ struct term {
 struct exec_values {
     enum exec_state state;
     uint32_t attempts;
-    uint32_t lost;
+    uint16_t lost; /* these two count as far as they can */
+    uint16_t returned;
     bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
     int64_t due_ms;
     int64_t ready_ms; /* its place in the track; never earlier than that of one before it */
@@ -97,8 +99,18 @@ struct exec_values {
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
     struct lease lease;
-    uint64_t slot_count; /* as in its record */
+    int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
+    uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
+};
+
+/* How an attempt ended. */
+struct attempt_end {
+    enum outcome outcome;
+    struct usage usage;
+    struct str error;
+    enum failure_class class; /* FAILURE_NONE: it did not fail */
+    struct str tail;
 };
 
 struct exec {
@@ -386,8 +398,14 @@ void exec_renew(struct engine *e, struct exec *x);
 /* The record of a new execution's first state. */
 void exec_created(struct engine *e, struct exec *x, struct str actor, struct str reason);
 /* Writes down how the current lease ended. Call before the move that ends it. */
-void exec_end_attempt(struct engine *e, struct exec *x, enum outcome outcome,
-                      const struct usage *usage, struct str error);
+void exec_end_attempt(struct engine *e, struct exec *x, const struct attempt_end *end);
+/* How long an attempt may take before the server ends it: the timeout, and the time its worker has
+ * to end it. 0: for ever. */
+int64_t exec_limit_ms(const struct engine *e, const struct exec *x);
+/* That is over: its worker is told to stop it, and its lease not renewed. */
+bool exec_timed_out(const struct engine *e, const struct exec *x);
+/* The attempt begins now. */
+void exec_start_clock(struct engine *e, struct exec *x);
 
 /* Asks to end it, which takes a while when it runs. */
 void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason);

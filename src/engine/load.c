@@ -52,6 +52,20 @@ static void move_to_clock(const struct engine *e, struct exec *x)
     x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, &slot);
 }
 
+/* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have been
+ * heard a moment before the server died. But its attempt goes on being as old as it is, by the wall
+ * clock; one that was set since can make it older, never younger than it was at its start. */
+static void resume_term(const struct engine *e, struct exec *x)
+{
+    int64_t limit_ms = exec_limit_ms(e, x);
+    int64_t age_ms = e->now_ms - x->v.started_ms;
+    x->v.lease.ends_ms = e->boot_ms + e->options.lease_ms;
+    if (limit_ms == 0 || PLANTED(timeout_lost_at_restart))
+        return;
+    int64_t left_ms = limit_ms - (age_ms > 0 ? age_ms : 0);
+    x->v.times_out_ms = e->boot_ms + left_ms > 0 ? e->boot_ms + left_ms : 1;
+}
+
 static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, struct err *err)
 {
     struct job *job = map_get(&e->jobs, rec->job_id);
@@ -70,7 +84,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     x->v = (struct exec_values){
         .state = rec->state,
         .attempts = rec->attempts,
-        .lost = rec->lost,
+        .lost = (uint16_t)(rec->lost < UINT16_MAX ? rec->lost : UINT16_MAX),
+        .returned = (uint16_t)(rec->returned < UINT16_MAX ? rec->returned : UINT16_MAX),
         .due_ms = rec->due_ms,
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,
@@ -80,10 +95,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     if (PLANTED(slot_lost_at_restart) && job->v.def->schedule != NULL &&
         rec->state == EXEC_SCHEDULED)
         move_to_clock(e, x);
-    /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have
-     * been heard a moment before the server died. */
     if (exec_is_leased(rec->state))
-        x->v.lease.ends_ms = e->boot_ms + e->options.lease_ms;
+        resume_term(e, x);
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;
     exec_place(e, x);

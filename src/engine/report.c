@@ -1,39 +1,117 @@
 /* report.c - what becomes of an execution when its worker speaks, or stays silent. */
+#include "base/when.h"
 #include "engine/internal.h"
 
-/* The attempt failed in a way that trying again may mend. */
-static struct move after_failure(struct engine *e, const struct exec *x, enum exec_event last)
+/* ---- failures */
+
+/* What is known about it; a worker that says nothing leaves us what its command left. */
+static struct failure failure_of(const struct poll_result *result)
 {
+    struct failure failure = {result->class, result->permanent};
+    if (result->outcome == OUTCOME_TIMEOUT)
+        failure.class = FAILURE_TIMEOUT;
+    if (failure.class == FAILURE_NONE) {
+        failure = failure_classify(&(struct failure_facts){
+            .exit_code = result->usage.exit_code,
+            .signal = result->usage.signal,
+            .tail = result->tail,
+        });
+        if (result->permanent != PERMANENT_BY_CLASS)
+            failure.permanent = result->permanent;
+    }
+    if (result->outcome == OUTCOME_PERMANENT)
+        failure.permanent = PERMANENT_YES;
+    return failure;
+}
+
+/* Trying again cannot help, as far as anybody knows. */
+static bool is_hopeless(const struct retry *retry, struct failure failure)
+{
+    static const struct retry any = {.retry_on = 0};
+    return !retry_allows(&any, failure) && !retry_allows(retry, failure);
+}
+
+/* Why it is not tried again though attempts remain. */
+static struct str given_up(struct engine *e, const struct exec *x, struct failure failure,
+                           struct str error)
+{
+    struct str name = failure_name(failure.class);
+    const char *why = x->job->v.def->retry.retry_on != 0 ? "not in retry_on" : "permanent";
+    if (failure.permanent == PERMANENT_YES)
+        return error;
+    return arena_printf(e->arena, "%.*s; not tried again: %.*s is %s", STR_ARG(error),
+                        STR_ARG(name), why);
+}
+
+/* When the next attempt may begin: as the rules say, and not before the worker asks for it. */
+static int64_t next_attempt_ms(const struct engine *e, const struct exec *x, int64_t after_ms)
+{
+    int64_t delay_ms = retry_delay_ms(&x->job->v.def->retry, x->v.attempts, x->id);
+    if (PLANTED(backoff_forgotten))
+        delay_ms = 0;
+    if (after_ms > e->options.retry_after_max_ms)
+        after_ms = e->options.retry_after_max_ms;
+    if (after_ms > delay_ms && !PLANTED(retry_after_ignored))
+        delay_ms = after_ms;
+    return e->now_ms + delay_ms;
+}
+
+/* Another attempt follows, or this was the last one. */
+static struct move after_failure(struct engine *e, const struct exec *x, enum outcome outcome,
+                                 struct failure failure, int64_t after_ms, struct str error)
+{
+    enum exec_event last = outcome == OUTCOME_TIMEOUT ? EV_EXPIRE : EV_EXHAUST;
     const struct retry *retry = &x->job->v.def->retry;
     if (x->v.attempts > retry->max_retries)
-        return (struct move){.event = last};
+        return (struct move){.event = last, .reason = error};
+    if (!retry_allows(retry, failure) && !PLANTED(retry_of_permanent))
+        return (struct move){.event = last, .reason = given_up(e, x, failure, error)};
     return (struct move){
-        .event = EV_RETRY,
-        .due_ms = e->now_ms +
-                  (PLANTED(backoff_forgotten) ? 0 : retry_delay_ms(retry, x->v.attempts, x->id)),
+        .event = EV_RETRY, .reason = error, .due_ms = next_attempt_ms(e, x, after_ms)};
+}
+
+/* Its worker is gone. Another one may have more luck, but not for ever: what kills whoever runs it
+ * must not go through all of them. */
+static struct move after_loss(struct engine *e, const struct exec *x, struct str error)
+{
+    if (x->v.lost + 1U < e->options.lost_max || PLANTED(poison_forgotten))
+        return (struct move){.event = EV_LOST, .reason = error};
+    return (struct move){
+        .event = EV_QUARANTINE,
+        .reason = arena_printf(e->arena, "quarantined, since its worker was lost %d times: %.*s",
+                               x->v.lost + 1, STR_ARG(error)),
     };
 }
 
-static struct move move_after(struct engine *e, const struct exec *x, enum outcome outcome)
+/* Whether its end, as the worker tells it, is the end of its time: it was told to stop for that. */
+static bool ran_out_of_time(const struct engine *e, const struct exec *x, enum outcome outcome)
 {
-    if (x->v.state == EXEC_STOPPING) /* whatever it says now, somebody cancelled it before */
-        return (struct move){.event = EV_STOPPED};
-    switch (outcome) {
-    case OUTCOME_SUCCEEDED: return (struct move){.event = EV_SUCCEED};
-    case OUTCOME_FAILED: return after_failure(e, x, EV_EXHAUST);
-    case OUTCOME_TIMEOUT: return after_failure(e, x, EV_EXPIRE);
-    case OUTCOME_RETURNED: return (struct move){.event = EV_RETURN};
-    case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
-        return (struct move){.event = EV_LOST};
-    default: return (struct move){.event = EV_EXHAUST};
-    }
+    return outcome == OUTCOME_TIMEOUT || (outcome == OUTCOME_STOPPED && exec_timed_out(e, x));
 }
 
-static struct str reason_of(const struct exec *x, const struct poll_result *result)
+static struct move move_after(struct engine *e, const struct exec *x,
+                              const struct poll_result *result, struct attempt_end *end)
 {
-    if (x->v.state == EXEC_STOPPING)
-        return STR("stopped as asked");
-    return result->error;
+    if (x->v.state == EXEC_STOPPING) { /* whatever it says now, somebody cancelled it before */
+        end->outcome = OUTCOME_STOPPED;
+        return (struct move){.event = EV_STOPPED, .reason = STR("stopped as asked")};
+    }
+    if (ran_out_of_time(e, x, result->outcome))
+        end->outcome = OUTCOME_TIMEOUT;
+    switch (end->outcome) {
+    case OUTCOME_SUCCEEDED: return (struct move){.event = EV_SUCCEED, .reason = result->error};
+    case OUTCOME_RETURNED: return (struct move){.event = EV_RETURN, .reason = result->error};
+    case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
+        return after_loss(e, x, result->error);
+    default: break;
+    }
+    struct failure failure = failure_of(result);
+    if (end->outcome == OUTCOME_TIMEOUT)
+        failure.class = FAILURE_TIMEOUT;
+    end->class = failure.class;
+    if (end->outcome == OUTCOME_FAILED && is_hopeless(&x->job->v.def->retry, failure))
+        end->outcome = OUTCOME_PERMANENT;
+    return after_failure(e, x, end->outcome, failure, result->retry_after_ms, result->error);
 }
 
 static bool is_held(const struct exec *x, const struct worker *w, uint64_t token)
@@ -74,12 +152,14 @@ void ask_results(struct engine *e, struct command *cmd, struct question_list *li
     }
 }
 
-/* A success that came for a run that was to stop was written down as stopped, and is not in. */
+/* A success that came for a run that was to stop was written down as stopped, and is not in. That a
+ * failure is permanent may have been our own finding. */
 static bool says_the_same(const struct attempt_rec *attempt, const struct worker *w,
                           const struct poll_result *result)
 {
-    return attempt->token == result->token && attempt->worker_id == w->id &&
-           attempt->outcome == result->outcome;
+    bool same = attempt->outcome == result->outcome ||
+                (attempt->outcome == OUTCOME_PERMANENT && result->outcome == OUTCOME_FAILED);
+    return attempt->token == result->token && attempt->worker_id == w->id && same;
 }
 
 /* Whether the result is in already: in this turn, or in the store. The answer to the first report
@@ -120,34 +200,55 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     ret_verdict->accepted = true;
     if (x->v.state == EXEC_QUEUED)
         retake(e, x, w);
-    struct move move = move_after(e, x, result->outcome);
+    struct attempt_end end = {
+        .outcome = result->outcome,
+        .usage = result->usage,
+        .error = result->error,
+        .tail = result->tail,
+    };
+    struct move move = move_after(e, x, result, &end);
     move.actor = actor;
-    move.reason = reason_of(x, result);
     move.log_seq = result->usage.log_seq;
-    enum outcome outcome = x->v.state == EXEC_STOPPING ? OUTCOME_STOPPED : result->outcome;
-    exec_end_attempt(e, x, outcome, &result->usage, result->error);
+    exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
     struct touched *t = touch_exec(e, x);
-    t->error = result->error;
+    t->error = move.event == EV_QUARANTINE ? move.reason : result->error;
     if (move.event == EV_SUCCEED)
         t->result = result->result;
 }
 
+/* Nobody has reported, and the attempt has had all its time: that it is over is known, what became
+ * of its worker is not. */
+static struct move after_time(struct engine *e, const struct exec *x, struct str *error)
+{
+    char text[WHEN_TEXT_MAX];
+    duration_format(text, x->job->v.def->timeout_ms);
+    *error = arena_printf(e->arena, "ended by the server, past its timeout of %s", text);
+    return after_failure(e, x, OUTCOME_TIMEOUT, (struct failure){.class = FAILURE_TIMEOUT}, 0,
+                         *error);
+}
+
 void report_silence(struct engine *e, struct exec *x, struct str reason)
 {
-    static const struct usage nothing_known = {.exit_code = -1};
-    bool started = x->v.lease.confirmed;
-    struct move move = {.event = EV_RETURN, .actor = SERVER, .reason = reason};
-    enum outcome outcome = OUTCOME_RETURNED;
+    const struct lease *lease = &x->v.lease;
+    struct attempt_end end = {.outcome = OUTCOME_RETURNED, .usage = {.exit_code = -1}};
+    struct move move = {.event = EV_RETURN, .reason = reason};
     if (x->v.state == EXEC_STOPPING) {
         move.event = EV_STOPPED;
-        outcome = OUTCOME_STOPPED;
-    } else if (started) {
-        move.event = EV_LOST;
-        outcome = OUTCOME_LOST;
+        end.outcome = OUTCOME_STOPPED;
+    } else if (exec_timed_out(e, x) && (lease->confirmed || lease->inherited)) {
+        move = after_time(e, x, &reason);
+        end.outcome = OUTCOME_TIMEOUT;
+        end.class = FAILURE_TIMEOUT;
+    } else if (lease->confirmed) {
+        move = after_loss(e, x, reason);
+        end.outcome = OUTCOME_LOST;
+        end.class = FAILURE_LOST_WORKER;
         alert_worker_lost(e, x);
     }
-    exec_end_attempt(e, x, outcome, &nothing_known, reason);
+    move.actor = SERVER;
+    end.error = reason;
+    exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
-    touch_exec(e, x)->error = reason;
+    touch_exec(e, x)->error = move.event == EV_QUARANTINE ? move.reason : reason;
 }

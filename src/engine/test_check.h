@@ -193,6 +193,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.started_ms, rec->started_ms);
     assert_int_equal(x->v.attempts, rec->attempts);
     assert_int_equal(x->v.lost, rec->lost);
+    assert_int_equal(x->v.returned, rec->returned);
     assert_int_equal(x->v.lease.token, rec->token);
     assert_int_equal(x->v.lease.worker_id, rec->worker_id);
 }

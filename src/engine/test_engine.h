@@ -38,7 +38,8 @@ struct world {
 };
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
- * concurrency key|limit|rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|…" */
+ * concurrency key|limit|rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|
+ * timeout|retry_on|…" */
 
 static inline int64_t cut_number(struct str *rest)
 {
@@ -93,6 +94,8 @@ static inline enum rc read_rules(void *arg, const struct job_rec *job, struct ar
     ret_rules->misfire.grace_ms = cut_number(&rest);
     ret_rules->misfire.limit = (uint32_t)cut_number(&rest);
     ret_rules->stagger_ms = cut_number(&rest);
+    ret_rules->timeout_ms = cut_number(&rest);
+    ret_rules->retry.retry_on = (uint32_t)cut_number(&rest);
     ret_rules->schedule = test_schedule(arena, every_ms, cron);
     return RC_OK;
 }
@@ -340,6 +343,8 @@ struct wish {
     enum overlap overlap;
     struct misfire misfire; /* all zero: the default */
     int64_t stagger_ms;
+    int64_t timeout_ms;
+    uint32_t retry_on; /* bits by class */
     size_t spec_bytes; /* at least so long */
     const struct dependency_wish *after;
     size_t after_count; /* 0: one, when there is one */
@@ -357,7 +362,9 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         .retry = {.max_retries = wish->retries,
                   .policy = wish->policy,
                   .delay_ms = wish->retry_ms,
-                  .max_delay_ms = HOUR_MS},
+                  .max_delay_ms = HOUR_MS,
+                  .retry_on = wish->retry_on},
+        .timeout_ms = wish->timeout_ms,
         .concurrency = {.key = str_c(wish->key), .limit = wish->limit},
         .rate = {.key = str_c(wish->rate), .limit = wish->starts, .per_ms = wish->per_ms},
         .schedule = test_schedule(&asked->arena, wish->every_ms, str_c(wish->cron)),
@@ -381,12 +388,14 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     item->spec = arena_printf(
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
-        "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%*s",
+        "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
+        "|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
         wish->cron == NULL ? "" : wish->cron, (int)wish->overlap, (int)misfire->policy,
-        misfire->grace_ms, misfire->limit, wish->stagger_ms, (int)wish->spec_bytes, "");
+        misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
+        (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)

@@ -14,6 +14,7 @@ enum {
     POLL_HELD_MAX = 20000,
     POLL_RESULT_BYTES_MAX = 256 << 10, /* JSON written to BELFRY_RESULT_FILE */
     POLL_ERROR_BYTES_MAX = 4096,
+    POLL_TAIL_BYTES_MAX = FAILURE_TAIL_BYTES_MAX,
 };
 
 struct poll_held {
@@ -26,8 +27,12 @@ struct poll_result {
     uint64_t token;
     enum outcome outcome; /* not OUTCOME_LOST: only the server can say that */
     struct usage usage;
-    struct str result; /* JSON; empty: none */
-    struct str error;  /* one sentence; empty when it succeeded */
+    struct str result;        /* JSON; empty: none */
+    struct str error;         /* one sentence; empty when it succeeded */
+    enum failure_class class; /* FAILURE_NONE: the server finds out by itself */
+    enum permanence permanent;
+    int64_t retry_after_ms; /* not before this long from now; 0: whenever the job's rules say */
+    struct str tail;        /* the last lines of its error output; may be empty */
 };
 
 struct poll {

@@ -219,6 +219,15 @@ bool misfire_policy_parse(struct str name, enum misfire_policy *ret_policy)
     return found >= 0;
 }
 
+bool retry_allows(const struct retry *retry, struct failure failure)
+{
+    if (failure.permanent == PERMANENT_YES)
+        return false;
+    if (retry->retry_on != 0)
+        return (retry->retry_on >> failure.class & 1) != 0;
+    return failure.permanent == PERMANENT_NO || !failure_is_permanent(failure.class);
+}
+
 /* The delay before jitter, not capped yet; saturates instead of overflowing. */
 static int64_t plain_delay_ms(const struct retry *retry, uint32_t attempt)
 {

@@ -7,6 +7,7 @@
 #pragma once
 #include "base/arena.h"
 #include "job/dependency.h"
+#include "job/failure.h"
 #include "job/schedule.h"
 
 enum {
@@ -64,6 +65,8 @@ struct retry {
     int64_t delay_ms;
     int64_t max_delay_ms;
     uint32_t jitter_permille; /* of the delay, uniform on top */
+    uint32_t retry_on;        /* bits (1 << enum failure_class): only these are tried again; 0: all
+                               * that are not permanent */
 };
 
 /* All jobs that name the same key share it: so many at once, or so many starts per window. */
@@ -154,6 +157,10 @@ struct str spec_tags_text(const struct spec *spec, struct arena *arena);
 
 struct str retry_policy_name(enum retry_policy policy);
 bool retry_policy_parse(struct str name, enum retry_policy *ret_policy);
+
+/* Whether such a failure is tried again while attempts remain. What is named in retry_on is, unless
+ * whoever failed has said that it cannot help. */
+bool retry_allows(const struct retry *retry, struct failure failure);
 
 /* How long to wait before attempt number `attempt` + 1, after `attempt` (1-based) failed. The
  * jitter comes from seed (the execution's id), so the same failure waits the same time whoever

@@ -22,6 +22,7 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_RUNNING]  [EV_EXPIRE]  = EXEC_TIMEOUT,
     [EXEC_RUNNING]  [EV_LOST]    = EXEC_QUEUED,
     [EXEC_RUNNING]  [EV_RETURN]  = EXEC_QUEUED,
+    [EXEC_RUNNING]  [EV_QUARANTINE] = EXEC_FAILED,
     [EXEC_RUNNING]  [EV_CANCEL]  = EXEC_STOPPING,
     [EXEC_STOPPING] [EV_STOPPED] = EXEC_CANCELLED,
     [EXEC_RETRYING] [EV_DUE]     = EXEC_QUEUED,
@@ -39,13 +40,14 @@ static const struct str state_names[EXEC_STATES] = {
 };
 
 static const struct str event_names[EXEC_EVENTS] = {
-    [EV_CREATE] = STR_INIT("create"),   [EV_DUE] = STR_INIT("due"),
-    [EV_LEASE] = STR_INIT("lease"),     [EV_SUCCEED] = STR_INIT("succeed"),
-    [EV_RETRY] = STR_INIT("retry"),     [EV_EXHAUST] = STR_INIT("exhaust"),
-    [EV_EXPIRE] = STR_INIT("expire"),   [EV_LOST] = STR_INIT("lost"),
-    [EV_RETURN] = STR_INIT("return"),   [EV_CANCEL] = STR_INIT("cancel"),
-    [EV_STOPPED] = STR_INIT("stopped"), [EV_SKIP] = STR_INIT("skip"),
-    [EV_BLOCK] = STR_INIT("block"),     [EV_PLAN] = STR_INIT("plan"),
+    [EV_CREATE] = STR_INIT("create"),         [EV_DUE] = STR_INIT("due"),
+    [EV_LEASE] = STR_INIT("lease"),           [EV_SUCCEED] = STR_INIT("succeed"),
+    [EV_RETRY] = STR_INIT("retry"),           [EV_EXHAUST] = STR_INIT("exhaust"),
+    [EV_EXPIRE] = STR_INIT("expire"),         [EV_LOST] = STR_INIT("lost"),
+    [EV_RETURN] = STR_INIT("return"),         [EV_CANCEL] = STR_INIT("cancel"),
+    [EV_STOPPED] = STR_INIT("stopped"),       [EV_SKIP] = STR_INIT("skip"),
+    [EV_BLOCK] = STR_INIT("block"),           [EV_PLAN] = STR_INIT("plan"),
+    [EV_QUARANTINE] = STR_INIT("quarantine"),
 };
 
 static const struct str job_names[JOB_STATES] = {

@@ -321,6 +321,9 @@ static struct engine_options engine_options(const struct server_options *options
         .percent = (uint32_t)options->breaker_percent,
         .rest_ms = (int64_t)options->breaker_rest_ms,
     };
+    engine.kill_grace_ms = (int64_t)options->kill_grace_ms;
+    engine.lost_max = (uint32_t)options->lost_max;
+    engine.retry_after_max_ms = (int64_t)options->retry_after_max_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;

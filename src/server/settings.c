@@ -62,6 +62,8 @@ static const struct setting settings_table[] = {
     TIME(forget_ms, "5m", SECOND, 30 * DAY, "a worker silent for this long must register again"),
     TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
     TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
+    NUMBER(lost_max, "3", 1, 10000, "an execution whose worker was lost so often is quarantined"),
+    TIME(retry_after_max_ms, "1d", 0, 365 * DAY, "most that a worker may put off a retry"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
     TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),

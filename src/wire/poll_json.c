@@ -1,6 +1,7 @@
 /* Requests and replies of the worker protocol, read. poll_print.c writes them. */
 #include "wire/poll_json.h"
 #include "base/id.h"
+#include "job/spec.h"
 #include "wire/fields.h"
 
 enum {
@@ -92,6 +93,29 @@ static void read_result(const struct fields *f, const struct field_place *at,
         fields_fail(f, at, "must be at most %d bytes long", POLL_RESULT_BYTES_MAX);
 }
 
+static void read_class(const struct fields *f, const struct field_place *at,
+                       const struct json *value, void *into)
+{
+    enum failure_class class;
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    struct str names = failure_names();
+    if (!failure_parse(value->string, &class))
+        fields_fail(f, at, "'%.*s' must be one of %.*s", STR_ARG(str_head(value->string, 100)),
+                    STR_ARG(names));
+    else if (class == FAILURE_LOST_WORKER)
+        fields_fail(f, at, "must not be lost_worker: only the server can say that");
+    else
+        *(enum failure_class *)into = class;
+}
+
+static void read_permanent(const struct fields *f, const struct field_place *at,
+                           const struct json *value, void *into)
+{
+    if (fields_kind(f, at, value, JSON_BOOL))
+        *(enum permanence *)into = value->boolean ? PERMANENT_YES : PERMANENT_NO;
+}
+
 #define USAGE(text, member, low, high)                                                             \
     {                                                                                              \
         FIELD(text, struct poll_result, usage.member), .kind = FIELD_INT, .min = (low),            \
@@ -112,6 +136,11 @@ static const struct field result_fields[] = {
     USAGE("log_seq", log_seq, 0, INT64_MAX),
     {FIELD("result", struct poll_result, result), .kind = FIELD_OWN, .read = read_result},
     {FIELD("error", struct poll_result, error), .kind = FIELD_TEXT, .max = POLL_ERROR_BYTES_MAX},
+    {FIELD("error_class", struct poll_result, class), .kind = FIELD_OWN, .read = read_class},
+    {FIELD("permanent", struct poll_result, permanent), .kind = FIELD_OWN, .read = read_permanent},
+    {FIELD("retry_after_ms", struct poll_result, retry_after_ms), .kind = FIELD_INT,
+     .max = SPEC_DURATION_MAX_MS},
+    {FIELD("error_tail", struct poll_result, tail), .kind = FIELD_TEXT, .max = POLL_TAIL_BYTES_MAX},
 };
 
 static const struct field_list result_list = {
@@ -130,12 +159,34 @@ static const struct field poll_fields[] = {
     LIST("results", struct poll, results, result_count, result_list),
 };
 
+/* What says two things at once is refused, rather than half of it ignored. */
+static void check_result(const struct fields *f, const struct poll_result *result, size_t index)
+{
+    const struct field_place results = {.key = STR("results")};
+    const struct field_place item = {.parent = &results, .index = index};
+    const struct field_place class = {.parent = &item, .key = STR("error_class")};
+    const struct field_place permanent = {.parent = &item, .key = STR("permanent")};
+    bool failed = result->outcome == OUTCOME_FAILED || result->outcome == OUTCOME_PERMANENT ||
+                  result->outcome == OUTCOME_TIMEOUT;
+    if (result->class != FAILURE_NONE && !failed)
+        fields_fail(f, &class, "must stand only beside failed, permanent and timeout");
+    else if (result->class != FAILURE_NONE && result->class != FAILURE_TIMEOUT &&
+             result->outcome == OUTCOME_TIMEOUT)
+        fields_fail(f, &class, "must be timeout beside the outcome timeout");
+    if (result->permanent != PERMANENT_BY_CLASS && !failed)
+        fields_fail(f, &permanent, "must stand only beside failed, permanent and timeout");
+    else if (result->permanent == PERMANENT_NO && result->outcome == OUTCOME_PERMANENT)
+        fields_fail(f, &permanent, "must not be false beside the outcome permanent");
+}
+
 enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret_poll,
                    struct field_errors *errors)
 {
     const struct fields f = {.arena = arena, .errors = errors};
     struct poll poll = {.worker_id = 0};
     fields_read(&f, NULL, doc, poll_fields, COUNT_OF(poll_fields), &poll);
+    for (size_t i = 0; errors->count == 0 && i < poll.result_count; i++)
+        check_result(&f, &poll.results[i], i);
     if (errors->count > 0)
         return RC_INVALID;
     *ret_poll = poll;

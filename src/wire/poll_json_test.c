@@ -177,7 +177,11 @@ static void a_poll_reads_back_as_it_was_printed(void **state)
          .token = 3,
          .outcome = OUTCOME_FAILED,
          .usage = {.exit_code = -1, .signal = 9},
-         .error = STR("killed by \"KILL\"\n")},
+         .error = STR("killed by \"KILL\"\n"),
+         .class = FAILURE_KILLED,
+         .permanent = PERMANENT_NO,
+         .retry_after_ms = 90000,
+         .tail = STR("one\ntwo")},
     };
     const struct poll poll = {
         .seq = 7,
@@ -201,6 +205,10 @@ static void a_poll_reads_back_as_it_was_printed(void **state)
         assert_memory_equal(&back.results[i].usage, &results[i].usage, sizeof(struct usage));
         assert_true(str_eq(back.results[i].result, results[i].result));
         assert_true(str_eq(back.results[i].error, results[i].error));
+        assert_int_equal(back.results[i].class, results[i].class);
+        assert_int_equal(back.results[i].permanent, results[i].permanent);
+        assert_int_equal(back.results[i].retry_after_ms, results[i].retry_after_ms);
+        assert_true(str_eq(back.results[i].tail, results[i].tail));
     }
 }
 
@@ -284,6 +292,34 @@ static struct str result_of(const char *member, size_t bytes)
     struct str copy = arena_str(&arena, buf_str(&text));
     buf_free(&text);
     return copy;
+}
+
+#define FAILURE(outcome, more)                                                                     \
+    "{\"seq\":1,\"free\":0,\"results\":[{\"execution_id\":\"exec_0000000000001\",\"token\":1,"     \
+    "\"outcome\":\"" outcome "\"," more "}]}"
+
+static void what_is_said_about_a_failure_must_make_sense(void **state)
+{
+    (void)state;
+    assert_poll_problem(FAILURE("failed", "\"error_class\":\"flu\""), "results[0].error_class",
+                        "'flu' must be one of timeout, out_of_memory, permission_error, "
+                        "network_error, not_found, disk_error, killed, crashed, lost_worker, "
+                        "user_error and unknown");
+    assert_poll_problem(FAILURE("failed", "\"error_class\":\"lost_worker\""),
+                        "results[0].error_class",
+                        "must not be lost_worker: only the server can say that");
+    assert_poll_problem(FAILURE("succeeded", "\"error_class\":\"killed\""),
+                        "results[0].error_class",
+                        "must stand only beside failed, permanent and timeout");
+    assert_poll_problem(FAILURE("timeout", "\"error_class\":\"killed\""), "results[0].error_class",
+                        "must be timeout beside the outcome timeout");
+    assert_poll_problem(FAILURE("permanent", "\"permanent\":false"), "results[0].permanent",
+                        "must not be false beside the outcome permanent");
+    assert_poll_problem(FAILURE("stopped", "\"permanent\":true"), "results[0].permanent",
+                        "must stand only beside failed, permanent and timeout");
+    assert_poll_problem(FAILURE("failed", "\"retry_after_ms\":-1"), "results[0].retry_after_ms",
+                        "must be between 0 and 316224000000");
+    poll_of(STR(FAILURE("failed", "\"permanent\":true,\"error_class\":\"network_error\"")));
 }
 
 static void results_and_errors_are_limited(void **state)
@@ -410,6 +446,7 @@ int main(void)
         cmocka_unit_test_setup(entries_of_a_poll_are_named_by_their_place, clear),
         cmocka_unit_test_setup(only_a_server_can_say_that_a_lease_was_lost, clear),
         cmocka_unit_test_setup(results_and_errors_are_limited, clear),
+        cmocka_unit_test_setup(what_is_said_about_a_failure_must_make_sense, clear),
         cmocka_unit_test_setup(the_number_of_entries_is_limited, clear),
         cmocka_unit_test_setup(a_reply_reads_back_as_it_was_printed, clear),
         cmocka_unit_test_setup(an_empty_reply_is_an_answer, clear),

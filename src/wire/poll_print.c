@@ -49,6 +49,18 @@ static void open_entry(struct json_writer *w, uint64_t exec_id, uint64_t token)
 
 /* ---- polls */
 
+static void put_failure(struct json_writer *w, const struct poll_result *result)
+{
+    if (result->class != FAILURE_NONE)
+        json_put_str(w, "error_class", failure_name(result->class));
+    if (result->permanent != PERMANENT_BY_CLASS)
+        json_put_bool(w, "permanent", result->permanent == PERMANENT_YES);
+    if (result->retry_after_ms > 0)
+        json_put_int(w, "retry_after_ms", result->retry_after_ms);
+    if (result->tail.len > 0)
+        json_put_str(w, "error_tail", result->tail);
+}
+
 static void print_result(struct json_writer *w, const struct poll_result *result)
 {
     const struct usage *usage = &result->usage;
@@ -67,6 +79,7 @@ static void print_result(struct json_writer *w, const struct poll_result *result
         json_put_raw(w, "result", result->result);
     if (result->error.len > 0)
         json_put_str(w, "error", result->error);
+    put_failure(w, result);
     json_close(w);
 }
 

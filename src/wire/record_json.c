@@ -93,9 +93,26 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     put_id(w, "retry_of", ID_EXEC, exec->retry_of);
     json_put_int(w, "attempt_count", exec->attempts);
     json_put_int(w, "lost_count", exec->lost);
+    json_put_int(w, "returned_count", exec->returned);
+    json_put_when(w, "next_attempt_at", exec->state == EXEC_RETRYING ? exec->due_ms : 0);
     put_id(w, "worker_id", ID_WORKER, exec->worker_id);
     json_put_int(w, "token", (int64_t)exec->token);
     json_put_text(w, "error", exec->error);
+}
+
+/* Why it failed, and by what others like it are found. */
+static void put_failure(struct json_writer *w, const struct attempt_rec *attempt)
+{
+    char print[FAILURE_PRINT_MAX];
+    char line_bytes[FAILURE_LINE_BYTES_MAX];
+    bool failed = attempt->class != FAILURE_NONE;
+    struct str line = failure_line(attempt->tail);
+    line = failure_normalise(line.len > 0 ? line : attempt->error, line_bytes);
+    json_put_text(w, "error_class", failed ? failure_name(attempt->class) : STR(""));
+    json_put_text(w, "fingerprint", failed ? failure_print(attempt->fingerprint, print) : STR(""));
+    json_put_text(w, "fingerprint_text", failed ? line : STR(""));
+    json_put_text(w, "error_tail", attempt->tail);
+    json_put_text(w, "stack_trace", failure_trace(attempt->tail));
 }
 
 static void print_attempt(struct json_writer *w, const struct attempt_rec *attempt)
@@ -122,6 +139,7 @@ static void print_attempt(struct json_writer *w, const struct attempt_rec *attem
     json_put_int(w, "output_bytes", usage->output_bytes);
     json_put_int(w, "dropped_bytes", usage->dropped_bytes);
     json_put_text(w, "error", attempt->error);
+    put_failure(w, attempt);
     json_close(w);
 }
 

@@ -295,7 +295,33 @@ static void an_execution_is_shown_with_its_attempts(void **state)
                "\"outcome\":\"succeeded\",\"started_at\":\"" AT "\","
                "\"ended_at\":\"2026-11-16T08:00:00.041Z\",\"duration_ms\":41,\"exit_code\":0,"
                "\"signal\":null,\"cpu_ms\":12,\"peak_memory_bytes\":9437184,\"output_bytes\":120,"
-               "\"dropped_bytes\":0,\"error\":null}]");
+               "\"dropped_bytes\":0,\"error\":null,\"error_class\":null,\"fingerprint\":null,"
+               "\"fingerprint_text\":null,\"error_tail\":null,\"stack_trace\":null}]");
+}
+
+static void a_failure_is_shown_with_its_class_and_its_last_lines(void **state)
+{
+    (void)state;
+    static const struct attempt_rec attempt = {
+        .outcome = OUTCOME_FAILED,
+        .usage = {.exit_code = 1},
+        .error = STR_INIT("exit code 1"),
+        .class = FAILURE_NETWORK,
+        .fingerprint = 0xabc,
+        .tail = STR_INIT("one\nhost 17 refused"),
+    };
+    struct exec_rec exec = an_exec(EXEC_RETRYING);
+    exec.due_ms = 1000;
+    exec.returned = 4;
+    exec_print(&w, &exec, &attempt, 1);
+    assert_raw("next_attempt_at", "\"1970-01-01T00:00:01.000Z\"");
+    assert_raw("returned_count", "4");
+    const struct json *shown = &written("attempts")->items[0];
+    assert_true(str_eq(json_get(shown, STR("error_class"))->string, STR("network_error")));
+    assert_true(str_eq(json_get(shown, STR("fingerprint"))->string, STR("000000000abc")));
+    assert_true(str_eq(json_get(shown, STR("fingerprint_text"))->string, STR("host # refused")));
+    assert_true(str_eq(json_get(shown, STR("error_tail"))->string, attempt.tail));
+    assert_int_equal(json_get(shown, STR("stack_trace"))->kind, JSON_NULL);
 }
 
 static void an_attempt_without_an_exit_code_has_null_there(void **state)
@@ -441,6 +467,7 @@ int main(void)
         cmocka_unit_test_setup(a_run_of_a_job_without_a_schedule_stands_for_no_slot, clear),
         cmocka_unit_test_setup(a_slot_is_shown_by_its_moment_and_by_the_local_time_promised, clear),
         cmocka_unit_test_setup(slots_skipped_together_are_one_record_with_their_number, clear),
+        cmocka_unit_test_setup(a_failure_is_shown_with_its_class_and_its_last_lines, clear),
         cmocka_unit_test_setup(an_execution_is_shown_with_its_attempts, clear),
         cmocka_unit_test_setup(an_attempt_without_an_exit_code_has_null_there, clear),
         cmocka_unit_test_setup(a_stopping_execution_shows_running, clear),

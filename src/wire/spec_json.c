@@ -269,6 +269,28 @@ static void read_jitter(const struct fields *f, const struct field_place *at,
         fields_fail(f, at, "must be between 0 and 1");
 }
 
+static void read_retry_on(const struct fields *f, const struct field_place *at,
+                          const struct json *value, void *into)
+{
+    uint32_t bits = 0;
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    if (value->count == 0)
+        fields_fail(f, at, "must not be empty: without retries, max_retries is 0");
+    for (size_t i = 0; i < value->count; i++) {
+        struct field_place place = {.parent = at, .index = i};
+        struct str names = failure_names();
+        enum failure_class class;
+        if (!fields_kind(f, &place, &value->items[i], JSON_STRING))
+            continue;
+        if (failure_parse(value->items[i].string, &class))
+            bits |= UINT32_C(1) << class;
+        else
+            fields_fail(f, &place, "must be one of %.*s", STR_ARG(names));
+    }
+    *(uint32_t *)into = bits;
+}
+
 static void read_retry(const struct fields *f, const struct field_place *at,
                        const struct json *value, void *into)
 {
@@ -281,7 +303,7 @@ static void read_retry(const struct fields *f, const struct field_place *at,
         {FIELD("max_delay", struct retry, max_delay_ms), .kind = FIELD_DURATION,
          .max = SPEC_DURATION_MAX_MS},
         {FIELD("jitter", struct retry, jitter_permille), .kind = FIELD_OWN, .read = read_jitter},
-        {.name = STR_INIT("retry_on"), .kind = FIELD_LATER},
+        {FIELD("retry_on", struct retry, retry_on), .kind = FIELD_OWN, .read = read_retry_on},
     };
     enum { DELAY = 1 << 2, MAX_DELAY = 1 << 3 }; /* bits of these two */
     struct retry *retry = into;

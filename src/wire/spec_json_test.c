@@ -321,6 +321,18 @@ static void retry_has_its_limits(void **state)
     assert_member_problem("\"retry\": {\"delay\": \"2h\", \"max_delay\": \"1h\"}", "retry.delay",
                           "must not be longer than max_delay");
     assert_member_problem("\"retry\": {\"tries\": 1}", "retry.tries", "unknown field");
+    assert_member_problem("\"retry\": {\"max_retries\": -1}", "retry.max_retries",
+                          "must be between 0 and 1000");
+    assert_member_problem("\"retry\": {\"max_retries\": 1000000000}", "retry.max_retries",
+                          "must be between 0 and 1000");
+    assert_member_problem("\"retry\": {\"retry_on\": []}", "retry.retry_on",
+                          "must not be empty: without retries, max_retries is 0");
+    assert_member_problem("\"retry\": {\"retry_on\": \"timeout\"}", "retry.retry_on",
+                          "must be an array, not a string");
+    assert_member_problem("\"retry\": {\"retry_on\": [\"timeout\", \"flu\"]}", "retry.retry_on[1]",
+                          "must be one of timeout, out_of_memory, permission_error, network_error, "
+                          "not_found, disk_error, killed, crashed, lost_worker, user_error and "
+                          "unknown");
     assert_int_equal(spec_of("{\"command\":\"x\",\"retry\":{\"jitter\":1}}").retry.jitter_permille,
                      1000);
 }
@@ -432,8 +444,6 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
         assert_problem(text.ptr, later[i], "is not supported by this version yet");
     }
-    assert_member_problem("\"retry\": {\"retry_on\": []}", "retry.retry_on",
-                          "is not supported by this version yet");
     assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
 }
 
@@ -502,6 +512,15 @@ static void the_canonical_form_has_its_defaults_filled_in(void **state)
         "\"jitter\":0.3}}");
 }
 
+static void retry_on_is_printed_in_the_order_of_the_classes(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"x\", \"retry\": {\"retry_on\": "
+                               "[\"unknown\", \"timeout\", \"unknown\"]}}");
+    assert_int_equal(spec.retry.retry_on, 1U << FAILURE_TIMEOUT | 1U << FAILURE_UNKNOWN);
+    assert_non_null(strstr(spec_text(&spec, &arena).ptr, "\"retry_on\":[\"timeout\",\"unknown\"]"));
+}
+
 static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
 {
     (void)state;
@@ -557,6 +576,7 @@ int main(void)
         cmocka_unit_test(durations_have_a_unit_and_a_range),
         cmocka_unit_test(a_schedule_is_a_moment_or_a_delay),
         cmocka_unit_test(retry_has_its_limits),
+        cmocka_unit_test(retry_on_is_printed_in_the_order_of_the_classes),
         cmocka_unit_test(a_default_delay_gives_way_to_the_other_one),
         cmocka_unit_test(environment_names_are_names),
         cmocka_unit_test(tags_are_lines_and_not_too_many),

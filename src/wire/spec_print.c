@@ -121,6 +121,20 @@ static void put_permille(struct json_writer *w, const char *key, uint32_t permil
     json_put_raw(w, key, str_of(text, len));
 }
 
+/* In the order of the classes, whatever the order was. */
+static void put_retry_on(struct json_writer *w, uint32_t bits)
+{
+    if (bits == 0)
+        return;
+    json_key(w, "retry_on");
+    json_open_array(w);
+    for (int i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
+        if ((bits >> i & 1) != 0)
+            json_str(w, failure_name((enum failure_class)i));
+    }
+    json_close_array(w);
+}
+
 static void put_retry(struct json_writer *w, const struct retry *retry)
 {
     json_key(w, "retry");
@@ -130,6 +144,7 @@ static void put_retry(struct json_writer *w, const struct retry *retry)
     put_duration(w, "delay", retry->delay_ms);
     put_duration(w, "max_delay", retry->max_delay_ms);
     put_permille(w, "jitter", retry->jitter_permille);
+    put_retry_on(w, retry->retry_on);
     json_close(w);
 }
 

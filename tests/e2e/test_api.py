@@ -331,8 +331,6 @@ def test_features_that_are_not_there_are_refused_by_name():
         for given in (value, None):
             problem = refused(400, "invalid", "POST", "/jobs", {"command": "true", field: given}, field)
             assert "not supported" in problem["detail"], problem
-    refused(400, "invalid", "POST", "/jobs", {"command": "true", "retry": {"retry_on": ["timeout"]}},
-            "retry.retry_on")
 
 
 def test_a_payload_has_a_limit():

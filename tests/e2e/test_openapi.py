@@ -385,7 +385,7 @@ def test_answers_about_jobs_are_as_documented():
     queue, name = next(names), next(names)
     full = {"name": name, "description": "d", "command": ["a"], "payload": {"x": 1}, "env": {"A": "1"},
             "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
-            "timeout": "5s", "retry": {"jitter": 0.25}, "tags": {"k": "v"},
+            "timeout": "5s", "retry": {"jitter": 0.25, "retry_on": ["killed"]}, "tags": {"k": "v"},
             "concurrency": {"key": queue, "limit": 1}, "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)
@@ -441,7 +441,8 @@ def test_answers_about_executions_and_workers_are_as_documented():
     held = {"execution_id": run, "token": lease["token"]}
     poll(2, running=[held])
     poll(1, 409)
-    poll(3, results=[{**held, "outcome": "failed", "signal": 9, "error": "e"}])
+    poll(3, results=[{**held, "outcome": "failed", "signal": 9, "error": "e", "error_class": "killed",
+                      "permanent": False, "retry_after_ms": 1, "error_tail": "Traceback (most recent call last)"}])
     checked(200, "GET", f"{API}/executions/{run}")
     lease, = poll(4, free=1, wait_ms=60000)["leases"]
     held["token"] = lease["token"]

@@ -35,6 +35,8 @@ static struct retry draw_retry(struct world *w)
     retry.policy = (enum retry_policy)pick(w, RETRY_IMMEDIATE + 1);
     retry.delay_ms = pick_ms(w, 1, 2000);
     retry.jitter_permille = (uint32_t)pick(w, 2) * 300;
+    if (pick(w, 3) == 0) /* half of all classes, but never none of them */
+        retry.retry_on = ((uint32_t)pick(w, 1U << FAILURE_CLASSES) & ~1U) | 1U << FAILURE_NETWORK;
     return retry;
 }
 
@@ -116,6 +118,8 @@ static struct wish draw_wish(struct world *w)
     wish.rules.target = wish.rules.handler.len > 0 ? STR("") : STR("true");
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
     wish.rules.retry = draw_retry(w);
+    if (chance(w, w->scene.timeout_permille))
+        wish.rules.timeout_ms = pick_ms(w, 100, 12000);
     wish.rules.concurrency = draw_limit(w, false);
     wish.rules.rate = draw_limit(w, true);
     if (chance(w, w->scene.named_permille))
@@ -170,6 +174,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .queue = wish->rules.queue,
         .priority = wish->rules.priority,
         .retry = wish->rules.retry,
+        .timeout_ms = wish->rules.timeout_ms,
         .concurrency = wish->rules.concurrency,
         .rate = wish->rules.rate,
     };

@@ -27,7 +27,9 @@
     X(BREAKER_OPEN, "a target was left alone")                                                     \
     X(PROBE, "after a rest it was tried again")                                                    \
     X(PROBE_AFTER_RESTART, "after a restart it was tried again")                                   \
-    X(RATE_AFTER_RESTART, "the first start of a rate after a restart")
+    X(RATE_AFTER_RESTART, "the first start of a rate after a restart")                             \
+    X(SERVER_TIMEOUT, "the server ended a run past its timeout")                                   \
+    X(RETRY_AFTER, "a worker put off the next attempt")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };

@@ -134,11 +134,7 @@ static bool event_of(struct str name, enum exec_event *ret_event)
 
 static bool reports(const struct poll *poll, const struct model_exec *x)
 {
-    for (size_t i = 0; i < poll->result_count; i++) {
-        if (poll->results[i].exec_id == x->rec.id && poll->results[i].token == x->rec.token)
-            return true;
-    }
-    return false;
+    return model_result(poll, x->rec.id, x->rec.token) != NULL;
 }
 
 /* A rightful word from the worker in this turn: the result, or a poll without it that was written
@@ -177,6 +173,7 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
             "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
+    failures_begin(w, x, view);
     x->holder = to->worker_id;
     x->sent_seq = 0;
     *VEC_PUSH(w->model.arena, &x->attempts) =
@@ -241,15 +238,12 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     if (event == EV_SUCCEED)
         PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
                 "%s succeeded, and its result is lost", exec_label(w, to->id));
-    if (event == EV_EXHAUST || event == EV_EXPIRE)
-        PROMISE(w, str_eq(to->error, STR(SIM_ERROR)), "%s failed, and nobody knows why",
-                exec_label(w, to->id));
-    if (event == EV_RETRY) {
-        const struct retry *retry = &model_wish(&w->model, x->job)->rules.retry;
-        int64_t due_ms = view->now.wall_ms + retry_delay_ms(retry, to->attempts, to->id);
-        PROMISE(w, to->due_ms == due_ms || to->state == EXEC_CANCELLED,
-                "%s is tried again at the wrong time", exec_label(w, to->id));
-    }
+    if (exec_is_leased(from))
+        failures_step(w, x, event, to, view);
+    if (event == EV_RETRY)
+        failures_wait(w, x, to, view);
+    x->lost += event == EV_LOST || event == EV_QUARANTINE;
+    x->returned += event == EV_RETURN;
     x->rec.state = next;
 }
 
@@ -348,7 +342,8 @@ static void keep_exec(struct world *w, const struct exec_change *change,
 
 /* ---- the rest of a delta */
 
-static void keep_attempt(struct world *w, const struct attempt_rec *rec)
+static void keep_attempt(struct world *w, const struct attempt_rec *rec,
+                         const struct turn_view *view)
 {
     struct model_exec *x = model_exec(&w->model, rec->exec_id);
     struct model_attempt *attempt = x == NULL ? NULL : model_attempt(x, rec->token);
@@ -358,6 +353,7 @@ static void keep_attempt(struct world *w, const struct attempt_rec *rec)
     PROMISE(w, attempt->outcome == OUTCOME_NONE || (silent && rec->outcome == OUTCOME_SUCCEEDED),
             "an attempt of %s ended twice, as %.*s and as %.*s", exec_label(w, rec->exec_id),
             STR_ARG(outcome_name(attempt->outcome)), STR_ARG(outcome_name(rec->outcome)));
+    failures_keep(w, x, attempt, rec, view);
     attempt->outcome = rec->outcome;
     attempt->ended_turn = w->model.turn;
     saw_outcome(rec->outcome);
@@ -471,27 +467,6 @@ static void check_times(struct world *w, const struct exec_rec *rec)
             exec_label(w, rec->id));
 }
 
-/* What its newest attempt made of it. */
-static void check_end(struct world *w, const struct model_exec *x)
-{
-    enum outcome last =
-        x->attempts.len == 0 ? OUTCOME_NONE : x->attempts.items[x->attempts.len - 1].outcome;
-    bool spent = x->rec.attempts > model_wish(&w->model, x->job)->rules.retry.max_retries;
-    bool right = true;
-    switch (x->rec.state) {
-    case EXEC_COMPLETED: right = last == OUTCOME_SUCCEEDED; break;
-    case EXEC_FAILED: right = last == OUTCOME_PERMANENT || (last == OUTCOME_FAILED && spent); break;
-    case EXEC_TIMEOUT: right = last == OUTCOME_TIMEOUT && spent; break;
-    case EXEC_RETRYING:
-        right = (last == OUTCOME_FAILED || last == OUTCOME_TIMEOUT) && !spent;
-        break;
-    default: break;
-    }
-    PROMISE(w, right, "%s is %.*s after an attempt that ended as %.*s, of %" PRIu32,
-            exec_label(w, x->rec.id), STR_ARG(exec_state_name(x->rec.state)),
-            STR_ARG(outcome_name(last)), x->rec.attempts);
-}
-
 /* A job is what its newest execution made of it; one that is cancelled may still be stopping. */
 static void check_job(struct world *w, const struct model_exec *x)
 {
@@ -512,7 +487,7 @@ static void check_job(struct world *w, const struct model_exec *x)
 static void check_changed(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
     check_times(w, &x->rec);
-    check_end(w, x);
+    failures_check(w, x);
     PROMISE(w, x->rec.attempts == attempts_of(x),
             "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
             x->rec.attempts, attempts_of(x));
@@ -535,7 +510,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     for (size_t i = 0; i < delta->exec_count; i++)
         keep_exec(w, &delta->execs[i], view);
     for (size_t i = 0; i < delta->attempt_count; i++)
-        keep_attempt(w, &delta->attempts[i]);
+        keep_attempt(w, &delta->attempts[i], view);
     for (size_t i = 0; i < delta->breaker_count; i++)
         breakers_keep(w, &delta->breakers[i], view);
     for (size_t i = 0; i < delta->worker_count; i++)
@@ -559,7 +534,8 @@ static void renew(struct world *w, uint64_t worker_id, uint64_t exec_id, uint64_
     struct model_exec *x = model_exec(&w->model, exec_id);
     int64_t until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
     if (x != NULL && exec_is_leased(x->rec.state) && x->rec.worker_id == worker_id &&
-        x->rec.token == token && x->lease_until_ms < until_ms)
+        x->rec.token == token && x->lease_until_ms < until_ms &&
+        !(x->times_out_ms != 0 && view->now.boot_ms >= x->times_out_ms))
         x->lease_until_ms = until_ms;
 }
 
@@ -577,10 +553,12 @@ void model_turn_done(struct world *w, const struct turn_view *view, const struct
         const struct command *cmd = CONTAINER_OF(node, struct command, node);
         for (size_t j = 0; cmd->kind == CMD_POLL && j < cmd->reply.poll.lease_count; j++) {
             const struct poll_lease *lease = &cmd->reply.poll.leases[j];
-            renew(w, cmd->poll.worker_id, lease->exec_id, lease->token, view);
             struct model_exec *x = model_exec(&w->model, lease->exec_id);
-            if (x != NULL) /* else promise_answers will complain */
-                x->sent_seq = cmd->poll.seq;
+            if (x == NULL)
+                continue;               /* promise_answers will complain */
+            failures_begin(w, x, view); /* it is sent, perhaps again: it cannot have begun before */
+            renew(w, cmd->poll.worker_id, lease->exec_id, lease->token, view);
+            x->sent_seq = cmd->poll.seq;
         }
     }
 }
@@ -595,5 +573,6 @@ void model_reloaded(struct world *w)
             continue;
         saw(SAW_RESTARTED_WITH_LEASES);
         x->lease_until_ms = w->boot_ms + w->scene.engine.lease_ms;
+        failures_reloaded(w, x);
     }
 }

@@ -1,5 +1,5 @@
 /* model.h - what should be true, kept in the plainest way: model.c, and for jobs that recur
- * model_slots.c, for what holds work back model_limits.c.
+ * model_slots.c, for what holds work back model_limits.c, for failures model_failures.c.
  *
  * The model hears of every turn that the store has kept (model_keep, from the store's own door) and
  * of every turn that a server has finished (model_turn_done), and remembers: what clients asked
@@ -62,6 +62,8 @@ struct model_attempt {
     uint64_t token;
     uint64_t worker_id;
     enum outcome outcome; /* OUTCOME_NONE: under way */
+    enum failure_class class;
+    enum permanence permanent; /* as its worker said */
     uint64_t ended_turn;
 };
 
@@ -72,8 +74,11 @@ struct model_exec {
     uint64_t born_turn;
     bool cancelled;         /* somebody was told so */
     int64_t lease_until_ms; /* boot clock */
-    uint64_t holder;        /* who had the newest lease */
-    uint64_t sent_seq;      /* the poll whose answer carried it to its worker; 0: none did */
+    int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
+    uint32_t lost;          /* steps of these kinds that it has taken */
+    uint32_t returned;
+    uint64_t holder;   /* who had the newest lease */
+    uint64_t sent_seq; /* the poll whose answer carried it to its worker; 0: none did */
     /* as they were before the newest turn that changed it */
     uint64_t changed_turn;
     uint64_t token_before;
@@ -198,3 +203,25 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
 void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view);
 void breakers_granted(struct world *w, const struct model_exec *x);
 bool breakers_hold(const struct world *w, const struct model_exec *x);
+
+/* ---- failures: model_failures.c */
+
+/* The result in a poll that is about this attempt; NULL: none. */
+const struct poll_result *model_result(const struct poll *poll, uint64_t exec_id, uint64_t token);
+/* Its attempt has had all its time by now. */
+bool model_timed_out(const struct world *w, const struct model_exec *x);
+/* An attempt begins, or is sent to its worker once more. */
+void failures_begin(struct world *w, struct model_exec *x, const struct turn_view *view);
+/* A new owner has loaded its lease. */
+void failures_reloaded(struct world *w, struct model_exec *x);
+/* A lease ends by this step. */
+void failures_step(struct world *w, struct model_exec *x, enum exec_event event,
+                   const struct exec_rec *to, const struct turn_view *view);
+/* It will be tried again, when it should. */
+void failures_wait(struct world *w, struct model_exec *x, const struct exec_rec *to,
+                   const struct turn_view *view);
+/* An attempt is over: its class is what its worker said, or what follows from how it ended. */
+void failures_keep(struct world *w, struct model_exec *x, struct model_attempt *attempt,
+                   const struct attempt_rec *rec, const struct turn_view *view);
+/* Its state is what its newest attempt made of it, and its counters what has happened. */
+void failures_check(struct world *w, const struct model_exec *x);

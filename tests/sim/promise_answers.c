@@ -262,7 +262,9 @@ static void check_verdict(struct world *w, const struct command *cmd,
     PROMISE(w, attempt != NULL && attempt->worker_id == worker_id,
             "a result of %s was accepted from a worker that never had it",
             exec_label(w, verdict->exec_id));
-    PROMISE(w, attempt->outcome == outcome || attempt->outcome == OUTCOME_STOPPED,
+    bool found_out = (attempt->outcome == OUTCOME_PERMANENT && outcome == OUTCOME_FAILED) ||
+                     (attempt->outcome == OUTCOME_TIMEOUT && outcome == OUTCOME_STOPPED);
+    PROMISE(w, attempt->outcome == outcome || attempt->outcome == OUTCOME_STOPPED || found_out,
             "%s reported %.*s and was told that it is in, but that was not kept",
             exec_label(w, x->rec.id), STR_ARG(outcome_name(outcome)));
     if (attempt->ended_turn == w->model.turn) /* else it was in before, and is said again */
@@ -294,7 +296,7 @@ static void check_stop(struct world *w, const struct command *cmd, const struct 
     saw(SAW_STOP_TOLD);
     PROMISE(w,
             x == NULL || x->rec.state != EXEC_RUNNING || x->rec.token != stop->token ||
-                x->rec.worker_id != cmd->poll.worker_id,
+                x->rec.worker_id != cmd->poll.worker_id || model_timed_out(w, x),
             "a worker was told to stop %s, which it has every right to run",
             exec_label(w, stop->exec_id));
 }

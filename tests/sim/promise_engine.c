@@ -24,10 +24,10 @@ static bool is_same(const struct exec *x, const struct exec_rec *rec)
     return x->job->id == rec->job_id && x->v.state == rec->state && x->slot_ms == rec->slot_ms &&
            x->v.due_ms == rec->due_ms && x->v.ready_ms == rec->ready_ms &&
            x->v.started_ms == rec->started_ms && x->v.attempts == rec->attempts &&
-           x->v.lost == rec->lost && x->v.lease.token == rec->token &&
-           x->v.lease.worker_id == rec->worker_id && x->retry_of == rec->retry_of &&
-           x->created_ms == rec->created_ms && x->origin == rec->origin &&
-           x->nominal_ms == rec->nominal_ms;
+           x->v.lost == rec->lost && x->v.returned == rec->returned &&
+           x->v.lease.token == rec->token && x->v.lease.worker_id == rec->worker_id &&
+           x->retry_of == rec->retry_of && x->created_ms == rec->created_ms &&
+           x->origin == rec->origin && x->nominal_ms == rec->nominal_ms;
 }
 
 static void check_place(struct world *w, const struct exec *x)
@@ -39,6 +39,20 @@ static void check_place(struct world *w, const struct exec *x)
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
     PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused),
             "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
+}
+
+/* No lease is renewed past its attempt's timeout. (When the end of it is, the model cannot always
+ * tell: what was granted again and could not be sent has begun anew, and nobody was told.) */
+static void check_term(struct world *w, const struct exec *x, const struct model_exec *kept)
+{
+    int64_t times_out_ms = x->v.times_out_ms;
+    if (!exec_is_leased(x->v.state) || kept->times_out_ms == 0)
+        return;
+    int64_t last_ms = times_out_ms > w->model.loaded_ms ? times_out_ms : w->model.loaded_ms;
+    PROMISE(w, times_out_ms >= kept->times_out_ms, "%s has forgotten when it times out",
+            exec_label(w, x->id));
+    PROMISE(w, x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms,
+            "the lease of %s was renewed after its timeout", exec_label(w, x->id));
 }
 
 static void check_execs(struct world *w, const struct engine *e)
@@ -57,6 +71,7 @@ static void check_execs(struct world *w, const struct engine *e)
                 exec_label(w, kept->rec.id));
         PROMISE(w, is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state,
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
+        check_term(w, x, kept);
         check_place(w, x);
         near++;
     }

@@ -20,9 +20,10 @@ static bool same_exec(const struct exec_rec *a, const struct exec_rec *b)
            a->slot_ms == b->slot_ms && a->created_ms == b->created_ms && a->due_ms == b->due_ms &&
            a->ready_ms == b->ready_ms && a->started_ms == b->started_ms &&
            a->finished_ms == b->finished_ms && a->attempts == b->attempts && a->lost == b->lost &&
-           a->token == b->token && a->worker_id == b->worker_id && a->origin == b->origin &&
-           a->nominal_ms == b->nominal_ms && a->slot_count == b->slot_count &&
-           a->slot_last_ms == b->slot_last_ms && str_eq(a->error, b->error);
+           a->returned == b->returned && a->token == b->token && a->worker_id == b->worker_id &&
+           a->origin == b->origin && a->nominal_ms == b->nominal_ms &&
+           a->slot_count == b->slot_count && a->slot_last_ms == b->slot_last_ms &&
+           str_eq(a->error, b->error);
 }
 
 /* ---- the same filters, said again in the plainest way */
@@ -160,7 +161,8 @@ static void read_one(struct world *w, const struct model_exec *x)
             continue;
         PROMISE(w,
                 ended < count && attempts[ended].token == want->token &&
-                    attempts[ended].outcome == want->outcome,
+                    attempts[ended].outcome == want->outcome &&
+                    attempts[ended].class == want->class,
                 "the attempts of %s are not as they were kept", exec_label(w, x->rec.id));
         ended++;
     }
@@ -238,9 +240,10 @@ void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t ex
         const struct sim_worker *k = &w->workers[i];
         bool dazed = w->boot_ms < k->asleep_until_ms + WAKING_MS;
         for (size_t j = 0; k->alive && !dazed && j < RUNS_MAX; j++)
-            PROMISE(w, k->runs[j].token == 0 || k->runs[j].job_id != x->rec.job_id,
-                    "%s starts on %s while %s of the same job still runs on %s",
-                    exec_label(w, exec_id), worker->label, exec_label(w, k->runs[j].exec_id),
-                    k->label);
+            PROMISE(
+                w,
+                k->runs[j].token == 0 || k->runs[j].job_id != x->rec.job_id || k->runs[j].defiant,
+                "%s starts on %s while %s of the same job still runs on %s", exec_label(w, exec_id),
+                worker->label, exec_label(w, k->runs[j].exec_id), k->label);
     }
 }

@@ -69,6 +69,18 @@ static struct sim_run *run_with_no(struct sim_worker *k, uint64_t no)
     return NULL;
 }
 
+static void draw_failure(struct world *w, struct poll_result *result)
+{
+    static const enum failure_class classes[] = {
+        FAILURE_NONE,    FAILURE_NETWORK, FAILURE_NOT_FOUND, FAILURE_KILLED,
+        FAILURE_UNKNOWN, FAILURE_USER,    FAILURE_DISK,
+    };
+    result->class = classes[pick(w, COUNT_OF(classes))];
+    result->permanent = (enum permanence)pick(w, PERMANENT_YES + 1);
+    result->retry_after_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1, 12000);
+    result->tail = STR(SIM_ERROR);
+}
+
 /* The process is gone. A worker that sleeps hears of it when it wakes up. */
 static void run_ends(struct world *w, void *what, uint64_t no)
 {
@@ -89,6 +101,8 @@ static void run_ends(struct world *w, void *what, uint64_t no)
         .result = run->outcome == OUTCOME_SUCCEEDED ? STR(SIM_RESULT) : STR(""),
         .error = run->outcome == OUTCOME_SUCCEEDED ? STR("") : STR(SIM_ERROR),
     };
+    if (run->outcome == OUTCOME_FAILED)
+        draw_failure(w, &result);
     *run = (struct sim_run){0};
     holdings_end(&k->holdings, &result);
     act_in(w, k, 0);
@@ -103,6 +117,12 @@ static enum outcome draw_outcome(struct world *w)
     return bad[pick(w, COUNT_OF(bad))];
 }
 
+static int64_t timeout_of(const struct world *w, uint64_t exec_id)
+{
+    const struct model_exec *x = model_exec(&w->model, exec_id);
+    return model_wish(&w->model, x->job)->rules.timeout_ms;
+}
+
 static void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *lease)
 {
     struct sim_run *run = find_run(k, 0, 0);
@@ -113,7 +133,14 @@ static void run_starts(struct world *w, struct sim_worker *k, const struct poll_
     *run =
         (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
     enum outcome outcome = draw_outcome(w);
-    end_run_in(w, k, run, outcome, pick_ms(w, 0, w->scene.run_max_ms));
+    int64_t run_ms = pick_ms(w, 0, w->scene.run_max_ms);
+    int64_t timeout_ms = timeout_of(w, lease->exec_id);
+    run->defiant = timeout_ms > 0 && run_ms > timeout_ms && pick(w, 3) == 0;
+    if (timeout_ms > 0 && run_ms > timeout_ms && !run->defiant) {
+        outcome = OUTCOME_TIMEOUT;
+        run_ms = pick_ms(w, timeout_ms, timeout_ms + w->scene.engine.kill_grace_ms);
+    }
+    end_run_in(w, k, run, outcome, run_ms);
 }
 
 /* Within the margin that the lease leaves for it: a quarter of the term at most. */
@@ -379,6 +406,7 @@ static void own_texts(struct call *call)
         results[i] = poll->results[i];
         results[i].result = arena_str(&call->arena, results[i].result);
         results[i].error = arena_str(&call->arena, results[i].error);
+        results[i].tail = arena_str(&call->arena, results[i].tail);
     }
     poll->results = results;
 }

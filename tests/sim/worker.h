@@ -20,6 +20,7 @@ struct sim_run {
     uint64_t no;    /* of the agenda's entry that ends it */
     int64_t ends_ms;
     enum outcome outcome;
+    bool defiant; /* goes on past its timeout */
 };
 
 struct sim_link {

@@ -41,12 +41,16 @@ static void draw_scene(struct world *w)
     s->engine.alerts.deliver = pick(w, 2) == 0;
     s->engine.due_max = 1 + pick(w, 20);
     s->engine.load_max = 1 + pick(w, 20);
+    s->engine.kill_grace_ms = pick_ms(w, 0, 3000);
+    s->engine.lost_max = 1 + (uint32_t)pick(w, 4);
+    s->engine.retry_after_max_ms = pick_ms(w, 0, 10000);
     s->workers = 1 + pick(w, WORKERS_MAX);
     s->steps = 100 + pick(w, 700);
     s->at_max_ms = pick_ms(w, 1000, 300000);
     s->run_max_ms = pick_ms(w, 1, 15000);
     s->fail_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->waiting_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 400);
+    s->timeout_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);

@@ -25,7 +25,8 @@ struct scene {
     size_t steps;      /* of the faulty phase */
     int64_t at_max_ms; /* how far in the future jobs are put */
     int64_t run_max_ms;
-    uint32_t fail_permille; /* attempts that fail */
+    uint32_t fail_permille;    /* attempts that fail */
+    uint32_t timeout_permille; /* jobs that have one */
     uint32_t named_permille;
     uint32_t waiting_permille; /* jobs that wait for others */
     uint32_t limit_permille;   /* jobs that have one */
