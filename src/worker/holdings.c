@@ -185,14 +185,16 @@ bool holdings_accept(struct holdings *h, const struct poll_lease *lease, uint64_
 /* Copies what result borrows into one block of our own. */
 static void keep_texts(struct held *held, const struct poll_result *result)
 {
-    size_t len = result->result.len + result->error.len;
+    size_t len = result->result.len + result->error.len + result->tail.len;
     held->text = len == 0 ? NULL : mem_new(len);
     struct buf text = {.ptr = held->text, .cap = len, .max = len};
     buf_add(&text, result->result);
     buf_add(&text, result->error);
+    buf_add(&text, result->tail);
     held->result = *result;
     held->result.result = str_of(held->text, result->result.len);
     held->result.error = str_of(held->text + result->result.len, result->error.len);
+    held->result.tail = str_of(held->text + len - result->tail.len, result->tail.len);
 }
 
 bool holdings_end(struct holdings *h, const struct poll_result *result)
@@ -239,7 +241,7 @@ void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
     LIST_EACH(&h->ended, node)
     {
         struct held *held = held_of(node);
-        bytes += held->result.result.len + held->result.error.len;
+        bytes += held->result.result.len + held->result.error.len + held->result.tail.len;
         if (count > 0 && (count >= result_max || bytes > result_bytes_max)) {
             /* Its turn comes; unnamed it would count as lost. */
             *names_end++ = (struct poll_held){.exec_id = held->exec_id, .token = held->token};

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/when.h"
 #include "loop/clock.h"
+#include "worker/error_tail.h"
 #include "worker/run_order.h"
 
 #include <assert.h>
@@ -43,6 +44,9 @@ struct run {
     struct usage usage;
     struct str result;
     struct buf error;
+    struct failure failure;
+    struct error_tail tail;
+    int64_t oom_before; /* oom_watch_count at the start */
 };
 
 /* ---- output */
@@ -76,6 +80,8 @@ static bool read_some(struct tap *tap)
         return false;
     char *buffer = run->host->buffer;
     ssize_t len = read(tap->fd, buffer, RUN_READ_BYTES);
+    if (len > 0 && tap->stream == LOG_STDERR)
+        error_tail_add(&run->tail, str_of(buffer, (size_t)len));
     if (len > 0)
         output_add(run->output, tap->stream, str_of(buffer, (size_t)len), clock_wall_ms());
     else if (len == 0 || (errno != EAGAIN && errno != EINTR))
@@ -151,6 +157,9 @@ static void finish_when_told(struct run *run)
         .usage = run->usage,
         .result = run->result,
         .error = buf_str(&run->error),
+        .class = run->failure.class,
+        .permanent = run->failure.permanent,
+        .tail = run->end.tail,
     };
     run->host->on_done(run->host->arg, run, &result);
 }
@@ -192,13 +201,26 @@ static void count_usage(struct run *run)
     run->usage.log_seq = run->output->seq;
 }
 
+/* What is known only now: it has ended, and all it printed was read. */
+static void judge(struct run *run)
+{
+    const struct oom_watch *oom = run->host->oom;
+    if (oom != NULL && run->end.started)
+        run->end.oom_killed = oom_watch_count(oom) > run->oom_before;
+    run->error = BUF(POLL_ERROR_BYTES_MAX);
+    run->outcome = run_end_judge(&run->end, &run->error);
+    if (run->outcome == OUTCOME_SUCCEEDED)
+        return;
+    run->end.tail = error_tail_text(&run->tail, &run->arena);
+    run->failure = run_end_classify(&run->end, run->outcome);
+}
+
 static void end(struct run *run)
 {
     int64_t now_ms = clock_wall_ms();
     run->ended = true;
-    run->error = BUF(POLL_ERROR_BYTES_MAX);
-    run->outcome = run_end_judge(&run->end, &run->error);
     read_rest(run);
+    judge(run);
     take_result(run, now_ms);
     run->save_waits = run_checkpoint_end(&run->checkpoint, run->outcome == OUTCOME_SUCCEEDED);
     output_finish(run->output, now_ms);
@@ -304,6 +326,7 @@ static void launch(struct run *run, struct str checkpoint)
         end(run);
     } else {
         run->end.started = true;
+        run->oom_before = run->host->oom == NULL ? 0 : oom_watch_count(run->host->oom);
         open_taps(run, taps);
         run_checkpoint_watch(&run->checkpoint, &run->files, checkpoint.len > 0,
                              run->host->checkpoint_ms);
@@ -372,6 +395,7 @@ void run_free(struct run *run)
         run_files_remove(&run->files, run->host->tmp_dir, &run->host->spares, run->host->loop);
     run_order_free(run->order);
     buf_free(&run->error);
+    error_tail_free(&run->tail);
 }
 
 uint64_t run_id(const struct run *run)

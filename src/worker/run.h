@@ -7,6 +7,7 @@
  * attempt does. */
 #pragma once
 #include "job/poll.h"
+#include "worker/oom_watch.h"
 #include "worker/run_checkpoint.h"
 #include "worker/run_end.h"
 #include "worker/spawner.h"
@@ -30,6 +31,7 @@ struct run_host {
     size_t output_bytes_max;
     size_t checkpoint_bytes_max; /* 0: the server keeps none */
     int64_t checkpoint_ms;       /* between two looks at a command's checkpoint */
+    struct oom_watch *oom;       /* NULL: nobody looks */
     size_t running;              /* attempts that exist; kept by run.c */
     /* The attempt is over; the owner reports the result, whose texts live until run_free, and
      * calls that. */

@@ -2,14 +2,9 @@
 #include "base/when.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-
-enum {
-    EXIT_RETRY = 75,     /* EX_TEMPFAIL of sysexits.h */
-    EXIT_PERMANENT = 78, /* EX_CONFIG */
-};
 
 /* The system's words, as they stand in the middle of a sentence. */
 static void add_errno(struct buf *out, int error)
@@ -18,20 +13,8 @@ static void add_errno(struct buf *out, int error)
     buf_printf(out, ": %c%s", tolower((unsigned char)text[0]), text + 1);
 }
 
-/* True when the same may work a moment later, or on another machine. */
-static bool is_passing(int error)
-{
-    static const int passing[] = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EIO, ETXTBSY, EINTR};
-    for (size_t i = 0; i < COUNT_OF(passing); i++) {
-        if (error == passing[i])
-            return true;
-    }
-    return false;
-}
-
 static enum outcome judge_unstarted(const struct run_end *end, struct buf *error)
 {
-    bool own_fault = end->step == SPAWN_STEP_CHDIR || end->step == SPAWN_STEP_EXEC;
     if (end->step == SPAWN_STEP_CHDIR)
         buf_printf(error, "cannot enter '%.*s'", STR_ARG(end->working_dir));
     else if (end->step == SPAWN_STEP_EXEC)
@@ -39,7 +22,7 @@ static enum outcome judge_unstarted(const struct run_end *end, struct buf *error
     else
         buf_printf(error, "cannot start a process");
     add_errno(error, end->error);
-    return own_fault && !is_passing(end->error) ? OUTCOME_PERMANENT : OUTCOME_FAILED;
+    return OUTCOME_FAILED;
 }
 
 static enum outcome judge_cut(const struct run_end *end, struct buf *error)
@@ -68,11 +51,11 @@ static enum outcome judge_exit(int code, struct buf *error)
     if (code == 0)
         return OUTCOME_SUCCEEDED;
     buf_printf(error, "exit code %d", code);
-    if (code == EXIT_RETRY)
+    if (code == FAILURE_EXIT_RETRY)
         buf_printf(error, " (asks for a retry)");
-    if (code == EXIT_PERMANENT)
+    if (code == FAILURE_EXIT_PERMANENT)
         buf_printf(error, " (permanent)");
-    return code == EXIT_PERMANENT ? OUTCOME_PERMANENT : OUTCOME_FAILED;
+    return code == FAILURE_EXIT_PERMANENT ? OUTCOME_PERMANENT : OUTCOME_FAILED;
 }
 
 /* A lost lease means SIGKILL, which nobody survives to exit: who did exit was faster, while we
@@ -102,7 +85,28 @@ enum outcome run_end_judge(const struct run_end *end, struct buf *error)
     buf_printf(error, "killed by signal %d", signum);
     if (name != NULL) /* real-time signals have none */
         buf_printf(error, " (SIG%s)", name);
+    if (signum == SIGKILL && end->oom_killed)
+        buf_printf(error, ": out of memory");
     return OUTCOME_FAILED;
+}
+
+struct failure run_end_classify(const struct run_end *end, enum outcome outcome)
+{
+    if (outcome != OUTCOME_FAILED && outcome != OUTCOME_PERMANENT && outcome != OUTCOME_TIMEOUT)
+        return (struct failure){.class = FAILURE_NONE};
+    if (end->unready.len > 0 || end->cut == RUN_CUT_BROKEN) /* nothing that the job did */
+        return (struct failure){FAILURE_UNKNOWN, PERMANENT_NO};
+    struct usage usage;
+    run_end_usage(end, &usage);
+    return failure_classify(&(struct failure_facts){
+        .timed_out = outcome == OUTCOME_TIMEOUT,
+        .oom_killed = end->oom_killed,
+        .spawn_errno = end->step == 0 ? 0 : end->error,
+        .spawn_own = end->step == SPAWN_STEP_CHDIR || end->step == SPAWN_STEP_EXEC,
+        .exit_code = usage.exit_code,
+        .signal = usage.signal,
+        .tail = end->tail,
+    });
 }
 
 void run_end_usage(const struct run_end *end, struct usage *usage)

@@ -25,9 +25,13 @@ struct run_end {
     struct str program;   /* for the sentence about it */
     struct str working_dir;
     int wait_status;
+    bool oom_killed; /* the kernel has killed for memory while it ran */
+    struct str tail; /* what it printed to stderr last */
 };
 
 /* The outcome; the sentence about it, none for success, is appended to *error. */
 enum outcome run_end_judge(const struct run_end *end, struct buf *error);
+/* Why it failed; nothing for an outcome that is no failure. */
+struct failure run_end_classify(const struct run_end *end, enum outcome outcome);
 /* Fills in exit_code and signal. */
 void run_end_usage(const struct run_end *end, struct usage *usage);

@@ -44,7 +44,19 @@ static void a_signal_is_called_by_its_name(void **state)
     expect(&end, OUTCOME_FAILED, "killed by signal 40");
 }
 
-static void what_cannot_be_run_is_permanent(void **state)
+static void a_kill_for_memory_is_called_so(void **state)
+{
+    (void)state;
+    struct run_end end = {.started = true, .wait_status = SIGKILL, .oom_killed = true};
+    expect(&end, OUTCOME_FAILED, "killed by signal 9 (SIGKILL): out of memory");
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_OUT_OF_MEMORY);
+    end.oom_killed = false;
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_KILLED);
+    end.cut = RUN_CUT_LOST; /* that one was ours */
+    assert_int_equal(run_end_classify(&end, OUTCOME_RETURNED).class, FAILURE_NONE);
+}
+
+static void what_cannot_be_run_is_of_a_permanent_class(void **state)
 {
     (void)state;
     struct run_end end = {.started = true,
@@ -54,13 +66,16 @@ static void what_cannot_be_run_is_permanent(void **state)
                           .working_dir = STR("/srv/x"),
                           .wait_status = EXITED(127)};
     struct usage usage = {0};
-    expect(&end, OUTCOME_PERMANENT, "cannot run 'foo': no such file or directory");
+    expect(&end, OUTCOME_FAILED, "cannot run 'foo': no such file or directory");
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_NOT_FOUND);
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).permanent, PERMANENT_BY_CLASS);
     run_end_usage(&end, &usage);
     assert_int_equal(usage.exit_code, -1); /* nothing ran that could have exited */
     end.error = EACCES;
-    expect(&end, OUTCOME_PERMANENT, "cannot run 'foo': permission denied");
+    expect(&end, OUTCOME_FAILED, "cannot run 'foo': permission denied");
     end.step = SPAWN_STEP_CHDIR;
-    expect(&end, OUTCOME_PERMANENT, "cannot enter '/srv/x': permission denied");
+    expect(&end, OUTCOME_FAILED, "cannot enter '/srv/x': permission denied");
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_PERMISSION);
 }
 
 static void what_may_work_later_is_not_permanent(void **state)
@@ -69,8 +84,10 @@ static void what_may_work_later_is_not_permanent(void **state)
     struct run_end end = {
         .started = true, .step = SPAWN_STEP_EXEC, .error = ENOMEM, .program = STR("foo")};
     expect(&end, OUTCOME_FAILED, "cannot run 'foo': cannot allocate memory");
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_OUT_OF_MEMORY);
     end.step = SPAWN_STEP_FORK;
     end.error = EAGAIN;
+    assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).permanent, PERMANENT_NO);
     expect(&end, OUTCOME_FAILED, "cannot start a process: resource temporarily unavailable");
 }
 
@@ -106,7 +123,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_decide),
         cmocka_unit_test(a_signal_is_called_by_its_name),
-        cmocka_unit_test(what_cannot_be_run_is_permanent),
+        cmocka_unit_test(a_kill_for_memory_is_called_so),
+        cmocka_unit_test(what_cannot_be_run_is_of_a_permanent_class),
         cmocka_unit_test(what_may_work_later_is_not_permanent),
         cmocka_unit_test(the_reason_to_end_it_outranks_how_it_ended),
         cmocka_unit_test(who_exits_before_a_lost_lease_kills_it_has_ended_by_itself),

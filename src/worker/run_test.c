@@ -178,10 +178,11 @@ static void what_cannot_be_run_says_so(void **state)
     struct stage *s = *state;
     stage_start(s, "{\"command\": [\"no-such-program\"]}", "");
     stage_finish(s);
-    stage_expect(s, OUTCOME_PERMANENT, "cannot run 'no-such-program': no such file or directory");
+    stage_expect(s, OUTCOME_FAILED, "cannot run 'no-such-program': no such file or directory");
     stage_start(s, "{\"command\": [\"true\"], \"working_dir\": \"/nowhere\"}", "");
     stage_finish(s);
-    stage_expect(s, OUTCOME_PERMANENT, "cannot enter '/nowhere': no such file or directory");
+    assert_int_equal(s->result.class, FAILURE_NOT_FOUND);
+    stage_expect(s, OUTCOME_FAILED, "cannot enter '/nowhere': no such file or directory");
     assert_int_equal(s->result.usage.exit_code, -1);
 }
 

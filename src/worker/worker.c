@@ -34,6 +34,7 @@ struct worker {
     struct signals *signals;
     struct poller *poller;
     struct run_host host;
+    struct oom_watch oom;
     struct map runs;       /* by the spawner's number */
     struct map by_exec;    /* the same by execution; there is one attempt of each at most */
     uint64_t last_run;     /* attempts are numbered in the order they came */
@@ -324,6 +325,7 @@ static void tear_down(struct worker *w)
     signals_free(w->signals);
     uv_close((uv_handle_t *)&w->leave_timer, NULL);
     spawner_free(w->host.spawner);
+    oom_watch_close(&w->oom);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     int failed = uv_loop_close(&w->loop);
     assert(failed == 0);
@@ -342,9 +344,11 @@ static int run_worker(const struct worker_options *options, struct spawner *take
         .spawner = take_spawner,
         .tmp_dir = tmp_dir,
         .env = environ,
+        .oom = &w->oom,
         .on_done = on_run_done,
         .arg = w,
     };
+    oom_watch_open(&w->oom);
     int failed = uv_loop_init(&w->loop);
     assert(failed == 0); /* no descriptors at the start: nothing can work */
     (void)failed;
