@@ -55,9 +55,13 @@ static const struct view_field execution_lines[] = {
     LINE("worker", VIEW_TEXT, "worker_id"),
     LINE("created", VIEW_WHEN, "created_at"),
     LINE("due", VIEW_WHEN, "due_at"),
+    LINE("next attempt", VIEW_WHEN, "next_attempt_at"),
     LINE("started", VIEW_WHEN, "started_at"),
     LINE("finished", VIEW_WHEN, "finished_at"),
     LINE("took", VIEW_DURATION, "duration_ms"),
+    LINE("attempts", VIEW_TEXT, "attempt_count"),
+    LINE("lost", VIEW_COUNT, "lost_count"),
+    LINE("returned", VIEW_COUNT, "returned_count"),
     LINE("error", VIEW_WHY, ""),
     LINE("result", VIEW_JSON, "result"),
 };
@@ -75,6 +79,7 @@ static const struct view_field execution_columns[] = {
 static const struct view_field attempt_columns[] = {
     {{.title = "ATTEMPT", .right = true}, VIEW_TEXT, "attempt"},
     {{.title = "OUTCOME"}, VIEW_TEXT, "outcome"},
+    {{.title = "CLASS"}, VIEW_TEXT, "error_class"},
     {{.title = "EXIT", .right = true}, VIEW_TEXT, "exit_code"},
     {{.title = "SIGNAL", .right = true}, VIEW_TEXT, "signal"},
     {{.title = "TOOK", .right = true}, VIEW_DURATION, "duration_ms"},
@@ -135,11 +140,29 @@ static enum rc show_job(struct cli *cli, const struct json *job, struct str id, 
     return RC_OK;
 }
 
+/* The last lines of the newest attempt that left some, each made harmless for a terminal. */
+static void print_tail(struct cli *cli, const struct json *attempts)
+{
+    struct str tail = {0};
+    for (size_t i = 0; attempts != NULL && attempts->kind == JSON_ARRAY && i < attempts->count;
+         i++) {
+        struct str text = api_text(&attempts->items[i], STR("error_tail"));
+        tail = text.len > 0 ? text : tail;
+    }
+    if (tail.len == 0)
+        return;
+    cli_print_line(STR(""));
+    cli_print_line(STR("last lines of its error output"));
+    while (tail.len > 0)
+        cli_print_line(view_one_line(str_cut(&tail, '\n'), &cli->arena));
+}
+
 static enum rc show_execution(struct cli *cli, const struct json *execution)
 {
     view_print_page(execution_lines, COUNT_OF(execution_lines), execution, &cli->arena);
     print_section(cli, "attempts", json_get(execution, STR("attempts")), attempt_columns,
                   COUNT_OF(attempt_columns));
+    print_tail(cli, json_get(execution, STR("attempts")));
     print_transitions(cli, execution);
     return RC_OK;
 }

@@ -20,8 +20,7 @@ static const struct json *find(const struct json *object, struct str path)
     return object;
 }
 
-/* A tab, a line break or an escape sequence in somebody's command must not tear the table. */
-static struct str one_line(struct str text, struct arena *arena)
+struct str view_one_line(struct str text, struct arena *arena)
 {
     char *line = arena_bytes(arena, text.len);
     for (size_t i = 0; i < text.len; i++) {
@@ -121,6 +120,8 @@ static struct str value_text(enum view_kind kind, const struct json *value, stru
     case VIEW_WORK: return work_text(value, arena);
     case VIEW_WORDS:
     case VIEW_PAIRS: return joined_text(value, ", ", arena);
+    case VIEW_COUNT:
+        return value->kind == JSON_INT && value->integer == 0 ? STR("") : scalar_text(value);
     case VIEW_TEXT:
     case VIEW_STATUS:
     case VIEW_JSON: break;
@@ -133,7 +134,7 @@ struct str view_text(const struct view_field *field, const struct json *object, 
     const struct json *value = find(object, str_c(field->key));
     if (value == NULL || value->kind == JSON_NULL)
         return STR("");
-    return one_line(value_text(field->kind, value, arena), arena);
+    return view_one_line(value_text(field->kind, value, arena), arena);
 }
 
 /* ---- tables and pages */

@@ -17,6 +17,7 @@ enum view_kind {
     VIEW_WORDS,    /* a list of texts: "mail, reports" */
     VIEW_PAIRS,    /* an object of texts: "env=prod, team=a" */
     VIEW_JSON,     /* as it came */
+    VIEW_COUNT,    /* a number; nothing when it is 0 */
 };
 
 struct view_field {
@@ -25,6 +26,9 @@ struct view_field {
     const char *key; /* "status", or "retry.max_retries" */
 };
 
+/* A tab, a line break or an escape sequence in somebody's text must not tear the table: they become
+ * spaces. */
+struct str view_one_line(struct str text, struct arena *arena);
 /* One line, without control characters, in the arena; empty when the value is absent or null. */
 struct str view_text(const struct view_field *field, const struct json *object,
                      struct arena *arena);
