@@ -35,6 +35,7 @@ struct job *job_new(struct engine *e, const struct job_rec *rec, struct definiti
     job->name_len = (uint32_t)rec->name.len;
     job->id = rec->id;
     job->created_ms = rec->created_ms;
+    job->owner = name_keep(e, rec->owner);
     list_init(&job->execs);
     list_init(&job->edges);
     job->v = (struct job_values){rec->state, take_def, rec->last_exec, rec->finished_ms};

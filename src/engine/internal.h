@@ -69,6 +69,7 @@ struct job_values {
 struct job {
     uint64_t id;
     int64_t created_ms;
+    struct str owner;    /* among engine.names */
     uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
     uint32_t waits_for;  /* how many of its edges wait */
     struct list execs;   /* exec.sibling, oldest first */
@@ -306,6 +307,8 @@ struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool st
 /* ---- queues.c: what holds work back */
 
 struct queue *queue_of(struct engine *e, struct str name);
+/* The same text, for as long as the engine lives. */
+struct str name_keep(struct engine *e, struct str name);
 /* Its lane is one of this queue, and open or closed as the queue is. */
 void queue_join(struct engine *e, struct queue *q, struct lane *lane);
 /* Gives it these values, and opens or closes its lanes. */
@@ -334,6 +337,11 @@ void breaker_wake(struct engine *e, struct breaker *b);
 struct breaker_rec breaker_record(const struct breaker *b);
 void decide_breakers(struct engine *e, struct command *cmd);
 void decide_reset_breaker(struct engine *e, struct command *cmd);
+
+/* ---- tally.c: numbers for reports */
+
+/* Adds what ended in this turn to the delta. */
+void tally_seal(struct engine *e);
 
 /* ---- alerts.c: what somebody should know about */
 

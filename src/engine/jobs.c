@@ -96,6 +96,7 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .id = item->job_id,
         .version = 1,
         .name = item->name,
+        .owner = item->owner,
         .created_ms = e->now_ms,
         .last_exec = item->exec_id,
         .spec = item->spec,

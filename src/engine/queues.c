@@ -10,7 +10,7 @@
 
 /* ---- queues */
 
-static struct str keep_name(struct engine *e, struct str name)
+struct str name_keep(struct engine *e, struct str name)
 {
     struct str *kept = strmap_get(&e->names, name);
     if (kept == NULL) {
@@ -121,9 +121,9 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
               &(struct queue_values){
                   .paused = rec->paused,
                   .paused_ms = rec->paused_ms,
-                  .paused_by = keep_name(e, rec->paused_by),
+                  .paused_by = name_keep(e, rec->paused_by),
                   .changed_ms = rec->changed_ms,
-                  .changed_by = keep_name(e, rec->changed_by),
+                  .changed_by = name_keep(e, rec->changed_by),
                   .concurrency = rec->concurrency,
               });
 }
@@ -231,7 +231,7 @@ static struct queue_values wished(struct engine *e, const struct queue_values *n
     if (!differs(&to, now))
         return to;
     to.changed_ms = e->now_ms;
-    to.changed_by = keep_name(e, cmd->actor);
+    to.changed_by = name_keep(e, cmd->actor);
     if (to.paused != now->paused) {
         to.paused_ms = to.paused ? to.changed_ms : 0;
         to.paused_by = to.paused ? to.changed_by : STR("");

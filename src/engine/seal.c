@@ -259,4 +259,5 @@ void seal_delta(struct engine *e)
         ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);
     d->counters = counters;
     add_counters(e, counters, &d->counter_count);
+    tally_seal(e);
 }

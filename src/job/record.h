@@ -9,6 +9,7 @@
 #include "job/breaker.h"
 #include "job/dependency.h"
 #include "job/failure.h"
+#include "job/tally.h"
 
 struct job_rec {
     uint64_t id;
@@ -246,6 +247,8 @@ struct delta {
     size_t dependency_count;
     const struct counter *counters;
     size_t counter_count;
+    const struct tally *tallies; /* what to add */
+    size_t tally_count;
 };
 
 static inline bool delta_is_empty(const struct delta *d)

@@ -156,6 +156,12 @@ struct alert_page {
     uint64_t next;
 };
 
+struct tally_key {
+    struct str key;
+    uint64_t completed;
+    uint64_t failed;
+};
+
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
     SIDE_UPSTREAMS,  /* what it waits for */
@@ -183,6 +189,13 @@ struct reader_ops {
     /* A page of alerts, newest first: all of them (state 0), or those that are pending. */
     enum rc (*alerts)(struct reader *, enum alert_state state, const struct page *, struct arena *,
                       struct alert_page *ret_page, struct err *);
+    /* Adds up what is counted of one key from one hour up to, without, another. */
+    enum rc (*tally)(struct reader *, enum tally_scope, struct str key, int64_t from_hour,
+                     int64_t until_hour, struct tally_sum *ret_sum, struct err *);
+    /* Keys of a scope with what ended in those hours, those with most failures first. */
+    enum rc (*tally_keys)(struct reader *, enum tally_scope, int64_t from_hour, int64_t until_hour,
+                          size_t max, struct arena *, struct tally_key **ret_keys,
+                          size_t *ret_count, struct err *);
     void (*close)(struct reader *);
 };
 

@@ -254,12 +254,12 @@ void worker_view_print(struct json_writer *w, const struct worker_view *view, in
 /* ---- numbers */
 
 /* Sums by state. */
-struct tally {
+struct totals {
     int64_t jobs[JOB_STATES];
     int64_t execs[EXEC_STATES];
 };
 
-static void tally_add(struct tally *tally, const struct counter *counter)
+static void totals_add(struct totals *tally, const struct counter *counter)
 {
     if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
         tally->jobs[counter->state] += counter->value;
@@ -268,7 +268,7 @@ static void tally_add(struct tally *tally, const struct counter *counter)
             counter->value; /* users know no stopping state */
 }
 
-static void put_job_states(struct json_writer *w, const struct tally *tally)
+static void put_job_states(struct json_writer *w, const struct totals *tally)
 {
     for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
         json_key_str(w, job_state_name((enum job_state)i));
@@ -276,7 +276,7 @@ static void put_job_states(struct json_writer *w, const struct tally *tally)
     }
 }
 
-static void put_exec_states(struct json_writer *w, const struct tally *tally)
+static void put_exec_states(struct json_writer *w, const struct totals *tally)
 {
     for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
         if (i == EXEC_STOPPING)
@@ -310,9 +310,9 @@ static void put_queues(struct json_writer *w, const struct counter *sorted, size
     json_open_array(w);
     for (size_t i = 0; i < count;) {
         struct str queue = sorted[i].queue;
-        struct tally tally = {.jobs = {0}};
+        struct totals tally = {.jobs = {0}};
         for (; i < count && str_eq(sorted[i].queue, queue); i++)
-            tally_add(&tally, &sorted[i]);
+            totals_add(&tally, &sorted[i]);
         json_open(w);
         json_put_str(w, "queue", queue);
         put_exec_states(w, &tally);
@@ -324,9 +324,9 @@ static void put_queues(struct json_writer *w, const struct counter *sorted, size
 void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
                  int64_t uptime_ms, struct arena *arena)
 {
-    struct tally total = {.jobs = {0}};
+    struct totals total = {.jobs = {0}};
     for (size_t i = 0; i < stats->counter_count; i++)
-        tally_add(&total, &stats->counters[i]);
+        totals_add(&total, &stats->counters[i]);
     json_open(w);
     json_put_when(w, "time", now_ms);
     json_put_int(w, "uptime_ms", uptime_ms);

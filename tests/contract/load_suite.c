@@ -307,6 +307,43 @@ static void a_rate_is_kept_until_it_is_forgotten(void **state)
     assert_int_equal(l.rates.items[0].interval_us, 250000);
 }
 
+static void tallies_add_up_over_turns_and_hours(void **state)
+{
+    struct world *w = *state;
+    const struct tally rows[] = {
+        {TALLY_QUEUE, STR("mail"), 100, EXEC_COMPLETED, 3, 2, 6},
+        {TALLY_QUEUE, STR("mail"), 101, EXEC_COMPLETED, 9, 1, 9},
+        {TALLY_QUEUE, STR("mail"), 101, EXEC_FAILED, FAILURE_DISK, 4, 40},
+        {TALLY_QUEUE, STR("other"), 101, EXEC_TIMEOUT, FAILURE_TIMEOUT, 5, 50},
+        {TALLY_OWNER, STR("mail"), 101, EXEC_COMPLETED, 3, 100, 300},
+    };
+    struct tally_sum sum;
+    struct tally_key *keys;
+    size_t count;
+    struct reader *reader;
+    struct err err;
+    CLEANUP(arena_free) struct arena arena = {0};
+    for (int i = 0; i < 2; i++)
+        world_commit(w, (struct delta){.tallies = rows,
+                                       .tally_count = COUNT_OF(rows),
+                                       .queues = &(struct queue_rec){.name = STR("q")},
+                                       .queue_count = 1});
+    assert_rc(w->store->ops->reader(w->store, &reader, &err), RC_OK);
+    assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 102, &sum, &err), RC_OK);
+    assert_true(sum.completed == 6 && sum.failed == 8 && sum.sum_ms == 30);
+    assert_true(sum.by_class[FAILURE_DISK] == 8 && sum.durations.total == 6);
+    assert_true(sum.durations.counts[3] == 4 && sum.durations.counts[9] == 2);
+    assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 101, &sum, &err), RC_OK);
+    assert_true(sum.completed == 4 && sum.failed == 0);
+    assert_rc(reader->ops->tally_keys(reader, TALLY_QUEUE, 0, 200, 9, &arena, &keys, &count, &err),
+              RC_OK);
+    assert_int_equal(count, 2);
+    assert_str(keys[0].key, STR("other"));
+    assert_true(keys[0].failed == 10 && keys[0].completed == 0);
+    assert_true(keys[1].failed == 8 && keys[1].completed == 6);
+    reader->ops->close(reader);
+}
+
 static void alerts_are_listed_and_marked(void **state)
 {
     struct world *w = *state;
@@ -498,6 +535,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(alerts_are_listed_and_marked),
+    PROMISE(tallies_add_up_over_turns_and_hours),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),

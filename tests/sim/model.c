@@ -524,6 +524,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     }
     model_check_waits(w);
     alerts_keep(w, delta, view);
+    tally_check(w, delta);
 }
 
 /* ---- what is not kept by the store: until when a lease holds */

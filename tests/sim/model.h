@@ -196,6 +196,7 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
 
 /* ---- alerts */
 
+void tally_check(struct world *w, const struct delta *delta);
 void alerts_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
 
 /* ---- targets that are left alone */

@@ -246,6 +246,22 @@ static void apply_counter(struct mem_store *m, const struct counter *add)
     m->counters[m->counter_count++].queue = kept_text(add->queue);
 }
 
+static void apply_tally(struct mem_store *m, const struct tally *add)
+{
+    for (size_t i = 0; i < m->tally_count; i++) {
+        struct tally *row = &m->tallies[i];
+        if (row->scope == add->scope && row->hour == add->hour && row->end == add->end &&
+            row->bucket == add->bucket && str_eq(row->key, add->key)) {
+            row->count += add->count;
+            row->sum_ms += add->sum_ms;
+            return;
+        }
+    }
+    m->tallies = kept_rows_grow(m->tallies, m->tally_count, sizeof *m->tallies);
+    m->tallies[m->tally_count] = *add;
+    m->tallies[m->tally_count++].key = kept_text(add->key);
+}
+
 static void apply(struct mem_store *m, const struct delta *delta)
 {
     m->turn = delta->turn;
@@ -278,6 +294,8 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_dependency(m, &delta->dependencies[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
+    for (size_t i = 0; i < delta->tally_count; i++)
+        apply_tally(m, &delta->tallies[i]);
 }
 
 enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)

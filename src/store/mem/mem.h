@@ -46,6 +46,8 @@ struct mem_store {
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct counter *counters;          /* owned */
     size_t counter_count;
+    struct tally *tallies; /* owned */
+    size_t tally_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
     struct map logs;        /* execution -> struct chunk_list */

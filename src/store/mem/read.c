@@ -266,6 +266,74 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
     return RC_OK;
 }
 
+/* ---- reports */
+
+static bool in_hours(const struct tally *row, enum tally_scope scope, int64_t from_hour,
+                     int64_t until_hour)
+{
+    return row->scope == scope && row->hour >= from_hour && row->hour < until_hour;
+}
+
+static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
+                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
+                          struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    *ret_sum = (struct tally_sum){0};
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->tally_count; i++) {
+        const struct tally *row = &m->tallies[i];
+        if (in_hours(row, scope, from_hour, until_hour) && str_eq(row->key, key))
+            tally_add(ret_sum, row);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static int most_failures_first(const void *a, const void *b)
+{
+    const struct tally_key *left = a;
+    const struct tally_key *right = b;
+    if (left->failed != right->failed)
+        return left->failed < right->failed ? 1 : -1;
+    return str_cmp(left->key, right->key);
+}
+
+static struct tally_key *find_key(struct tally_key *keys, size_t *count, struct str key,
+                                  struct arena *arena)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (str_eq(keys[i].key, key))
+            return &keys[i];
+    }
+    keys[*count] = (struct tally_key){.key = arena_str(arena, key)};
+    return &keys[(*count)++];
+}
+
+static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                               int64_t until_hour, size_t max, struct arena *arena,
+                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    size_t count = 0;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct tally_key *keys = ARENA_ARRAY(arena, struct tally_key, m->tally_count + 1);
+    for (size_t i = 0; i < m->tally_count; i++) {
+        const struct tally *row = &m->tallies[i];
+        if (!in_hours(row, scope, from_hour, until_hour))
+            continue;
+        struct tally_key *key = find_key(keys, &count, row->key, arena);
+        *(row->end == EXEC_COMPLETED ? &key->completed : &key->failed) += row->count;
+    }
+    pthread_mutex_unlock(&m->lock);
+    qsort(keys, count, sizeof *keys, most_failures_first);
+    *ret_keys = keys;
+    *ret_count = count < max ? count : max;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -279,6 +347,8 @@ static const struct reader_ops ops = {
     .jobs = list_jobs,
     .execs = list_execs,
     .alerts = list_alerts,
+    .tally = read_tally,
+    .tally_keys = read_tally_keys,
     .close = close_reader,
 };
 

@@ -346,6 +346,19 @@ static enum rc add_counter(struct db *db, const struct counter *counter, struct 
     return stmt_done(&stmt, err);
 }
 
+static enum rc add_tally(struct db *db, const struct tally *row, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_ADD_TALLY);
+    stmt_i64(&stmt, row->scope);
+    stmt_text(&stmt, row->key);
+    stmt_i64(&stmt, row->hour);
+    stmt_i64(&stmt, row->end);
+    stmt_i64(&stmt, row->bucket);
+    stmt_u64(&stmt, row->count);
+    stmt_u64(&stmt, row->sum_ms);
+    return stmt_done(&stmt, err);
+}
+
 /* ---- the delta */
 
 /* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from
@@ -429,6 +442,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_dependency(db, &delta->dependencies[i], err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
+    for (size_t i = 0; i < delta->tally_count; i++)
+        TRY(add_tally(db, &delta->tallies[i], err));
     return RC_OK;
 }
 

@@ -7,15 +7,24 @@
 #include <stdlib.h>
 
 extern const struct embedded sqlite_migrations[];
+extern const struct embedded sqlite_migrations_logs[];
+
+/* As many as there are migrations. */
+static int newest_of(const struct embedded *migrations)
+{
+    int count = 0;
+    while (migrations[count].name != NULL)
+        count++;
+    return count;
+}
 
 static void a_file_of_a_newer_version_is_refused(void **state)
 {
     static const struct {
         const char *name;
-        const char *newest;
-        const char *restore;
-    } files[] = {{"belfry.db", "up to 8", "PRAGMA user_version = 8"},
-                 {"logs.db", "up to 2", "PRAGMA user_version = 2"}};
+        const struct embedded *migrations;
+    } files[] = {{"belfry.db", sqlite_migrations}, {"logs.db", sqlite_migrations_logs}};
+    char text[64];
     const char *dir = *state;
     struct err err;
     struct store *store = open_store(dir);
@@ -24,9 +33,11 @@ static void a_file_of_a_newer_version_is_refused(void **state)
         run_sql(dir, files[i].name, "PRAGMA user_version = 99");
         assert_int_equal(store_sqlite_open(dir, DURABILITY_FULL, &store, &err), RC_UNSUPPORTED);
         assert_non_null(strstr(err.text, "version 99"));
-        assert_non_null(strstr(err.text, files[i].newest));
+        snprintf(text, sizeof text, "up to %d", newest_of(files[i].migrations));
+        assert_non_null(strstr(err.text, text));
         assert_non_null(strstr(err.text, files[i].name));
-        run_sql(dir, files[i].name, files[i].restore);
+        snprintf(text, sizeof text, "PRAGMA user_version = %d", newest_of(files[i].migrations));
+        run_sql(dir, files[i].name, text);
     }
     store = open_store(dir);
     store->ops->close(store);

@@ -321,6 +321,12 @@ ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
 
+-- name: add_tally
+INSERT INTO tally (scope, key, hour, end, bucket, count, sum_ms)
+VALUES (:scope, :key, :hour, :end, :bucket, :count, :sum_ms)
+ON CONFLICT (scope, key, hour, end, bucket)
+DO UPDATE SET count = count + excluded.count, sum_ms = sum_ms + excluded.sum_ms;
+
 -- ---- loading
 
 -- name: load_counters
@@ -399,6 +405,15 @@ WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;
+
+-- name: read_tally
+SELECT end, bucket, sum(count), sum(sum_ms) FROM tally
+WHERE scope = :scope AND key = :key AND hour >= :from AND hour < :until GROUP BY end, bucket;
+
+-- name: read_tally_keys
+SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :completed, 0, count)) AS failed
+FROM tally WHERE scope = :scope AND hour >= :from AND hour < :until
+GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 
 -- name: list_alerts
 SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM alert

@@ -167,6 +167,54 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
     return RC_OK;
 }
 
+static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
+                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_TALLY);
+    stmt_i64(&stmt, scope);
+    stmt_text(&stmt, key);
+    stmt_i64(&stmt, from_hour);
+    stmt_i64(&stmt, until_hour);
+    *ret_sum = (struct tally_sum){0};
+    for (;;) {
+        bool found;
+        struct tally tally;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_tally(&row, &tally))
+            tally_add(ret_sum, &tally);
+    }
+}
+
+static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                               int64_t until_hour, size_t max, struct arena *arena,
+                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_TALLY_KEYS);
+    VEC(struct tally_key) keys = {0};
+    stmt_i64(&stmt, EXEC_COMPLETED);
+    stmt_i64(&stmt, scope);
+    stmt_i64(&stmt, from_hour);
+    stmt_i64(&stmt, until_hour);
+    stmt_u64(&stmt, max);
+    for (;;) {
+        bool found;
+        struct tally_key key;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_tally_key(&row, &key))
+            *VEC_PUSH(arena, &keys) = key;
+    }
+    *ret_keys = keys.items;
+    *ret_count = keys.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -181,6 +229,8 @@ static const struct reader_ops ops = {
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .alerts = list_alerts,
+    .tally = read_tally,
+    .tally_keys = read_tally_keys,
     .close = close_reader,
 };
 

@@ -229,6 +229,27 @@ bool row_rate(struct row *row, struct rate_rec *ret_rate)
     return makes_sense(row);
 }
 
+bool row_tally(struct row *row, struct tally *ret_tally)
+{
+    struct tally tally = {0};
+    tally.end = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    tally.bucket = row_u32(row);
+    tally.count = row_u64(row);
+    tally.sum_ms = row_u64(row);
+    *ret_tally = tally;
+    return makes_sense(row);
+}
+
+bool row_tally_key(struct row *row, struct tally_key *ret_key)
+{
+    struct tally_key key = {0};
+    key.key = row_text(row);
+    key.completed = row_u64(row);
+    key.failed = row_u64(row);
+    *ret_key = key;
+    return makes_sense(row);
+}
+
 bool row_alert(struct row *row, struct alert_rec *ret_alert)
 {
     struct alert_rec alert = {0};

@@ -33,6 +33,9 @@ bool row_attempt(struct row *row, struct attempt_rec *ret_attempt);
 bool row_worker(struct row *row, struct worker_rec *ret_worker);
 bool row_queue(struct row *row, struct queue_rec *ret_queue);
 bool row_rate(struct row *row, struct rate_rec *ret_rate);
+/* end, bucket, count and sum_ms of rows that were added up. */
+bool row_tally(struct row *row, struct tally *ret_tally);
+bool row_tally_key(struct row *row, struct tally_key *ret_key);
 bool row_alert(struct row *row, struct alert_rec *ret_alert);
 bool row_breaker(struct row *row, struct breaker_rec *ret_breaker);
 bool row_dependency(struct row *row, struct dependency_rec *ret_dependency);

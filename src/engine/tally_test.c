@@ -1,0 +1,88 @@
+/* Numbers for reports: what ended in a turn, added up. */
+#include "engine/test_engine.h"
+
+static uint64_t count_of(const struct world *w, enum tally_scope scope, const char *key,
+                         enum exec_state end)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < w->delta.tally_count; i++) {
+        const struct tally *row = &w->delta.tallies[i];
+        if (row->scope == scope && row->end == end && str_eq(row->key, str_c(key)))
+            count += row->count;
+    }
+    return count;
+}
+
+/* Starts so many and reports all of them in one turn. */
+static void run(struct world *w, struct fake *f, unsigned count, enum outcome outcome)
+{
+    for (unsigned i = 0; i < count; i++)
+        SUBMIT(w, .queue = "mail");
+    struct asked *poll = ask_poll(w, f, count);
+    world_turn(w);
+    fake_take(f, poll);
+    struct asked *report = ask_poll(w, f, 0);
+    for (size_t i = 0; i < poll->cmd.reply.poll.lease_count; i++) {
+        add_result(report, &poll->cmd.reply.poll.leases[i], outcome);
+        fake_drop(f, poll->cmd.reply.poll.leases[i].exec_id);
+    }
+    world_turn(w);
+}
+
+static void the_ends_of_a_turn_are_a_row_for_each_scope(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 50);
+    run(&w, &f, 50, OUTCOME_SUCCEEDED);
+    assert_int_equal(count_of(&w, TALLY_ALL, "", EXEC_COMPLETED), 50);
+    assert_int_equal(count_of(&w, TALLY_QUEUE, "mail", EXEC_COMPLETED), 50);
+    assert_in_range(w.delta.tally_count, 2, 3); /* and the owner, if the test has one */
+    run(&w, &f, 3, OUTCOME_PERMANENT);
+    assert_int_equal(count_of(&w, TALLY_QUEUE, "mail", EXEC_FAILED), 3);
+    assert_int_equal(count_of(&w, TALLY_QUEUE, "mail", EXEC_COMPLETED), 0);
+}
+
+static void what_was_cancelled_says_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct submission *job = SUBMIT(&w, .queue = "mail");
+    world_turn(&w);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    world_turn(&w);
+    assert_int_equal(w.delta.tally_count, 0);
+}
+
+static void a_job_that_recurs_has_numbers_of_its_own(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1);
+    struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_JOB, job->job_id);
+    world_pass(&w, HOUR_MS);
+    f = HIRE(&w, .slots = 1);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, 1234);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(count_of(&w, TALLY_JOB, id, EXEC_COMPLETED), 1);
+    for (size_t i = 0; i < w.delta.tally_count; i++) {
+        assert_int_equal(w.delta.tallies[i].sum_ms, 1234);
+        assert_int_equal(w.delta.tallies[i].bucket, sketch_bucket(1234));
+        assert_int_equal(w.delta.tallies[i].hour, w.now_ms / TALLY_HOUR_MS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ends_of_a_turn_are_a_row_for_each_scope),
+        cmocka_unit_test(what_was_cancelled_says_nothing),
+        cmocka_unit_test(a_job_that_recurs_has_numbers_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* tally.h - how executions ended, counted by the hour.
+ *
+ * Reports over a month must not read a million executions. So every turn adds up what ended in it:
+ * for all together, and for each queue, owner, team, and job that recurs. One row says how many ended
+ * so within one hour; completed ones by the bucket of their duration (base/sketch.h), so that rows
+ * can be added up in any way and still tell quantiles, failed ones by their class. */
+#pragma once
+#include "base/sketch.h"
+#include "job/failure.h"
+#include "job/state.h"
+
+/* Kept by number: append only. */
+enum tally_scope {
+    TALLY_ALL = 1, /* the key is empty */
+    TALLY_QUEUE,
+    TALLY_JOB, /* that recurs; the key is its id as the API spells it */
+    TALLY_OWNER,
+    TALLY_TEAM,
+    TALLY_SCOPES
+};
+
+enum { TALLY_HOUR_MS = 3600000 };
+
+struct tally {
+    enum tally_scope scope;
+    struct str key;
+    int64_t hour;        /* since 1970 */
+    enum exec_state end; /* EXEC_COMPLETED, EXEC_FAILED, EXEC_TIMEOUT: only those tell something */
+    uint32_t bucket;     /* of the duration, or enum failure_class */
+    uint64_t count;
+    uint64_t sum_ms; /* of the durations, from the start of the last attempt */
+};
+
+/* Rows added up. */
+struct tally_sum {
+    uint64_t completed;
+    uint64_t failed; /* and timed out */
+    uint64_t sum_ms; /* of those completed */
+    uint64_t by_class[FAILURE_CLASSES];
+    struct sketch durations; /* of those completed */
+};
+
+/* True when such an end is counted. */
+bool tally_counts(enum exec_state end);
+void tally_add(struct tally_sum *sum, const struct tally *row);

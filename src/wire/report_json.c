@@ -1,0 +1,64 @@
+#include "wire/report_json.h"
+
+/* A part of a whole, to five digits; null when nothing ended. */
+static void put_rate(struct json_writer *w, uint64_t part, uint64_t whole)
+{
+    json_key(w, "rate");
+    if (whole == 0)
+        json_null(w);
+    else
+        json_double(w, (double)(part * 100000 / whole) / 100000);
+}
+
+void report_print_head(struct json_writer *w, const struct report_range *range,
+                       const struct tally_sum *sum)
+{
+    json_put_when(w, "from", range->from_ms);
+    json_put_when(w, "until", range->until_ms);
+    json_put_int(w, "total", (int64_t)(sum->completed + sum->failed));
+}
+
+void report_print_failures(struct json_writer *w, const struct tally_sum *sum)
+{
+    json_put_int(w, "failed", (int64_t)sum->failed);
+    put_rate(w, sum->failed, sum->completed + sum->failed);
+    json_key(w, "by_class");
+    json_open(w);
+    for (size_t i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
+        if (sum->by_class[i] > 0)
+            json_put_int(w, failure_name((enum failure_class)i).ptr, (int64_t)sum->by_class[i]);
+    }
+    json_close(w);
+}
+
+static void put_quantile(struct json_writer *w, const char *key, const struct tally_sum *sum,
+                         uint32_t permille)
+{
+    if (sum->completed == 0)
+        json_put_null(w, key);
+    else
+        json_put_int(w, key, (int64_t)sketch_quantile(&sum->durations, permille));
+}
+
+void report_print_successes(struct json_writer *w, const struct tally_sum *sum)
+{
+    json_put_int(w, "succeeded", (int64_t)sum->completed);
+    put_rate(w, sum->completed, sum->completed + sum->failed);
+    if (sum->completed == 0)
+        json_put_null(w, "average_duration_ms");
+    else
+        json_put_int(w, "average_duration_ms", (int64_t)(sum->sum_ms / sum->completed));
+    put_quantile(w, "p50_duration_ms", sum, 500);
+    put_quantile(w, "p95_duration_ms", sum, 950);
+    put_quantile(w, "p99_duration_ms", sum, 990);
+}
+
+void report_print_rate(struct json_writer *w, struct str key, uint64_t completed, uint64_t failed)
+{
+    json_open(w);
+    json_put_str(w, "key", key);
+    json_put_int(w, "succeeded", (int64_t)completed);
+    json_put_int(w, "failed", (int64_t)failed);
+    put_rate(w, completed, completed + failed);
+    json_close(w);
+}
