@@ -22,6 +22,7 @@ struct job_rec {
     int32_t priority;
     int64_t created_ms;
     int64_t finished_ms; /* 0: not finished */
+    int64_t changed_ms;  /* the newest edit; 0: none */
     uint64_t last_exec;  /* the newest execution */
     struct str spec;     /* canonical JSON without the payload */
     struct str payload;  /* JSON; empty: none */
@@ -193,15 +194,17 @@ enum change_kind {
 struct job_change {
     enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps what was submitted:
                             * name, queue, owner, tags, created_ms, spec and payload */
+    bool redefined;        /* an update that keeps only name, owner and created_ms: it was edited */
     struct job_rec job;
     struct str step; /* trail lines to append */
-    bool with_exec;  /* an exec_change points here */
+    bool with_exec;  /* an exec_change points here; not when it is redefined */
 };
 
 /* The two pointers say what else ended with the execution, so that a store may keep it in the same
  * place. They are into the same delta, and only in a CHANGE_FINISH. */
 struct exec_change {
     enum change_kind kind;
+    bool moved; /* an update whose job is redefined: queue, priority and slot may be others, too */
     struct exec_rec exec;
     struct str step;
     /* An update of its job that changes nothing but state, finished_ms (to the execution's) and the

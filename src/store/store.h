@@ -76,9 +76,10 @@ struct store_ops {
      * RC_IO, RC_DEPOSED: nothing was kept. RC_CONFLICT: neither, since the delta does not fit; it
      * adds what exists or changes what does not. RC_UNKNOWN: settle says what became of it.
      *
-     * An update of a job changes version, state, priority, finished_ms and last_exec; one of an
-     * execution all but what it was born with (job, queue, priority, retry_of, slot, created), which
-     * every change repeats. A step is appended to the trail. An attempt that is told again takes the
+     * An update of a job changes version, state, priority, finished_ms and last_exec; one that is
+     * redefined also queue, tags, changed_ms, spec and payload. One of an execution changes all but
+     * what it was born with (job, queue, priority, retry_of, slot, created), which every change
+     * repeats; one that is moved also queue, priority, slot and nominal time. A step is appended to the trail. An attempt that is told again takes the
      * place of the first. A turn that took no claim and changes nothing is not written at all, and
      * its number is not remembered. */
     enum rc (*commit)(struct store *, const struct ownership *, const struct delta *, struct err *);

@@ -58,6 +58,13 @@ static void apply_job(struct model *m, const struct job_change *change)
         job->trail = arena_str(&m->arena, change->step);
         return;
     }
+    if (change->redefined) {
+        job->queue = change->job.queue;
+        job->tags = change->job.tags;
+        job->changed_ms = change->job.changed_ms;
+        job->spec = change->job.spec;
+        job->payload = change->job.payload;
+    }
     job->version = change->job.version;
     job->state = change->job.state;
     job->priority = change->job.priority;
@@ -174,11 +181,18 @@ static bool is_changed(const struct draft *d, const struct job_rec *job)
 }
 
 /* Somebody changes a job that is over, and it stays over. */
-static void edit_job(struct draft *d, const struct job_rec *job)
+static void edit_job(struct rng *rng, struct draft *d, const struct job_rec *job)
 {
     struct job_change change = {.kind = CHANGE_UPDATE, .job = *job, .step = STR("edited\n")};
     change.job.version++;
     change.job.priority++;
+    if (rng_below(rng, 2) == 0) {
+        change.redefined = true;
+        change.job.queue = PICK(rng, queues);
+        change.job.tags = PICK(rng, tags);
+        change.job.changed_ms = some_ms(rng);
+        change.job.payload = STR("{\"n\":2}");
+    }
     *VEC_PUSH(d->arena, &d->jobs) = change;
 }
 
@@ -263,7 +277,7 @@ static void look_back(struct world *w, const struct model *m, struct draft *d,
     if (dice == 0)
         run_again(w, d, job, exec);
     else if (dice == 1)
-        edit_job(d, job);
+        edit_job(&w->rng, d, job);
 }
 
 /* One step of a random execution, if it is under way and the event that was drawn exists for it;
@@ -344,6 +358,7 @@ void assert_same_job(const struct job_rec *got, const struct job_rec *want, enum
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->created_ms, want->created_ms);
     assert_int_equal(got->finished_ms, want->finished_ms);
+    assert_int_equal(got->changed_ms, want->changed_ms);
     assert_int_equal(got->last_exec, want->last_exec);
     assert_str(got->spec, want->spec);
     assert_str(got->payload, detail == WHOLE ? want->payload : (struct str){0});

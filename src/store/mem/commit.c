@@ -73,6 +73,15 @@ static void raise_newest(struct mem_store *m, uint64_t id)
         m->newest_id = id;
 }
 
+static void redefine_job(struct job_rec *job, const struct job_rec *to)
+{
+    kept_text_set(&job->queue, to->queue);
+    kept_text_set(&job->tags, to->tags);
+    kept_text_set(&job->spec, to->spec);
+    kept_text_set(&job->payload, to->payload);
+    job->changed_ms = to->changed_ms;
+}
+
 static void apply_job(struct mem_store *m, const struct job_change *change)
 {
     const struct job_rec *to = &change->job;
@@ -84,6 +93,8 @@ static void apply_job(struct mem_store *m, const struct job_change *change)
         raise_newest(m, to->id);
         return;
     }
+    if (change->redefined)
+        redefine_job(job, to);
     job->version = to->version;
     job->state = to->state;
     job->priority = to->priority;
@@ -108,6 +119,12 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
 {
     const struct exec_rec *to = &change->exec;
     struct exec_rec *exec = map_get(&m->live, to->id);
+    if (change->moved) {
+        kept_text_set(&exec->queue, to->queue);
+        exec->priority = to->priority;
+        exec->slot_ms = to->slot_ms;
+        exec->nominal_ms = to->nominal_ms;
+    }
     exec->state = to->state;
     exec->due_ms = to->due_ms;
     exec->ready_ms = to->ready_ms;

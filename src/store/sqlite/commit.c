@@ -30,10 +30,23 @@ static enum rc insert_document(struct db *db, const struct job_rec *job, struct 
     return stmt_done(&stmt, err);
 }
 
+/* Where they are small the job's own row has them; else it has NULLs. */
+static bool bind_document(struct stmt *stmt, const struct job_rec *job)
+{
+    bool apart = job->spec.len + job->payload.len > DOCUMENT_INLINE_MAX;
+    if (apart) {
+        stmt_null(stmt);
+        stmt_null(stmt);
+    } else {
+        stmt_text(stmt, job->spec);
+        stmt_text(stmt, job->payload);
+    }
+    return apart;
+}
+
 static enum rc insert_job(struct db *db, const struct job_change *change, struct err *err)
 {
     const struct job_rec *job = &change->job;
-    bool apart = job->spec.len + job->payload.len > DOCUMENT_INLINE_MAX;
     struct stmt stmt = db_stmt(db, SQL_INSERT_JOB);
     stmt_u64(&stmt, job->id);
     stmt_i64(&stmt, job->version);
@@ -46,15 +59,25 @@ static enum rc insert_job(struct db *db, const struct job_change *change, struct
     stmt_i64(&stmt, job->created_ms);
     stmt_i64(&stmt, job->finished_ms);
     stmt_u64(&stmt, job->last_exec);
+    stmt_i64(&stmt, job->changed_ms);
     stmt_text(&stmt, change->step);
-    if (apart) {
-        stmt_null(&stmt);
-        stmt_null(&stmt);
-    } else {
-        stmt_text(&stmt, job->spec);
-        stmt_text(&stmt, job->payload);
-    }
+    bool apart = bind_document(&stmt, job);
     TRY(stmt_done(&stmt, err));
+    return apart ? insert_document(db, job, err) : RC_OK;
+}
+
+static enum rc redefine_job(struct db *db, const struct job_rec *job, struct err *err)
+{
+    struct stmt delete = db_stmt(db, SQL_DELETE_DOCUMENT);
+    stmt_u64(&delete, job->id);
+    TRY(stmt_done(&delete, err));
+    struct stmt stmt = db_stmt(db, SQL_REDEFINE_JOB);
+    stmt_text(&stmt, job->queue);
+    stmt_text(&stmt, job->tags);
+    stmt_i64(&stmt, job->changed_ms);
+    bool apart = bind_document(&stmt, job);
+    stmt_u64(&stmt, job->id);
+    TRY(stmt_on_one(&stmt, "job", job->id, err));
     return apart ? insert_document(db, job, err) : RC_OK;
 }
 
@@ -69,7 +92,8 @@ static enum rc update_job(struct db *db, const struct job_change *change, struct
     stmt_u64(&stmt, job->last_exec);
     stmt_text(&stmt, change->step);
     stmt_u64(&stmt, job->id);
-    return stmt_on_one(&stmt, "job", job->id, err);
+    TRY(stmt_on_one(&stmt, "job", job->id, err));
+    return change->redefined ? redefine_job(db, job, err) : RC_OK;
 }
 
 static enum rc keep_job(struct db *db, const struct job_change *change, struct err *err)
@@ -126,12 +150,24 @@ static enum rc insert_exec(struct db *db, const struct exec_change *change, stru
     return stmt_done(&stmt, err);
 }
 
+static enum rc move_exec(struct db *db, const struct exec_rec *exec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_MOVE_LIVE);
+    stmt_text(&stmt, exec->queue);
+    stmt_i64(&stmt, exec->priority);
+    stmt_i64(&stmt, exec->slot_ms);
+    stmt_i64(&stmt, exec->nominal_ms);
+    stmt_u64(&stmt, exec->id);
+    return stmt_on_one(&stmt, "execution", exec->id, err);
+}
+
 static enum rc update_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_UPDATE_LIVE);
     bind_progress(&stmt, &change->exec, change->step);
     stmt_u64(&stmt, change->exec.id);
-    return stmt_on_one(&stmt, "execution", change->exec.id, err);
+    TRY(stmt_on_one(&stmt, "execution", change->exec.id, err));
+    return change->moved ? move_exec(db, &change->exec, err) : RC_OK;
 }
 
 static enum rc record_exec(struct db *db, const struct exec_change *change, struct err *err)

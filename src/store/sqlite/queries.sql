@@ -60,20 +60,22 @@ PRAGMA busy_timeout = 2000;
 -- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.
 -- job_full also knows an end that is written in the newest execution's row.
 CREATE TEMP VIEW job_kept AS
-SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
+SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, changed_ms,
+    last_exec,
     coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec
 FROM job;
 CREATE TEMP VIEW job_full AS
 SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.tags,
-    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms, j.last_exec,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms, j.changed_ms,
+    j.last_exec,
     coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) AS spec,
     coalesce(j.payload, (SELECT d.payload FROM document d WHERE d.job_id = j.id)) AS payload,
     j.trail || coalesce(h.job_step, '') AS trail
 FROM job j
 LEFT JOIN history h ON h.id = j.last_exec AND h.job_state IS NOT NULL AND j.last_exec <> j.told;
 CREATE TEMP VIEW job_row AS
-SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, last_exec,
-    spec
+SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, changed_ms,
+    last_exec, spec
 FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
@@ -200,9 +202,9 @@ FROM job WHERE id = :id;
 
 -- name: insert_job
 INSERT INTO job (id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms,
-    last_exec, first_exec, trail, spec, payload)
+    last_exec, first_exec, changed_ms, trail, spec, payload)
 VALUES (:id, :version, :state, :name, :queue, :owner, :tags, :priority, :created_ms, :finished_ms,
-    :last_exec, :last_exec, :step, :spec, :payload);
+    :last_exec, :last_exec, :changed_ms, :step, :spec, :payload);
 
 -- name: insert_document
 INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
@@ -218,6 +220,15 @@ SET version = :version, state = :state, priority = :priority, finished_ms = :fin
     told = coalesce((SELECT h.id FROM history h
         WHERE h.id = last_exec AND h.job_state IS NOT NULL), told)
 WHERE id = :id;
+
+-- name: redefine_job
+-- Beside update_job, in the same turn: what an edit changes and nothing else does.
+UPDATE job
+SET queue = :queue, tags = :tags, changed_ms = :changed_ms, spec = :spec, payload = :payload
+WHERE id = :id;
+
+-- name: delete_document
+DELETE FROM document WHERE job_id = :job_id;
 
 -- name: insert_live
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
@@ -235,6 +246,12 @@ SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :starte
     attempts = :attempts, lost = :lost, returned = :returned, token = :token,
     worker_id = :worker_id,
     error = iif(:error = '', error, :error), trail = trail || :step
+WHERE id = :id;
+
+-- name: move_live
+-- Beside update_live, when the job was edited: what an execution is born with otherwise.
+UPDATE live
+SET queue = :queue, priority = :priority, slot_ms = :slot_ms, nominal_ms = :nominal_ms
 WHERE id = :id;
 
 -- name: finish_live

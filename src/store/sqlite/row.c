@@ -118,6 +118,7 @@ bool row_job(struct row *row, struct job_rec *ret_job)
     job.priority = row_i32(row);
     job.created_ms = row_ms(row);
     job.finished_ms = row_ms(row);
+    job.changed_ms = row_ms(row);
     job.last_exec = row_u64(row);
     job.spec = row_text(row);
     *ret_job = job;
