@@ -43,6 +43,16 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     return def;
 }
 
+struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
+                                     const struct rules *rules, const char **ret_why)
+{
+    *ret_why = "there are as many queues as there may be";
+    if (strmap_get(&e->queues, rules->queue) == NULL && e->queues.len >= e->options.queues_max)
+        return NULL;
+    *ret_why = "there are as many queues and handlers as there may be";
+    return definition_new(e, rec, rules, e->options.lanes_max);
+}
+
 void definition_free(struct engine *e, struct definition *def)
 {
     ready_leave(&e->ready, def->track);

@@ -115,12 +115,12 @@ static struct str name_job(struct engine *e, const char *before, uint64_t id, co
 /* Nothing is left that it waits for but, perhaps, its time. */
 static void go_on(struct engine *e, struct exec *x, struct str reason)
 {
-    bool now = x->slot_ms <= e->now_ms;
+    bool now = x->v.slot_ms <= e->now_ms;
     exec_move(e, x,
               &(struct move){.event = now ? EV_DUE : EV_PLAN,
                              .actor = SERVER,
                              .reason = reason,
-                             .due_ms = x->slot_ms});
+                             .due_ms = x->v.slot_ms});
 }
 
 static struct str why_impossible(struct engine *e, const struct edge *edge, enum job_state ended)

@@ -93,9 +93,9 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%d returned=%d told=%d"
                " due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
                " granted=%" PRIu64 " origin=%d nominal=%" PRId64 " slots=%" PRIu64 ",%" PRId64,
-               x->id, x->job->id, x->retry_of, x->slot_ms, x->created_ms, (int)v->state,
+               x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state,
                v->attempts, v->lost, v->returned, v->stop_told, v->due_ms, v->ready_ms,
-               v->started_ms, v->finished_ms, v->granted, (int)x->origin, x->nominal_ms,
+               v->started_ms, v->finished_ms, v->granted, (int)x->origin, x->v.nominal_ms,
                v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64 " at:",

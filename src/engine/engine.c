@@ -107,6 +107,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->attempts, 0, sizeof e->attempts);
     memset(&e->released, 0, sizeof e->released);
     memset(&e->events, 0, sizeof e->events);
+    memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
     memset(&e->raised, 0, sizeof e->raised);
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
@@ -168,6 +169,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_RESUME_JOB:
     case CMD_TRIGGER_JOB:
     case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
+    case CMD_EDIT_JOB: ask_edit(e, cmd, round, list); break;
     case CMD_EXPLAIN_JOB:
     case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
     case CMD_POLL:
@@ -261,6 +263,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
+        [CMD_EDIT_JOB] = decide_edit,
         [CMD_EXPLAIN_JOB] = decide_explain,
         [CMD_EXPLAIN_EXEC] = decide_explain,
     };

@@ -135,11 +135,11 @@ static void explain_queue_paused(struct scene *s)
 static struct str stagger_words(const struct scene *s)
 {
     char text[WHEN_TEXT_MAX];
-    int64_t stagger_ms = s->exec->v.due_ms - s->exec->slot_ms;
+    int64_t stagger_ms = s->exec->v.due_ms - s->exec->v.slot_ms;
     if (s->job->v.def->schedule == NULL || stagger_ms <= 0)
         return STR("");
     return arena_printf(s->arena, " (its slot of %.*s and %.*s of stagger)",
-                        STR_ARG(scene_when(s, s->exec->slot_ms)),
+                        STR_ARG(scene_when(s, s->exec->v.slot_ms)),
                         STR_ARG(duration_format(text, stagger_ms)));
 }
 

@@ -17,7 +17,7 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
         .job_id = job->id,
         .token = x->v.lease.token,
         .attempt = x->v.attempts,
-        .slot_ms = x->slot_ms,
+        .slot_ms = x->v.slot_ms,
         .ttl_ms = e->options.lease_ms,
         .spec = arena_str(arena, definition_spec(job->v.def)),
         .payload = arena_str(arena, definition_payload(job->v.def)),

@@ -94,6 +94,8 @@ struct exec_values {
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
     bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
+    int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
+    int64_t nominal_ms; /* the same */
     int64_t due_ms;
     int64_t ready_ms; /* its place in the track; never earlier than that of one before it */
     int64_t started_ms;
@@ -121,8 +123,6 @@ struct exec {
     uint64_t retry_of;
     bool first; /* made with its job */
     enum origin origin;
-    int64_t slot_ms;
-    int64_t nominal_ms;
     int64_t created_ms;
     struct heap_node due;       /* on engine.dues while it waits for its time */
     struct term term;           /* the end of its lease */
@@ -231,7 +231,7 @@ struct touched {
         struct edge_values edge;
     } before;
     struct str steps;                    /* trail lines */
-    const struct submission *submission; /* of a new job: the texts to keep */
+    const struct submission *submission; /* of a job that is new or edited: the texts to keep */
     struct job_change *change;           /* of a job: its place in the delta, from seal on */
     struct str result;                   /* of a finished execution */
     struct str error;
@@ -287,6 +287,7 @@ struct engine {
     bool looks;                /* this turn looked at queues, … */
     int64_t look_next_ms;      /* … and when to look again */
     VEC(struct ended) ended;   /* empty but within depends_over */
+    VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
     struct delta delta;
 };
 
@@ -365,6 +366,10 @@ void decide_alert_sent(struct engine *e, struct command *cmd);
  * lane beyond lanes_max. */
 struct definition *definition_new(struct engine *e, const struct job_rec *rec,
                                   const struct rules *rules, size_t lanes_max);
+/* The same for what somebody wants: NULL with *ret_why when there are as many queues or lanes as may
+ * be. */
+struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
+                                     const struct rules *rules, const char **ret_why);
 void definition_free(struct engine *e, struct definition *def);
 struct str definition_spec(const struct definition *def);
 struct str definition_payload(const struct definition *def);
@@ -427,6 +432,11 @@ struct exec *slot_put_ahead(struct engine *e, struct job *job, const struct slot
 struct exec *slot_ahead(const struct job *job);
 /* Skips what was missed of the schedule since, for this reason, if anything was; never looks back. */
 void slot_move_on(struct engine *e, struct exec *x, struct str reason);
+/* The job has another schedule since now, in the place of old: what has passed of that is skipped,
+ * and the first slot of the new one after now is ahead. Never looks back. */
+void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor);
+/* The same schedule, but its runs are due sooner or later after their slots. */
+void slot_shift(struct engine *e, struct job *job, struct str actor);
 /* The slot that is ahead is over without having been due: puts the one after it ahead. */
 void slot_put_next(struct engine *e, struct exec *x);
 /* Lets the next one go that waited for another to end, if none is under way. */
@@ -488,6 +498,16 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
 /* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
  * such thing, or it makes no sense, and the command has failed. */
 struct job *adopt_answer(struct engine *e, struct command *cmd);
+
+/* The command fails when the job is over. */
+bool refuse_over(struct engine *e, struct command *cmd, const struct job *job);
+/* When the only run of a job that does not recur is due, now_ms at the earliest. */
+int64_t submission_due_ms(const struct submission *item, int64_t now_ms);
+
+/* ---- edit.c: another definition for a job that is there */
+
+void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+void decide_edit(struct engine *e, struct command *cmd);
 
 /* ---- explain.c: why something does not run */
 

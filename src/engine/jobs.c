@@ -43,7 +43,7 @@ static enum rc name_taken(struct err *err, struct str name, uint64_t holder)
                    STR_ARG(name), id);
 }
 
-static int64_t due_ms(const struct submission *item, int64_t now_ms)
+int64_t submission_due_ms(const struct submission *item, int64_t now_ms)
 {
     struct spec when = {.when = item->when, .when_ms = item->when_ms};
     return spec_due_ms(&when, now_ms);
@@ -55,11 +55,11 @@ static void set_first(struct engine *e, const struct submission *item, struct ex
 {
     if (x->job->v.def->schedule != NULL) {
         x->origin = ORIGIN_SLOT;
-        x->slot_ms = first->at_ms;
-        x->nominal_ms = first->nominal_ms;
+        x->v.slot_ms = first->at_ms;
+        x->v.nominal_ms = first->nominal_ms;
         x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, first);
     } else {
-        x->slot_ms = x->v.due_ms = due_ms(item, e->now_ms);
+        x->v.slot_ms = x->v.due_ms = submission_due_ms(item, e->now_ms);
     }
 }
 
@@ -103,18 +103,17 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .payload = item->payload,
     };
     struct err err;
-    if (due_ms(item, e->now_ms) - e->now_ms > e->options.near_ms)
+    if (submission_due_ms(item, e->now_ms) - e->now_ms > e->options.near_ms)
         rec.spec = rec.payload =
             (struct str){0}; /* the lease is far: the store keeps them for it */
     if (e->execs.len >= e->options.live_max)
         return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
     if (depends_check(e, cmd, item, &err) != RC_OK)
         return refuse(cmd, item, err.rc, err.text);
-    if (strmap_get(&e->queues, item->rules.queue) == NULL && e->queues.len >= e->options.queues_max)
-        return refuse(cmd, item, RC_BUSY, "there are as many queues as there may be");
-    struct definition *def = definition_new(e, &rec, &item->rules, e->options.lanes_max);
+    const char *why;
+    struct definition *def = definition_wanted(e, &rec, &item->rules, &why);
     if (def == NULL)
-        return refuse(cmd, item, RC_BUSY, "there are as many queues and handlers as there may be");
+        return refuse(cmd, item, RC_BUSY, why);
     struct slot first = {0};
     if (def->schedule != NULL && !schedule_first(def->schedule, &first)) {
         definition_free(e, def);
@@ -299,7 +298,7 @@ void decide_cancel_exec(struct engine *e, struct command *cmd)
 
 /* ---- pause, resume, run now */
 
-static bool refuse_over(struct engine *e, struct command *cmd, const struct job *job)
+bool refuse_over(struct engine *e, struct command *cmd, const struct job *job)
 {
     if (!job_is_over(job->v.state))
         return false;
@@ -386,7 +385,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
     touch_new(e, THING_EXEC, x, false);
     x->retry_of = cmd->target.id;
-    x->created_ms = x->slot_ms = e->now_ms;
+    x->created_ms = x->v.slot_ms = e->now_ms;
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));

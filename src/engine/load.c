@@ -47,8 +47,8 @@ static void move_to_clock(const struct engine *e, struct exec *x)
     struct slot slot;
     if (x->v.due_ms > e->now_ms || !schedule_after(x->job->v.def->schedule, e->now_ms, &slot))
         return;
-    x->slot_ms = slot.at_ms;
-    x->nominal_ms = slot.nominal_ms;
+    x->v.slot_ms = slot.at_ms;
+    x->v.nominal_ms = slot.nominal_ms;
     x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, &slot);
 }
 
@@ -78,14 +78,14 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     x->retry_of = rec->retry_of;
     x->first = rec->first;
     x->origin = rec->origin;
-    x->slot_ms = rec->slot_ms;
-    x->nominal_ms = rec->nominal_ms;
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){
         .state = rec->state,
         .attempts = rec->attempts,
         .lost = (uint16_t)(rec->lost < UINT16_MAX ? rec->lost : UINT16_MAX),
         .returned = (uint16_t)(rec->returned < UINT16_MAX ? rec->returned : UINT16_MAX),
+        .slot_ms = rec->slot_ms,
+        .nominal_ms = rec->nominal_ms,
         .due_ms = rec->due_ms,
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,

@@ -37,6 +37,12 @@ static void count_exec(struct engine *e, const struct exec *x, enum exec_state b
     has_changed(e, to);
 }
 
+static bool was_edited(const struct job *job)
+{
+    const struct touched *t = job->touched;
+    return t != NULL && t->stored && t->before.job.def != job->v.def;
+}
+
 static struct job_change job_changed(struct engine *e, const struct touched *t)
 {
     const struct job *job = t->job;
@@ -44,6 +50,7 @@ static struct job_change job_changed(struct engine *e, const struct touched *t)
     count_job(e, job, t->before.job.state);
     struct job_change change = {
         .kind = t->stored ? CHANGE_UPDATE : CHANGE_INSERT,
+        .redefined = was_edited(job),
         .job =
             {
                 .id = job->id,
@@ -54,6 +61,7 @@ static struct job_change job_changed(struct engine *e, const struct touched *t)
                 .priority = def->priority,
                 .created_ms = job->created_ms,
                 .finished_ms = job->v.finished_ms,
+                .changed_ms = t->before.job.def != def ? e->now_ms : 0,
                 .last_exec = job->v.last_exec,
             },
         .step = t->steps,
@@ -83,6 +91,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
     count_exec(e, x, t->before.exec.state);
     return (struct exec_change){
         .kind = exec_change_kind(t),
+        .moved = t->stored && was_edited(x->job),
         .exec =
             {
                 .id = x->id,
@@ -93,8 +102,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .retry_of = x->retry_of,
                 .first = x->first,
                 .origin = x->origin,
-                .slot_ms = x->slot_ms,
-                .nominal_ms = x->nominal_ms,
+                .slot_ms = x->v.slot_ms,
+                .nominal_ms = x->v.nominal_ms,
                 .slot_last_ms = v->slot_last_ms,
                 .slot_count = v->slot_count,
                 .created_ms = x->created_ms,
@@ -121,8 +130,9 @@ static bool ends_job(const struct touched *exec, const struct touched *job)
     const struct job_values *before = &job->before.job;
     const struct job_values *after = &job->job->v;
     return job->durable && job->stored && after->last_exec == exec->exec->id &&
-           before->last_exec == after->last_exec && before->state == JOB_ACTIVE &&
-           after->state != JOB_ACTIVE && after->finished_ms == exec->exec->v.finished_ms;
+           before->last_exec == after->last_exec && before->def == after->def &&
+           before->state == JOB_ACTIVE && after->state != JOB_ACTIVE &&
+           after->finished_ms == exec->exec->v.finished_ms;
 }
 
 /* Points from an execution that is over to what is over with it. */

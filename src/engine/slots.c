@@ -17,7 +17,7 @@
 
 static struct slot slot_of(const struct exec *x)
 {
-    return schedule_slot(x->job->v.def->schedule, x->slot_ms, x->nominal_ms);
+    return schedule_slot(x->job->v.def->schedule, x->v.slot_ms, x->v.nominal_ms);
 }
 
 static struct exec *new_exec(struct engine *e, struct job *job, enum origin origin,
@@ -26,8 +26,8 @@ static struct exec *new_exec(struct engine *e, struct job *job, enum origin orig
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
     touch_new(e, THING_EXEC, x, false);
     x->origin = origin;
-    x->slot_ms = slot->at_ms;
-    x->nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
+    x->v.slot_ms = slot->at_ms;
+    x->v.nominal_ms = origin == ORIGIN_SLOT ? slot->nominal_ms : 0;
     x->created_ms = e->now_ms;
     x->v.state = EXEC_SCHEDULED;
     x->v.due_ms = origin == ORIGIN_SLOT ? schedule_due_ms(job->v.def->schedule, slot) : e->now_ms;
@@ -249,6 +249,72 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason)
     skip_range(e, job, x, &missed, reason);
     if (plan.has_next)
         slot_put_ahead(e, job, &plan.next);
+}
+
+/* ---- another schedule */
+
+static void move_ahead(struct engine *e, struct exec *x, const struct slot *slot, struct str actor,
+                       struct str reason)
+{
+    touch_exec(e, x);
+    x->v.slot_ms = slot->at_ms;
+    x->v.nominal_ms = slot->nominal_ms;
+    exec_move(e, x,
+              &(struct move){.event = EV_PLAN,
+                             .actor = actor,
+                             .reason = reason,
+                             .due_ms = schedule_due_ms(x->job->v.def->schedule, slot)});
+}
+
+/* All slots of a schedule, from that of x on, whose moment has come: also those that a stagger still
+ * held back. */
+static struct slot_range passed_of(const struct schedule *s, const struct exec *x, int64_t now_ms)
+{
+    static const struct misfire all = {
+        .policy = MISFIRE_LATEST, .grace_ms = WHEN_MAX_MS, .limit = 1};
+    struct schedule plain = *s;
+    struct slot first = schedule_slot(s, x->v.slot_ms, x->v.nominal_ms);
+    struct catch_up plan;
+    plain.stagger_ms = 0;
+    schedule_catch_up(&plain, &first, now_ms, &all, &plan);
+    return (struct slot_range){first, plan.fire.last, plan.passed.count + plan.fire.count};
+}
+
+/* What was decided already goes by the clock of then: where that was set back since, the new schedule
+ * begins behind it, or a slot could run twice. */
+static int64_t replan_from_ms(const struct engine *e, const struct job *job, const struct exec *x)
+{
+    if (PLANTED(edit_looks_back))
+        return job->created_ms;
+    return x != NULL && x->created_ms > e->now_ms ? x->created_ms : e->now_ms;
+}
+
+void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor)
+{
+    struct exec *x = slot_ahead(job);
+    struct slot next;
+    bool has_next = schedule_after(job->v.def->schedule, replan_from_ms(e, job, x), &next);
+    struct str reason = STR("the schedule was changed");
+    if (x != NULL && x->v.slot_ms <= e->now_ms) {
+        struct slot_range passed = passed_of(old, x, e->now_ms);
+        skip_range(e, job, x, &passed, reason);
+        x = NULL;
+    }
+    if (x == NULL && has_next)
+        slot_put_ahead(e, job, &next);
+    else if (x != NULL && has_next)
+        move_ahead(e, x, &next, actor, reason);
+    else if (x != NULL)
+        skip(e, x, reason);
+}
+
+void slot_shift(struct engine *e, struct job *job, struct str actor)
+{
+    struct exec *x = slot_ahead(job);
+    if (x == NULL)
+        return;
+    struct slot slot = slot_of(x);
+    move_ahead(e, x, &slot, actor, STR("the stagger was changed"));
 }
 
 /* ---- a run that somebody asks for */

@@ -185,8 +185,8 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->retry_of, rec->retry_of);
     assert_int_equal(x->first, rec->first);
     assert_int_equal(x->origin, rec->origin);
-    assert_int_equal(x->slot_ms, rec->slot_ms);
-    assert_int_equal(x->nominal_ms, rec->nominal_ms);
+    assert_int_equal(x->v.slot_ms, rec->slot_ms);
+    assert_int_equal(x->v.nominal_ms, rec->nominal_ms);
     assert_int_equal(x->created_ms, rec->created_ms);
     assert_int_equal(x->v.due_ms, rec->due_ms);
     assert_int_equal(x->v.ready_ms, rec->ready_ms);
@@ -269,6 +269,9 @@ static inline void check_same(const struct engine *e, const struct table *t)
         assert_int_equal(x->job->v.last_exec, job_rec->last_exec);
         assert_int_equal(x->job->v.finished_ms, job_rec->finished_ms);
         assert_true(str_eq(job_name(x->job), job_rec->name));
+        assert_true(str_eq(x->job->v.def->queue->name, rec->queue));
+        assert_true(str_eq(job_rec->queue, rec->queue));
+        assert_int_equal(x->job->v.def->version, job_rec->version);
     }
     assert_int_equal(e->execs.len, near);
     assert_int_equal(e->workers.len, t->workers.len);

@@ -126,6 +126,16 @@ static inline void keep_job(struct table *t, const struct job_change *change)
         map_put(&t->jobs, job->id, job);
         table_saw(t, job->id);
     }
+    assert_true(!change->redefined || change->job.version > job->version);
+    if (change->redefined) {
+        job->version = change->job.version;
+        job->priority = change->job.priority;
+        job->changed_ms = change->job.changed_ms;
+        job->queue = arena_str(&t->arena, change->job.queue);
+        job->tags = arena_str(&t->arena, change->job.tags);
+        job->spec = arena_str(&t->arena, change->job.spec);
+        job->payload = arena_str(&t->arena, change->job.payload);
+    }
     job->state = change->job.state;
     job->finished_ms = change->job.finished_ms;
     job->last_exec = change->job.last_exec;
@@ -140,6 +150,9 @@ static inline void keep_exec(struct table *t, const struct exec_change *change)
     assert_true(is_new == (old == NULL));
     assert_null(map_get(&t->history, change->exec.id));
     assert_true(old == NULL || change->exec.token >= old->token);
+    assert_true(change->kind != CHANGE_UPDATE || change->moved ||
+                (str_eq(change->exec.queue, old->queue) && change->exec.slot_ms == old->slot_ms &&
+                 change->exec.priority == old->priority));
     assert_true(is_over == exec_is_final(change->exec.state));
     struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
     exec->queue = arena_str(&t->arena, exec->queue);
@@ -431,7 +444,7 @@ static inline struct str without_ids(struct arena *arena, struct str text)
 static inline void print_job(struct printer *p, const struct job_change *change)
 {
     const struct job_rec *j = &change->job;
-    buf_printf(p->out, "job %d", (int)change->kind);
+    buf_printf(p->out, "job %d%s", (int)change->kind, change->redefined ? " redefined" : "");
     print_id(p, "id", j->id);
     print_id(p, "last", j->last_exec);
     buf_printf(p->out,
@@ -445,7 +458,7 @@ static inline void print_job(struct printer *p, const struct job_change *change)
 static inline void print_exec(struct printer *p, const struct exec_change *change)
 {
     const struct exec_rec *x = &change->exec;
-    buf_printf(p->out, "exec %d", (int)change->kind);
+    buf_printf(p->out, "exec %d%s", (int)change->kind, change->moved ? " moved" : "");
     print_id(p, "id", x->id);
     print_id(p, "job", x->job_id);
     print_id(p, "of", x->retry_of);

@@ -184,6 +184,12 @@ static void close_polls(struct engine *e)
     }
 }
 
+static void free_passed_over(struct engine *e)
+{
+    for (size_t i = 0; i < e->passed_over.len; i++)
+        definition_free(e, e->passed_over.items[i]);
+}
+
 void engine_undo(struct engine *e)
 {
     close_polls(e);
@@ -203,6 +209,7 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_EXEC, undo_exec);
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
+    free_passed_over(e);
     e->horizon = e->horizon_before;
     e->arena = NULL;
 }
@@ -281,6 +288,12 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
         e->turn = e->delta.turn;
     alerts_commit(e);
     commit_counters(e);
+    for (size_t i = 0; i < e->touched.len; i++) { /* before the last that names one can be gone */
+        if (e->touched.items[i]->thing == THING_LIMIT)
+            commit_limit(e, e->touched.items[i]->limit);
+        else if (e->touched.items[i]->thing == THING_BREAKER)
+            commit_breaker(e, e->touched.items[i]->breaker);
+    }
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->thing == THING_EDGE) /* before its job can be gone */
             commit_edge(e, e->touched.items[i]->edge);
@@ -297,11 +310,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             commit_worker(e, t->worker);
         else if (t->thing == THING_QUEUE)
             t->queue->touched = NULL;
-        else if (t->thing == THING_LIMIT)
-            commit_limit(e, t->limit);
-        else if (t->thing == THING_BREAKER)
-            commit_breaker(e, t->breaker);
     }
+    free_passed_over(e);
     list_splice_back(ret_done, &e->done);
     *ret_events = e->events.items;
     *ret_event_count = e->events.len;

@@ -20,6 +20,7 @@ struct chaos {
     uint64_t execs[REMEMBERED];
     struct poll_lease leases[REMEMBERED];
     size_t accepted;
+    size_t edited;
 };
 
 static size_t below(struct chaos *c, size_t count)
@@ -117,6 +118,30 @@ static void random_target(struct chaos *c)
     }
 }
 
+/* Mostly made from the newest version, and mostly of the same kind as it is. */
+static void random_edit(struct chaos *c)
+{
+    uint64_t id = c->jobs[below(c, REMEMBERED)];
+    const struct job_rec *rec = map_get(&c->w.table.jobs, id);
+    struct wish wish = random_wish(c);
+    struct rules rules;
+    if (rec != NULL && chance(c, 90)) {
+        assert_int_equal(read_rules(NULL, rec, &c->w.table.arena, &rules, NULL), RC_OK);
+        if (rules.schedule == NULL)
+            wish.every_ms = 0;
+        else if (wish.every_ms == 0)
+            wish.every_ms = chance(c, 50) ? 1000 : 30000;
+        if (wish.misfire.limit == 0)
+            wish.misfire = misfire_default;
+        if (rules.schedule != NULL && chance(c, 30))
+            wish.stagger_ms = 5000;
+    }
+    uint32_t version = rec == NULL ? 1 : rec->version;
+    ask_edit_to(&c->w, id, chance(c, 95) ? version : version + 1, chance(c, 50), wish);
+    if (chance(c, 30)) /* and again, in the same turn */
+        ask_edit_to(&c->w, id, version + 1, chance(c, 50), wish);
+}
+
 static void random_explain(struct chaos *c)
 {
     if (chance(c, 50))
@@ -204,7 +229,7 @@ static void random_about_worker(struct chaos *c)
 
 static void random_command(struct chaos *c)
 {
-    size_t kind = below(c, 103);
+    size_t kind = below(c, 111);
     if (kind < 25)
         random_submit(c);
     else if (kind < 75)
@@ -219,8 +244,10 @@ static void random_command(struct chaos *c)
         random_queue(c);
     else if (kind < 100)
         ask(&c->w, chance(c, 50) ? CMD_STATS : CMD_WORKERS);
-    else
+    else if (kind < 103)
         random_explain(c);
+    else
+        random_edit(c);
 }
 
 /* ---- what came of it */
@@ -258,6 +285,8 @@ static void look_at(struct chaos *c, struct asked *asked)
         look_at_poll(c, asked);
     } else if (cmd->kind == CMD_REGISTER) {
         c->fakes[below(c, FAKES)] = (struct fake){.id = cmd->reply.worker_id};
+    } else if (cmd->kind == CMD_EDIT_JOB) {
+        c->edited += cmd->reply.rc == RC_OK;
     } else if (cmd->kind == CMD_RETRY_EXEC && cmd->reply.rc == RC_OK) {
         c->execs[below(c, REMEMBERED)] = cmd->reply.exec_id;
     }
@@ -339,11 +368,12 @@ static void a_turn_that_is_undone_leaves_no_trace_and_is_decided_the_same_again(
         }
     }
     print_message("%zu jobs, %zu executions ended, %zu results accepted, %" PRIu64
-                  " turns kept, %zu dependencies\n",
+                  " turns kept, %zu dependencies, %zu edits\n",
                   c->w.table.jobs.len, c->w.table.history.len, c->accepted, c->w.table.turn,
-                  c->w.table.depends.len);
+                  c->w.table.depends.len, c->edited);
     assert_true(c->w.table.history.len > turn_count / 10);
     assert_true(c->w.table.depends.len > turn_count / 10);
+    assert_true(c->edited > turn_count / 20);
     world_free(&c->w);
     free(c);
 }

@@ -17,6 +17,7 @@ enum command_kind {
     CMD_PAUSE_JOB,
     CMD_RESUME_JOB,
     CMD_TRIGGER_JOB, /* one run now, whatever its schedule says */
+    CMD_EDIT_JOB,    /* another definition; RC_STALE when its version is not the one expected */
     CMD_EXPLAIN_JOB, /* why it does not run */
     CMD_EXPLAIN_EXEC,
     CMD_REGISTER,
@@ -112,6 +113,13 @@ struct command {
             uint64_t seq;      /* CMD_HANGUP: the number of the poll */
             struct str reason; /* may be empty */
         } target;              /* cancel, retry, explain, drain, hangup */
+        struct {
+            uint64_t id;
+            uint32_t version;        /* the one that the new definition was made from */
+            bool replan;             /* it says something else about when to run */
+            struct str what;         /* for the record: names of what differs */
+            struct submission *item; /* what it becomes; its name and dependencies are the job's */
+        } edit;
         struct queue_wish queue;
         struct {
             struct str target;
@@ -131,6 +139,7 @@ struct command {
         uint64_t job_id;
         uint64_t exec_id;
         uint64_t worker_id;
+        uint32_t version; /* of the job, after an edit */
         enum job_state job_state;
         enum exec_state exec_state;
         int64_t at_ms; /* when it was decided */

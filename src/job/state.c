@@ -9,6 +9,7 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_SCHEDULED][EV_CANCEL]  = EXEC_CANCELLED,
     [EXEC_SCHEDULED][EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_SCHEDULED][EV_BLOCK]   = EXEC_BLOCKED,
+    [EXEC_SCHEDULED][EV_PLAN]    = EXEC_SCHEDULED, /* somebody changed when it is to run */
     [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
     [EXEC_BLOCKED]  [EV_PLAN]    = EXEC_SCHEDULED,
     [EXEC_BLOCKED]  [EV_CANCEL]  = EXEC_CANCELLED,

@@ -37,7 +37,7 @@ enum exec_event {
     EV_STOPPED, /* the worker says that a stopping run is gone, or its lease ended */
     EV_SKIP,    /* a rule says that it is not to run */
     EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
-    EV_PLAN,    /* what it waited for is over, but its time has not come */
+    EV_PLAN,    /* what it waited for is over, but its time has not come; or that was changed */
     EV_QUARANTINE, /* its lease was lost once too often: whoever ran it may have died of it */
     EXEC_EVENTS
 };

@@ -23,6 +23,7 @@ static const struct step {
     {EXEC_SCHEDULED, EV_BLOCK, EXEC_BLOCKED},    {EXEC_BLOCKED, EV_DUE, EXEC_QUEUED},
     {EXEC_BLOCKED, EV_CANCEL, EXEC_CANCELLED},   {EXEC_BLOCKED, EV_SKIP, EXEC_SKIPPED},
     {EXEC_BLOCKED, EV_PLAN, EXEC_SCHEDULED},     {EXEC_RUNNING, EV_QUARANTINE, EXEC_FAILED},
+    {EXEC_SCHEDULED, EV_PLAN, EXEC_SCHEDULED},
 };
 
 static enum exec_state expected(enum exec_state from, enum exec_event event)
