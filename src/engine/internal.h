@@ -93,7 +93,7 @@ struct exec_values {
     uint32_t attempts;
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
-    bool stop_told; /* its worker was told to stop it, in a reply that may have been lost */
+    bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
     int64_t due_ms;
@@ -283,10 +283,10 @@ struct engine {
     VEC(struct event) events;
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) alert_marks;
-    VEC(struct hush *) hushed; /* keys that this turn raised */
-    bool looks;                /* this turn looked at queues, … */
-    int64_t look_next_ms;      /* … and when to look again */
-    VEC(struct ended) ended;   /* empty but within depends_over */
+    VEC(struct hush *) hushed;            /* keys that this turn raised */
+    bool looks;                           /* this turn looked at queues, … */
+    int64_t look_next_ms;                 /* … and when to look again */
+    VEC(struct ended) ended;              /* empty but within depends_over */
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
     struct delta delta;
 };

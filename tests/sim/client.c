@@ -189,14 +189,30 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
     return spec_text(&spec, arena);
 }
 
-/* Writes the wish down and fills in the submission that carries it. */
+/* Writes the wish down and fills in what a command says of it. */
+static void carry(struct world *w, struct wish *wish, struct arena *arena, struct submission *item)
+{
+    struct model *m = &w->model;
+    wish->job_id = 0;
+    wish->acknowledged = false;
+    wish->payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
+    *VEC_PUSH(m->arena, &m->wishes) = *wish;
+    *item = (struct submission){
+        .name = wish->name,
+        .owner = wish->owner,
+        .tags = wish->tags,
+        .spec = spec_of(w, wish, arena),
+        .payload = wish->payload,
+        .rules = wish->rules,
+        .when = wish->when,
+        .when_ms = wish->when_ms,
+    };
+}
+
 static void wish_for(struct world *w, struct wish wish, struct call *call, struct submission *item)
 {
     struct model *m = &w->model;
-    wish.job_id = 0;
-    wish.acknowledged = false;
-    wish.payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
-    *VEC_PUSH(m->arena, &m->wishes) = wish;
+    carry(w, &wish, &call->arena, item);
     struct dependency_wish *depends_on =
         ARENA_ARRAY(&call->arena, struct dependency_wish, wish.wait_count);
     for (size_t i = 0; i < wish.wait_count; i++)
@@ -206,19 +222,9 @@ static void wish_for(struct world *w, struct wish wish, struct call *call, struc
             .number =
                 (size_t)(item - call->cmd.submit.items) + wish.waits[i].wish - (m->wishes.len - 1),
         };
-    *item = (struct submission){
-        .number = (size_t)(item - call->cmd.submit.items),
-        .depends_on = depends_on,
-        .depends_count = wish.wait_count,
-        .name = wish.name,
-        .owner = wish.owner,
-        .tags = wish.tags,
-        .spec = spec_of(w, &wish, &call->arena),
-        .payload = wish.payload,
-        .rules = wish.rules,
-        .when = wish.when,
-        .when_ms = wish.when_ms,
-    };
+    item->number = (size_t)(item - call->cmd.submit.items);
+    item->depends_on = depends_on;
+    item->depends_count = wish.wait_count;
 }
 
 static void submit(struct world *w)
@@ -325,6 +331,20 @@ static uint64_t some_exec(struct world *w)
                                                  : m->execs.items[some(w, m->execs.len)]->rec.id;
 }
 
+/* The one that was granted last, perhaps so lately that its worker does not know. */
+static uint64_t some_running(struct world *w)
+{
+    const struct model *m = &w->model;
+    const struct model_exec *newest = NULL;
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        if (x->rec.state == EXEC_RUNNING &&
+            (newest == NULL || x->changed_turn > newest->changed_turn))
+            newest = x;
+    }
+    return newest == NULL ? some_exec(w) : newest->rec.id;
+}
+
 /* Of a job that recurred until somebody cancelled it, when there is one. */
 static uint64_t some_cancelled(struct world *w)
 {
@@ -406,10 +426,91 @@ static void run_cancelled_again(struct world *w)
     submit(w);
 }
 
+/* ---- editing */
+
+static void send_edit(struct world *w, struct call *call, struct wish *wish)
+{
+    call->cmd.edit.item = ARENA_NEW(&call->arena, struct submission);
+    carry(w, wish, &call->arena, call->cmd.edit.item);
+    call->cmd.edit.id = wish->edits;
+    call->cmd.edit.version = wish->version;
+    call->cmd.edit.replan = wish->replan;
+    call->cmd.edit.what = STR("something");
+}
+
+void client_edit_again(struct world *w, struct call *copy, const struct command *cmd)
+{
+    struct wish wish = w->model.wishes.items[wish_no(cmd->edit.item)];
+    send_edit(w, copy, &wish);
+}
+
+/* Another moment for a job that runs once, another rhythm for one that recurs. */
+static void draw_replan(struct world *w, struct wish *wish)
+{
+    struct str name = wish->name;
+    wish->replan = true;
+    if (wish->rules.schedule != NULL) {
+        draw_recurrence(w, wish);
+        wish->name = name;
+        return;
+    }
+    wish->when = (enum when_kind)pick(w, WHEN_DELAY + 1);
+    wish->when_ms = pick_ms(w, 0, w->scene.at_max_ms);
+    if (wish->when == WHEN_AT)
+        wish->when_ms += world_now(w).wall_ms;
+}
+
+static struct wish draw_edit(struct world *w, const struct model_job *job)
+{
+    struct wish wish = *model_wish(&w->model, job);
+    wish.edits = job->rec.id;
+    wish.replan = false;
+    wish.wait_count = 0;
+    wish.version = pick(w, 20) == 0 ? job->rec.version - 1 : job->rec.version;
+    if (pick(w, 2) == 0)
+        wish.rules.queue = PICK(w, queues);
+    if (pick(w, 2) == 0)
+        wish.rules.priority = (int32_t)pick(w, 4) * 300;
+    if (pick(w, 3) == 0)
+        wish.rules.concurrency = draw_limit(w, false);
+    if (pick(w, 3) == 0)
+        wish.rules.rate = draw_limit(w, true);
+    if (pick(w, 3) == 0)
+        wish.rules.retry = draw_retry(w);
+    if (pick(w, 3) == 0)
+        wish.tags = PICK(w, tags);
+    if (wish.rules.schedule != NULL && pick(w, 3) == 0) {
+        wish.rules.stagger_ms = pick_ms(w, 0, 8000);
+        wish.rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
+        wish.rules.misfire = draw_misfire(w);
+    }
+    if (pick(w, 2) == 0)
+        draw_replan(w, &wish);
+    return wish;
+}
+
+static void edit(struct world *w)
+{
+    uint64_t id = pick(w, 4) == 0   ? some_paused(w)
+                  : pick(w, 3) == 0 ? some_job(w)
+                                    : some_recurring(w);
+    const struct model_job *job = model_job(&w->model, id);
+    struct wish wish = {.edits = id, .version = 1, .rules.queue = queues[0]};
+    if (job != NULL)
+        wish = draw_edit(w, job);
+    else
+        wish.rules.retry = draw_retry(w);
+    struct call *call = call_new(w, CMD_EDIT_JOB, STR("key:admin"));
+    send_edit(w, call, &wish);
+    SAY(w, "client", "edits %s, version %" PRIu32 "%s", job_label(w, id), wish.version,
+        wish.replan ? ", also when it runs" : "");
+    net_send(w, call);
+}
+
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 30);
+    uint64_t dice = pick(w, 36);
     uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
     uint64_t paused = some_paused(w);
     if (dice < 4 && w->scene.pauses)
@@ -420,11 +521,11 @@ static void meddle(struct world *w)
         send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
     else if (dice < 17)
         send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
-    else if (dice < 22)
+    else if (dice < 28)
         run_cancelled_again(w);
-    else if (dice < 23)
+    else if (dice < 29)
         reset_breaker(w);
-    else if (dice < 24)
+    else if (dice < 30)
         mark_alert(w);
     else
         change_queue(w);
@@ -450,10 +551,12 @@ void client_tidy_up(struct world *w)
 
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, 120);
+    uint64_t dice = pick(w, 126);
     uint64_t job = some_job(w);
-    uint64_t exec = some_exec(w);
-    if (dice >= 100)
+    uint64_t exec = dice % 2 == 0 ? some_running(w) : some_exec(w);
+    if (dice >= 120)
+        edit(w);
+    else if (dice >= 100)
         meddle(w);
     else if (dice < 50)
         submit(w);

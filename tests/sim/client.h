@@ -9,6 +9,8 @@
 void client_act(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
+/* The same for an edit. */
+void client_edit_again(struct world *w, struct call *copy, const struct command *cmd);
 /* A job of each name: whoever finds it in use must find the job that has it. */
 void client_want_names(struct world *w);
 /* Resumes all that is paused. */

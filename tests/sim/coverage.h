@@ -18,6 +18,8 @@
     X(TURN_OF_MANY, "a turn took many commands")                                                   \
     X(DEPENDENCY_MET, "a job that was waited for ended as it should")                              \
     X(DEPENDENCY_IMPOSSIBLE, "a job that was waited for ended otherwise")                          \
+    X(MOVED, "an edit moved the slot ahead")                                                       \
+    X(CHANGED_RANGE, "an edit skipped what had passed of a schedule")                              \
     X(NAME_IN_USE, "a name was refused")                                                           \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \

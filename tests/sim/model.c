@@ -49,7 +49,7 @@ struct model_attempt *model_attempt(struct model_exec *x, uint64_t token)
 
 const struct wish *model_wish(const struct model *m, const struct model_job *job)
 {
-    return &m->wishes.items[job->submission];
+    return &m->wishes.items[job->definition];
 }
 
 bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b)
@@ -61,7 +61,7 @@ bool model_same_lane(const struct world *w, const struct model_exec *a, const st
 
 /* ---- keeping jobs */
 
-static bool is_wish(const struct model *m, struct str payload, size_t *ret_no)
+bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no)
 {
     uint64_t no;
     if (payload.len < 7 || !str_to_u64(str_of(payload.ptr + 5, payload.len - 6), &no) ||
@@ -75,10 +75,12 @@ static void new_job(struct world *w, const struct job_rec *rec)
 {
     struct model *m = &w->model;
     struct model_job *job = ARENA_NEW(m->arena, struct model_job);
-    PROMISE(w, is_wish(m, rec->payload, &job->submission), "a job appeared that nobody wanted");
+    PROMISE(w, model_find_wish(m, rec->payload, &job->submission),
+            "a job appeared that nobody wanted");
     struct wish *wish = &m->wishes.items[job->submission];
-    PROMISE(w, wish->job_id == 0, "one submission made two jobs: %s and a second one",
-            job_label(w, wish->job_id));
+    job->definition = job->submission;
+    PROMISE(w, wish->job_id == 0 && wish->edits == 0,
+            "one submission made two jobs: %s and a second one", job_label(w, wish->job_id));
     PROMISE(w,
             str_eq(rec->name, wish->name) && str_eq(rec->queue, wish->rules.queue) &&
                 str_eq(rec->owner, wish->owner) && str_eq(rec->tags, wish->tags) &&
@@ -112,6 +114,11 @@ static void keep_job(struct world *w, const struct job_change *change, const str
     }
     if (job->rec.state == JOB_PAUSED && to->state == JOB_ACTIVE)
         job->resumed_ms = view->now.wall_ms;
+    PROMISE(w, to->version == job->rec.version + change->redefined,
+            "%s goes from version %" PRIu32 " to %" PRIu32, job_label(w, to->id), job->rec.version,
+            to->version);
+    if (change->redefined)
+        edits_keep(w, job, to, view);
     job->rec.version = to->version;
     job->rec.state = to->state;
     job->rec.priority = to->priority;
@@ -195,7 +202,7 @@ static bool was_triggered(const struct model_exec *x, const struct turn_view *vi
 
 static bool waits_for_others(const struct world *w, const struct model_exec *x)
 {
-    return x->number == 1 && model_wish(&w->model, x->job)->wait_count > 0;
+    return x->number == 1 && w->model.wishes.items[x->job->submission].wait_count > 0;
 }
 
 /* What it is when it is made; its lease may follow in the same turn. */
@@ -222,13 +229,16 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
             "%s took a step that is not in the table", exec_label(w, to->id));
     if (event == EV_CREATE)
         next = first_state(w, x, step, to, view);
+    bool edited = model_edited_now(&w->model, x->job);
+    PROMISE(w, from != EXEC_SCHEDULED || event != EV_PLAN || edited,
+            "%s is moved, and nobody asked", exec_label(w, to->id));
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && x->rec.origin == ORIGIN_SLOT)
         slots_decided(w, x, event, step->reason, to, view);
     if (event == EV_DUE && from == EXEC_BLOCKED && waits_for_others(w, x))
-        PROMISE(w, view->now.wall_ms >= x->rec.slot_ms, "%s goes on before its time",
+        PROMISE(w, view->now.wall_ms >= x->rec.slot_ms || edited, "%s goes on before its time",
                 exec_label(w, to->id));
     if (event == EV_DUE || event == EV_LEASE)
-        PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view),
+        PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited,
                 "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
                 x->rec.due_ms - view->now.wall_ms);
     if (exec_is_leased(from) && !exec_is_leased(next))
@@ -238,9 +248,9 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     if (event == EV_SUCCEED)
         PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
                 "%s succeeded, and its result is lost", exec_label(w, to->id));
-    if (exec_is_leased(from))
+    if (exec_is_leased(from) && !edited)
         failures_step(w, x, event, to, view);
-    if (event == EV_RETRY)
+    if (event == EV_RETRY && !edited)
         failures_wait(w, x, to, view);
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
@@ -328,6 +338,8 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     take_steps(w, x, change->step, to, view);
     if (is_new)
         check_birth(w, x, to->created_ms, view);
+    PROMISE(w, is_new || x->rec.slot_ms == to->slot_ms || model_edited_now(&w->model, x->job),
+            "%s is promised for another moment than before", exec_label(w, to->id));
     PROMISE(w, !x->cancelled || to->state == EXEC_STOPPING || to->state == EXEC_CANCELLED,
             "%s is %.*s, though somebody was told that it is cancelled", exec_label(w, to->id),
             STR_ARG(exec_state_name(to->state)));
@@ -518,7 +530,9 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     for (size_t i = 0; i < delta->exec_count; i++)
         check_changed(w, model_exec(&w->model, delta->execs[i].exec.id), view);
     for (size_t i = 0; i < delta->job_count; i++) {
-        const struct model_job *job = model_job(&w->model, delta->jobs[i].job.id);
+        struct model_job *job = model_job(&w->model, delta->jobs[i].job.id);
+        if (delta->jobs[i].redefined)
+            edits_check(w, job, view);
         if (job->schedule != NULL)
             slots_check(w, job);
     }

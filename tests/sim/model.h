@@ -36,8 +36,11 @@ struct wish {
     bool seconds;             /* it begins with them */
     struct model_wait *waits; /* in the day's arena */
     size_t wait_count;
-    bool unclear;    /* one of those was run again in the turn that decided about it */
-    uint64_t job_id; /* 0: nothing was kept of it */
+    uint64_t edits;   /* this job is to become so; 0: a new one is to be made */
+    uint32_t version; /* the one that the edit was made from */
+    bool replan;      /* the edit changes when it runs */
+    bool unclear;     /* one of those was run again in the turn that decided about it */
+    uint64_t job_id;  /* 0: nothing was kept of it */
     bool acknowledged;
 };
 
@@ -52,10 +55,17 @@ static inline size_t wish_no(const struct submission *item)
 struct model_job {
     struct job_rec rec;
     size_t submission; /* its wish */
+    size_t definition; /* the newest edit's wish, or the same */
     VEC(struct model_exec *) execs;
     struct schedule *schedule; /* NULL: it runs once */
     struct slot next;          /* the first one about which nothing is written down */
     int64_t resumed_ms;        /* wall clock: what was due until then stays missed */
+    bool was_parallel;         /* so that runs from before an edit may be side by side */
+    uint64_t edited_turn;      /* model.turn of the newest edit, and how it was before: */
+    size_t definition_before;
+    struct schedule *schedule_before;
+    struct model_exec *planned_before; /* the run that had not begun; NULL: none */
+    int64_t slot_before_ms;            /* of that */
 };
 
 struct model_attempt {
@@ -150,7 +160,10 @@ struct model_worker *model_worker(const struct model *m, uint64_t id);
 /* Leases that a worker holds. */
 size_t model_leases(const struct model *m, uint64_t worker_id);
 struct model_attempt *model_attempt(struct model_exec *x, uint64_t token);
+/* What it is by now. */
 const struct wish *model_wish(const struct model *m, const struct model_job *job);
+/* The wish that a payload stands for; false: none does. */
+bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no);
 bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b);
 bool model_was_granted(const struct model *m, const struct model_exec *x); /* in this turn */
 
@@ -179,6 +192,18 @@ void slots_decided(struct world *w, const struct model_exec *x, enum exec_event 
                    struct str reason, const struct exec_rec *to, const struct turn_view *view);
 /* After each turn that changed something of it. */
 void slots_check(struct world *w, const struct model_job *job);
+
+/* ---- jobs that are edited (model_edits.c) */
+
+bool model_edited_now(const struct model *m, const struct model_job *job); /* in this turn */
+/* The job's row was redefined. */
+void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to,
+                const struct turn_view *view);
+/* A slot of it was decided, moved or skipped in the same turn. */
+void edits_slot(struct world *w, const struct model_exec *x, enum exec_event event,
+                struct str reason, const struct exec_rec *to, const struct turn_view *view);
+/* Everything else of the turn is kept. */
+void edits_check(struct world *w, struct model_job *job, const struct turn_view *view);
 
 /* ---- what holds work back: pauses, queues, limits */
 

@@ -171,6 +171,9 @@ void failures_check(struct world *w, const struct model_exec *x)
     case EXEC_QUEUED: right = !is_failure(last) || last == OUTCOME_LOST || !spent; break;
     default: break;
     }
+    /* Rules that an edit took away may have let it go on. */
+    right |= model_edited_now(&w->model, x->job) ||
+             (x->rec.state == EXEC_QUEUED && x->job->rec.version > 1);
     PROMISE(w, right, "%s is %.*s after an attempt that ended as %.*s, of %" PRIu32,
             exec_label(w, x->rec.id), STR_ARG(exec_state_name(x->rec.state)),
             STR_ARG(outcome_name(last)), x->rec.attempts);

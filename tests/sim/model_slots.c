@@ -74,6 +74,8 @@ void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *re
                 const struct turn_view *view)
 {
     struct model_job *job = x->job;
+    if (rec->origin == ORIGIN_SLOT && model_edited_now(&w->model, job))
+        return; /* edits_check knows which one is ahead then */
     if (rec->origin == ORIGIN_REQUEST) {
         PROMISE(w, rec->slot_ms == view->now.wall_ms, "%s was asked for now, and says another time",
                 exec_label(w, rec->id));
@@ -162,6 +164,10 @@ static void check_skipped(struct world *w, const struct model_exec *x, struct st
 void slots_decided(struct world *w, const struct model_exec *x, enum exec_event event,
                    struct str reason, const struct exec_rec *to, const struct turn_view *view)
 {
+    if (model_edited_now(&w->model, x->job)) {
+        edits_slot(w, x, event, reason, to, view);
+        return;
+    }
     int64_t last_ms = event == EV_SKIP && to->slot_count > 1 ? to->slot_last_ms : x->rec.slot_ms;
     bool overlaps = event == EV_SKIP && str_starts(reason, STR("overlap: "));
     if (event == EV_SKIP)
@@ -197,7 +203,7 @@ void slots_check(struct world *w, const struct model_job *job)
     PROMISE(w, !over || job->rec.state == JOB_CANCELLED, "%s recurs, and ended by itself",
             job_label(w, job->rec.id));
     PROMISE(w, ahead == !over, "%s has %zu slots ahead", job_label(w, job->rec.id), ahead);
-    if (model_wish(&w->model, job)->rules.overlap != OVERLAP_PARALLEL)
+    if (model_wish(&w->model, job)->rules.overlap != OVERLAP_PARALLEL && !job->was_parallel)
         PROMISE(w, under_way <= 1, "%zu executions of %s are under way, which may not overlap",
                 under_way, job_label(w, job->rec.id));
     PROMISE(w, blocked == 0 || under_way > 0, "a slot of %s waits for nobody to end",

@@ -68,6 +68,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     copy->life = call->life;
     switch (call->cmd.kind) {
     case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
+    case CMD_EDIT_JOB: client_edit_again(w, copy, &call->cmd); break;
     case CMD_POLL: repeat_poll(copy, &call->cmd.poll); break;
     case CMD_REGISTER: copy->cmd.hello = call->cmd.hello; break; /* its texts are literals */
     case CMD_QUEUE: copy->cmd.queue = call->cmd.queue; break;
@@ -82,7 +83,9 @@ void net_send(struct world *w, struct call *take_call)
 {
     if (take_call->cmd.kind != CMD_HANGUP && fault_strikes(w, FAULT_REQUEST_REPEATED)) {
         struct call *copy = call_repeat(w, take_call);
-        agenda_add(w, w->boot_ms + pick_ms(w, 0, SLOW_MS), arrive, copy, copy->no);
+        /* Right behind the first, or when nobody remembers that. */
+        int64_t behind_ms = pick_ms(w, 0, pick(w, 3) > 0 ? 2 * TRAVEL_MS : SLOW_MS);
+        agenda_add(w, w->boot_ms + behind_ms, arrive, copy, copy->no);
     }
     if (fault_strikes(w, FAULT_REQUEST_LOST)) {
         net_break(w, take_call);

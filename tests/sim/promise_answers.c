@@ -78,6 +78,9 @@ static void check_submit(struct world *w, const struct command *cmd)
 
 void promise_refused(struct world *w, const struct command *cmd)
 {
+    if (cmd->kind == CMD_EDIT_JOB)
+        PROMISE(w, w->model.wishes.items[wish_no(cmd->edit.item)].job_id == 0,
+                "an edit was refused with its turn, and kept");
     for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++) {
         size_t no = wish_no(&cmd->submit.items[i]);
         PROMISE(w, w->model.wishes.items[no].job_id == 0,
@@ -204,6 +207,26 @@ static void check_triggered(struct world *w, const struct command *cmd)
             "a run of %s was promised for now, and not kept", job_label(w, cmd->target.id));
 }
 
+static void check_edited(struct world *w, const struct command *cmd)
+{
+    const struct model_job *job = model_job(&w->model, cmd->edit.id);
+    const struct wish *wish = &w->model.wishes.items[wish_no(cmd->edit.item)];
+    enum rc rc = cmd->reply.rc;
+    PROMISE(w, (rc == RC_NOT_FOUND) == (job == NULL),
+            "a job that should be there was not found, or the other way round");
+    PROMISE(w, (rc == RC_OK) == (wish->job_id != 0), "%s was edited, and the answer says otherwise",
+            job_label(w, cmd->edit.id));
+    if (rc == RC_OK) {
+        SAY(w, "answer", "%s has version %" PRIu32, job_label(w, job->rec.id), cmd->reply.version);
+        PROMISE(w,
+                cmd->reply.version == cmd->edit.version + 1 &&
+                    job->rec.version >= cmd->reply.version,
+                "%s was edited, and has another version", job_label(w, job->rec.id));
+    }
+    PROMISE(w, rc != RC_STALE || job->rec.version != cmd->edit.version,
+            "an edit of the newest version of %s was refused as old", job_label(w, cmd->edit.id));
+}
+
 static void check_view(struct world *w, const struct queue_view *view)
 {
     struct queue_rec kept = model_queue(&w->model, view->queue.name);
@@ -274,6 +297,14 @@ static void check_verdict(struct world *w, const struct command *cmd,
                 exec_label(w, x->rec.id), verdict->token, x->token_before);
 }
 
+/* What its job is by now. A lease that is sent again in the turn of an edit may be as it was. */
+static bool is_payload_of(const struct model *m, const struct model_job *job, struct str payload)
+{
+    return str_eq(payload, model_wish(m, job)->payload) ||
+           (model_edited_now(m, job) &&
+            str_eq(payload, m->wishes.items[job->definition_before].payload));
+}
+
 static void check_lease(struct world *w, const struct command *cmd, const struct poll_lease *lease)
 {
     const struct model_exec *x = model_exec(&w->model, lease->exec_id);
@@ -285,8 +316,7 @@ static void check_lease(struct world *w, const struct command *cmd, const struct
             "%s was sent to a worker that has no lease of it", exec_label(w, lease->exec_id));
     if (x->changed_turn != w->model.turn)
         saw(SAW_SENT_AGAIN);
-    PROMISE(w,
-            str_eq(lease->payload, model_wish(&w->model, x->job)->payload) && lease->spec.len > 0,
+    PROMISE(w, is_payload_of(&w->model, x->job, lease->payload) && lease->spec.len > 0,
             "%s was sent with the definition of another job", exec_label(w, lease->exec_id));
 }
 
@@ -432,6 +462,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_PAUSE_JOB: check_paused(w, cmd, JOB_PAUSED); break;
     case CMD_RESUME_JOB: check_paused(w, cmd, JOB_ACTIVE); break;
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;
+    case CMD_EDIT_JOB: check_edited(w, cmd); break;
     case CMD_QUEUE: check_queue(w, cmd); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: check_poll(w, cmd); break;

@@ -21,13 +21,13 @@ static bool is_far(const struct engine *e, const struct exec_rec *rec)
 
 static bool is_same(const struct exec *x, const struct exec_rec *rec)
 {
-    return x->job->id == rec->job_id && x->v.state == rec->state && x->slot_ms == rec->slot_ms &&
+    return x->job->id == rec->job_id && x->v.state == rec->state && x->v.slot_ms == rec->slot_ms &&
            x->v.due_ms == rec->due_ms && x->v.ready_ms == rec->ready_ms &&
            x->v.started_ms == rec->started_ms && x->v.attempts == rec->attempts &&
            x->v.lost == rec->lost && x->v.returned == rec->returned &&
            x->v.lease.token == rec->token && x->v.lease.worker_id == rec->worker_id &&
            x->retry_of == rec->retry_of && x->created_ms == rec->created_ms &&
-           x->origin == rec->origin && x->nominal_ms == rec->nominal_ms;
+           x->origin == rec->origin && x->v.nominal_ms == rec->nominal_ms;
 }
 
 static void check_place(struct world *w, const struct exec *x)
@@ -69,7 +69,9 @@ static void check_execs(struct world *w, const struct engine *e)
         }
         PROMISE(w, x != NULL, "%s is within the horizon, but the engine does not know it",
                 exec_label(w, kept->rec.id));
-        PROMISE(w, is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state,
+        PROMISE(w,
+                is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state &&
+                    x->job->v.def->version == kept->job->rec.version,
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
         check_term(w, x, kept);
         check_place(w, x);

@@ -10,7 +10,8 @@ static bool same_job(const struct job_rec *a, const struct job_rec *b)
            str_eq(a->name, b->name) && str_eq(a->queue, b->queue) && str_eq(a->owner, b->owner) &&
            str_eq(a->tags, b->tags) && a->priority == b->priority &&
            a->created_ms == b->created_ms && a->finished_ms == b->finished_ms &&
-           a->last_exec == b->last_exec && str_eq(a->spec, b->spec);
+           a->changed_ms == b->changed_ms && a->last_exec == b->last_exec &&
+           str_eq(a->spec, b->spec);
 }
 
 static bool same_exec(const struct exec_rec *a, const struct exec_rec *b)
@@ -179,7 +180,8 @@ void promise_acknowledged(struct world *w)
         if (!wish->acknowledged)
             continue;
         enum rc rc = w->store.reader->ops->job(w->store.reader, wish->job_id, &arena, &job, &err);
-        PROMISE(w, rc == RC_OK && str_eq(job.payload, wish->payload),
+        PROMISE(w,
+                rc == RC_OK && str_eq(job.payload, model_job(&w->model, wish->job_id)->rec.payload),
                 "j%zu was acknowledged, and is lost", i);
     }
 }
@@ -234,7 +236,7 @@ void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t ex
 {
     enum { WAKING_MS = 1000 }; /* who slept past its leases needs a moment to kill what ran */
     const struct model_exec *x = model_exec(&w->model, exec_id);
-    if (model_wish(&w->model, x->job)->rules.overlap == OVERLAP_PARALLEL)
+    if (model_wish(&w->model, x->job)->rules.overlap == OVERLAP_PARALLEL || x->job->was_parallel)
         return; /* its executions may; each has leases of its own */
     for (size_t i = 0; i < w->scene.workers; i++) {
         const struct sim_worker *k = &w->workers[i];
