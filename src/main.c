@@ -27,6 +27,7 @@ static const struct command commands[] = {
     {"trigger", trigger_command, "run a job now, whatever its schedule says"},
     {"retry", retry_command, "run a finished execution once more"},
     {"cron", cron_command, "explain a cron expression"},
+    {"apply", apply_command, "make the jobs that a file describes"},
     {"import", import_command, "make jobs of a crontab"},
     {"bench", bench_command, "measure what this machine can do"},
     {"version", version_command, "print the version"},

@@ -21,6 +21,7 @@ int resume_command(int argc, char **argv);
 int trigger_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
 int cron_command(int argc, char **argv);
+int apply_command(int argc, char **argv);
 int import_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 

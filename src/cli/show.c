@@ -37,6 +37,8 @@ static const struct view_field job_lines[] = {
     LINE("retries", VIEW_TEXT, "retry.max_retries"),
     LINE("owner", VIEW_TEXT, "owner"),
     LINE("created", VIEW_WHEN, "created_at"),
+    LINE("version", VIEW_TEXT, "version"),
+    LINE("changed", VIEW_WHEN, "changed_at"),
     LINE("finished", VIEW_WHEN, "finished_at"),
 };
 

@@ -40,10 +40,11 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
                      (unsigned)def->version, (unsigned)cmd->edit.version);
     else if (recurs != (def->schedule != NULL))
         command_fail(e, cmd, RC_INVALID,
-                     "schedule: a job that runs once cannot be made to recur, nor one that recurs "
-                     "to run once; cancel it and submit another");
+                     "a job that runs once cannot be made to recur, nor one that recurs to run "
+                     "once; cancel it and submit another");
     else if (cmd->edit.replan && !recurs && find_planned(job) == NULL)
-        command_fail(e, cmd, RC_CONFLICT, "schedule: the job's only run has begun already");
+        command_fail(e, cmd, RC_CONFLICT,
+                     "the job's only run has begun already: when it runs cannot be changed");
     else
         return false;
     return true;
@@ -69,7 +70,7 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
     if (schedule_after(def->schedule, e->now_ms, &first))
         return def;
     definition_free(e, def);
-    command_fail(e, cmd, RC_INVALID, "schedule: it has no slot before the year 10000");
+    command_fail(e, cmd, RC_INVALID, "its schedule has no slot before the year 10000");
     return NULL;
 }
 

@@ -433,6 +433,7 @@ static void reply(struct command *cmd, const struct scene *s)
     };
     cmd->reply.explanation = explanation;
     cmd->reply.job_id = s->job->id;
+    cmd->reply.version = s->job->v.def->version;
     cmd->reply.job_state = s->job->v.state;
     if (s->exec != NULL || s->record != NULL) {
         cmd->reply.exec_id = s->exec != NULL ? s->exec->id : s->record->id;

@@ -1,10 +1,6 @@
-#include "base/when.h"
-#include "loop/clock.h"
 #include "server/api.h"
+#include "server/job_document.h"
 #include "server/job_view.h"
-#include "server/rules.h"
-#include "wire/preview_json.h"
-#include "wire/spec_json.h"
 
 enum {
     CREATED_BYTES_MAX = 64 << 10,
@@ -14,77 +10,6 @@ enum {
 };
 
 /* ---- create */
-
-static bool check_open(struct request *r)
-{
-    if (!atomic_load(&r->server->draining))
-        return true;
-    request_fail(r, RC_SHUTDOWN, "the server is shutting down");
-    return false;
-}
-
-/* Reads one document. RC_INVALID fills errors, RC_TOO_LARGE err. */
-static enum rc read_job(struct request *r, const struct json *doc, struct spec *ret_spec,
-                        struct submission *ret_item, struct field_errors *errors, struct err *err)
-{
-    TRY(spec_parse(doc, r->arena, ret_spec, errors));
-    uint64_t max = r->server->options->payload_bytes_max;
-    if (ret_spec->payload.len > max)
-        return err_set(err, RC_TOO_LARGE, "the payload has %zu bytes; at most %llu are taken",
-                       ret_spec->payload.len, (unsigned long long)max);
-    struct rules rules;
-    if (rules_make(r->server->zones, ret_spec, r->arena, &rules, err) != RC_OK) {
-        field_error(errors, r->arena, STR("schedule.timezone"), "%s", err->text);
-        return RC_INVALID;
-    }
-    *ret_item = (struct submission){
-        .name = ret_spec->name,
-        .owner = r->who->name,
-        .tags = spec_tags_text(ret_spec, r->arena),
-        .spec = spec_text(ret_spec, r->arena),
-        .payload = ret_spec->payload,
-        .rules = rules,
-        .when = ret_spec->when,
-        .when_ms = ret_spec->when_ms,
-        .depends_on = ret_spec->depends_on,
-        .depends_count = ret_spec->depends_count,
-    };
-    return RC_OK;
-}
-
-/* The same words and runs that a preview would have shown. */
-static void print_slots(struct json_writer *w, struct request *r, const struct submission *item)
-{
-    const struct spec *spec = r->own;
-    struct preview preview;
-    struct schedule schedule = *item->rules.schedule;
-    schedule.start_ms = item->created_ms;
-    schedule.stagger_ms = schedule_stagger_ms(item->job_id, item->rules.stagger_ms);
-    struct str zone = spec->when == WHEN_CRON ? spec->zone : STR("UTC");
-    preview_make(&schedule, zone, item->created_ms, PREVIEW_RUNS_DEFAULT, r->arena, &preview);
-    preview_put(w, &preview);
-}
-
-static void print_created(struct json_writer *w, struct request *r, const struct submission *item)
-{
-    const struct spec *spec = r->own;
-    json_open(w);
-    json_put_id(w, "job_id", ID_JOB, item->job_id);
-    json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
-    json_put_str(w, "status", job_state_name(JOB_ACTIVE));
-    json_put_when(w, "created_at", item->created_ms);
-    json_put_when(w, "estimated_start_time", item->due_ms);
-    if (item->rules.schedule != NULL) {
-        print_slots(w, r, item);
-    } else {
-        json_put_str(w, "schedule_text", spec_schedule_text(spec, item->created_ms, r->arena));
-        json_key(w, "next_runs");
-        json_open_array(w);
-        json_when(w, item->due_ms);
-        json_close_array(w);
-    }
-    json_close(w);
-}
 
 static void answer_created(struct request *r)
 {
@@ -99,7 +24,9 @@ static void answer_created(struct request *r)
     }
     struct buf out = request_buf(r, CREATED_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
-    print_created(&w, r, item);
+    json_open(&w);
+    job_document_put_created(&w, r, r->own, item);
+    json_close(&w);
     request_answer(r, 201, buf_str(&out));
 }
 
@@ -108,17 +35,13 @@ void api_job_create(struct request *r)
     struct json doc;
     struct err err;
     struct field_errors errors = {0};
-    if (!check_open(r) || !request_no_params(r) || !request_json(r, false, &doc))
+    if (!job_intake(r) || !request_no_params(r) || !request_json(r, false, &doc))
         return;
     struct spec *spec = ARENA_NEW(r->arena, struct spec);
     struct submission *item = ARENA_NEW(r->arena, struct submission);
-    enum rc rc = read_job(r, &doc, spec, item, &errors, &err);
-    if (rc == RC_INVALID) {
-        request_fail_fields(r, &errors);
-        return;
-    }
+    enum rc rc = job_document_read(r, &doc, spec, item, &errors, &err);
     if (rc != RC_OK) {
-        request_fail(r, rc, err.text);
+        job_document_refuse(r, rc, &errors, &err);
         return;
     }
     r->own = spec;
@@ -193,8 +116,8 @@ static void read_batch(struct request *r, const struct json *jobs, struct batch 
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_entry *entry = &batch->entries[i];
         errors.count = 0;
-        entry->rc = read_job(r, &jobs->items[i], &spec, &r->cmd.submit.items[r->cmd.submit.count],
-                             &errors, &err);
+        entry->rc = job_document_read(r, &jobs->items[i], &spec,
+                                      &r->cmd.submit.items[r->cmd.submit.count], &errors, &err);
         entry->taken = entry->rc == RC_OK;
         if (entry->taken)
             r->cmd.submit.items[r->cmd.submit.count++].number = i;
@@ -236,7 +159,7 @@ static const struct json *batch_jobs(struct request *r, const struct json *doc)
 void api_job_batch(struct request *r)
 {
     struct json doc;
-    if (!check_open(r) || !request_no_params(r) || !request_json(r, false, &doc))
+    if (!job_intake(r) || !request_no_params(r) || !request_json(r, false, &doc))
         return;
     const struct json *jobs = batch_jobs(r, &doc);
     if (jobs == NULL)
@@ -285,6 +208,7 @@ static void look_job(struct request *r, struct reader *reader)
     if (r->rc != RC_OK)
         return;
     view.waits = &waits;
+    r->version = job.version;
     struct json_writer w = JSON_WRITER(&r->body);
     job_print(&w, &job, &view);
 }

@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 #define PROBLEM_TYPE "application/problem+json"
+#define PATCH_TYPE "application/merge-patch+json"
 
 enum {
     BODY_BYTES_MAX = 64 << 20,
     REASON_BYTES_MAX = 400,
     PAGE_LIMIT_DEFAULT = 50,
     PAGE_LIMIT_MAX = 1000,
+    VERSION_TAG_MAX = 16,
 };
 
 /* ---- sending */
@@ -50,15 +52,20 @@ static void answer_look(struct request *r)
         request_fail(r, r->rc, r->err.text);
 }
 
-void request_to_query(struct request *r, request_look *look)
+void request_to_query_first(struct request *r, request_look *look, request_step *home)
 {
     r->look = look;
-    r->home = answer_look;
-    r->status = 200;
-    r->body = BUF(BODY_BYTES_MAX);
+    r->home = home;
     enum rc rc = queries_send(r->server->queries, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
+}
+
+void request_to_query(struct request *r, request_look *look)
+{
+    r->status = 200;
+    r->body = BUF(BODY_BYTES_MAX);
+    request_to_query_first(r, look, answer_look);
 }
 
 /* ---- answering */
@@ -76,7 +83,16 @@ void request_answer(struct request *r, int status, struct str json)
         request_problem(r, 500, "the answer would have more than %zu bytes", r->body.max);
         return;
     }
-    respond(r, &(struct http_answer){.status = status, .content_type = JSON_TYPE, .body = json});
+    char tag[VERSION_TAG_MAX];
+    snprintf(tag, sizeof tag, "\"%u\"", (unsigned)r->version);
+    const struct http_header etag = {STR("ETag"), str_c(tag)};
+    respond(r, &(struct http_answer){
+                   .status = status,
+                   .content_type = JSON_TYPE,
+                   .body = json,
+                   .headers = &etag,
+                   .header_count = r->version > 0,
+               });
 }
 
 void request_answer_bytes(struct request *r, struct str bytes)
@@ -144,10 +160,11 @@ bool request_accepts(struct request *r, const char *type)
 }
 
 /* JSON is UTF-8 (RFC 8259); whoever says that theirs is not is believed. */
-static bool is_json_type(struct str type)
+static bool is_json_type(struct str type, bool patch)
 {
     struct str name = str_trim(str_cut(&type, ';'));
-    if (name.len > 0 && !str_eq_nocase(name, STR(JSON_TYPE)))
+    if (name.len > 0 && !str_eq_nocase(name, STR(JSON_TYPE)) &&
+        !(patch && str_eq_nocase(name, STR(PATCH_TYPE))))
         return false;
     while (type.len > 0) {
         struct str value = str_trim(str_cut(&type, ';'));
@@ -161,15 +178,16 @@ static bool is_json_type(struct str type)
 }
 
 /* What Content-Type and its neighbours say about the body, before a byte of it is looked at. */
-static bool is_json_body(struct request *r)
+static bool is_json_body(struct request *r, bool patch)
 {
     struct str coding = http_request_header(r->http, STR("Content-Encoding"));
     bool has_length = http_request_header(r->http, STR("Content-Length")).ptr != NULL ||
                       http_request_header(r->http, STR("Transfer-Encoding")).ptr != NULL;
     if (!has_length)
         request_problem(r, 411, "this call needs a body, and its Content-Length");
-    else if (!is_json_type(http_request_header(r->http, STR("Content-Type"))))
-        request_problem(r, 415, "the body must be " JSON_TYPE " in UTF-8");
+    else if (!is_json_type(http_request_header(r->http, STR("Content-Type")), patch))
+        request_problem(r, 415, "the body must be " JSON_TYPE "%s in UTF-8",
+                        patch ? " or " PATCH_TYPE : "");
     else if (coding.len > 0 && !str_eq_nocase(coding, STR("identity")))
         request_problem(r, 415, "the body must not be compressed or otherwise encoded");
     else
@@ -177,14 +195,10 @@ static bool is_json_body(struct request *r)
     return false;
 }
 
-bool request_json(struct request *r, bool optional, struct json *ret_doc)
+static bool read_object(struct request *r, bool patch, struct json *ret_doc)
 {
     struct err err;
-    if (optional && r->http->body.len == 0) {
-        *ret_doc = (struct json){.kind = JSON_OBJECT};
-        return true;
-    }
-    if (!is_json_body(r))
+    if (!is_json_body(r, patch))
         return false;
     enum rc rc = json_parse(r->http->body, r->arena, ret_doc, &err);
     if (rc != RC_OK) {
@@ -196,6 +210,20 @@ bool request_json(struct request *r, bool optional, struct json *ret_doc)
         return true;
     request_problem(r, 400, "the body must be an object, not %s", json_kind_name(ret_doc->kind));
     return false;
+}
+
+bool request_json(struct request *r, bool optional, struct json *ret_doc)
+{
+    if (optional && r->http->body.len == 0) {
+        *ret_doc = (struct json){.kind = JSON_OBJECT};
+        return true;
+    }
+    return read_object(r, false, ret_doc);
+}
+
+bool request_merge_patch(struct request *r, struct json *ret_doc)
+{
+    return read_object(r, true, ret_doc);
 }
 
 bool request_reason(struct request *r)

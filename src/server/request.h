@@ -63,9 +63,10 @@ struct request {
     bool want_total;
     int64_t total; /* -1: not asked for */
     bool total_is_estimate;
-    struct buf body; /* owned: what a query thread printed, freed with the answer */
-    int status;      /* of that body */
-    void *own;       /* a handler's own, between its steps */
+    struct buf body;  /* owned: what a query thread printed, freed with the answer */
+    int status;       /* of that body */
+    uint32_t version; /* of the job that is answered, told as its ETag; 0: none */
+    void *own;        /* a handler's own, between its steps */
 };
 
 /* ---- sending it somewhere; on the net thread. A full mailbox is answered 503 at once. */
@@ -75,6 +76,8 @@ void request_to_turn(struct request *r, enum command_kind kind, request_step *ho
 /* To a query thread, which calls look and sends it home to be answered with r->body, or with the
  * problem of r->rc and r->err. */
 void request_to_query(struct request *r, request_look *look);
+/* The same, but it comes home to be looked at, with r->rc. */
+void request_to_query_first(struct request *r, request_look *look, request_step *home);
 /* Home again, from any thread. */
 void request_send_home(struct request *r);
 
@@ -98,6 +101,8 @@ void request_fail_fields(struct request *r, const struct field_errors *errors);
 bool request_accepts(struct request *r, const char *type);
 /* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
 bool request_json(struct request *r, bool optional, struct json *ret_doc);
+/* The same for a merge patch, which may also be called what it is (application/merge-patch+json). */
+bool request_merge_patch(struct request *r, struct json *ret_doc);
 /* The body of a command about one thing, into r->cmd.target: absent, or {"reason": "…"}. */
 bool request_reason(struct request *r);
 /* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */

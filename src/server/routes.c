@@ -29,6 +29,8 @@ static const struct route routes[] = {
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/batch"),                 api_job_batch,            JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs"),                       api_jobs,                 JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}"),                    api_job,                  JSON_TYPE},
+    {HTTP_METHOD_PATCH,   ROLE_ADMIN,  API("/jobs/{}"),                    api_job_patch,            JSON_TYPE},
+    {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/jobs/by-name/{}"),            api_job_put,              JSON_TYPE},
     {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/jobs/{}"),                    api_job_delete,           JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/pause"),              api_job_pause,            JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/jobs/{}/resume"),             api_job_resume,           JSON_TYPE},
@@ -149,7 +151,7 @@ static void refuse_route(struct request *r, struct str allow)
     struct str path = str_head(r->http->path, PATH_SHOWN_MAX);
     bool options = r->http->method == HTTP_METHOD_OPTIONS;
     if (options && str_eq(path, STR("*"))) /* the server as a whole */
-        answer_allowed(r, STR("GET, HEAD, POST, PUT, DELETE, OPTIONS"));
+        answer_allowed(r, STR("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"));
     else if (allow.len == 0)
         request_problem(r, 404, "there is nothing at %.*s", STR_ARG(path));
     else if (options)

@@ -49,6 +49,7 @@ void explanation_print(struct json_writer *w, const struct command *cmd)
     bool has_exec = cmd->reply.exec_id != 0;
     json_open(w);
     json_put_id(w, "job_id", ID_JOB, cmd->reply.job_id);
+    json_put_int(w, "version", cmd->reply.version);
     if (has_exec)
         json_put_id(w, "execution_id", ID_EXEC, cmd->reply.exec_id);
     else

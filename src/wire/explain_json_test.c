@@ -38,12 +38,15 @@ static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
         {.kind = BLOCKER_BEHIND, .text = STR("wait"), .ahead = 1000, .ahead_is_min = true},
     };
     const struct explanation explanation = {STR("much"), blockers, COUNT_OF(blockers)};
-    struct command cmd = {
-        .reply = {
-            .job_id = 1, .exec_id = 2, .exec_state = EXEC_QUEUED, .explanation = &explanation}};
+    struct command cmd = {.reply = {.job_id = 1,
+                                    .version = 3,
+                                    .exec_id = 2,
+                                    .exec_state = EXEC_QUEUED,
+                                    .explanation = &explanation}};
     assert_printed(
         &cmd,
-        "{\"job_id\":\"job_0000000000001\",\"execution_id\":\"exec_0000000000002\","
+        "{\"job_id\":\"job_0000000000001\",\"version\":3,"
+        "\"execution_id\":\"exec_0000000000002\","
         "\"status\":\"queued\",\"summary\":\"much\",\"blockers\":["
         "{\"kind\":\"queue_paused\",\"text\":\"the queue is paused\",\"until\":null,"
         "\"since\":\"2027-01-15T08:00:00.000Z\",\"by\":\"key:admin\",\"queue\":\"mail\"},"
@@ -60,8 +63,9 @@ static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **sta
     (void)state;
     const struct explanation explanation = {.summary = STR("over")};
     struct command cmd = {
-        .reply = {.job_id = 1, .job_state = JOB_CANCELLED, .explanation = &explanation}};
-    assert_printed(&cmd, "{\"job_id\":\"job_0000000000001\",\"execution_id\":null,"
+        .reply = {
+            .job_id = 1, .version = 3, .job_state = JOB_CANCELLED, .explanation = &explanation}};
+    assert_printed(&cmd, "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
                          "\"status\":\"cancelled\",\"summary\":\"over\",\"blockers\":[]}");
 }
 

@@ -178,6 +178,7 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
     json_put_str(w, "owner", job->owner);
     json_put_when(w, "created_at", job->created_ms);
     json_put_when(w, "finished_at", job->finished_ms);
+    json_put_when(w, "changed_at", job->changed_ms);
     put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
     json_put_text(w, "schedule_text", view->schedule_text);
     json_put_when(w, "next_run_at", view->next_run_ms);

@@ -1,0 +1,153 @@
+#include "server/job_edit.h"
+#include "server/job_document.h"
+#include "wire/json_tree.h"
+#include "wire/spec_json.h"
+
+enum { TEXT_BYTES_MAX = 64 << 20, DIFFERS_BYTES_MAX = 1024 };
+
+/* ---- texts */
+
+/* A definition and its payload as one document. */
+static struct str whole_text(struct request *r, struct str spec, struct str payload)
+{
+    CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_raw_members(&w, spec);
+    if (payload.len > 0)
+        json_put_raw(&w, "payload", payload);
+    json_close(&w);
+    return arena_str(r->arena, buf_str(&out));
+}
+
+/* RC_CORRUPT: what was stored cannot be read. */
+static enum rc read_stored(struct request *r, const struct job_rec *job, struct spec *ret_spec,
+                           struct json *ret_doc, struct err *err)
+{
+    if (spec_read(job->spec, r->arena, ret_spec, err) != RC_OK)
+        return err->rc = RC_CORRUPT;
+    /* As this version would write it: an older one may have known less to say. */
+    struct str text = whole_text(r, spec_text(ret_spec, r->arena), job->payload);
+    return json_parse(text, r->arena, ret_doc, err) == RC_OK ? RC_OK : (err->rc = RC_CORRUPT);
+}
+
+static enum rc apply_patch(struct request *r, const struct json *old, const struct json *patch,
+                           struct json *ret_doc, struct err *err)
+{
+    CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_merge(&w, old, patch, r->arena);
+    if (out.overflow)
+        return err_set(err, RC_TOO_LARGE, "the job would have more than %d bytes", TEXT_BYTES_MAX);
+    if (json_parse(arena_str(r->arena, buf_str(&out)), r->arena, ret_doc, err) != RC_OK)
+        return err_note(err, "the job that the patch makes is no document");
+    return RC_OK;
+}
+
+/* ---- what differs */
+
+static void note(struct job_edit *edit, struct buf *names, struct str key)
+{
+    if (names->len > 0)
+        buf_add(names, STR(", "));
+    buf_add(names, key);
+    edit->replan |= str_eq(key, STR("schedule")) || str_eq(key, STR("dst"));
+}
+
+static enum rc compare(struct request *r, const struct json *old, struct job_edit *edit,
+                       struct err *err)
+{
+    CLEANUP(buf_free) struct buf names = BUF(DIFFERS_BYTES_MAX);
+    struct json next;
+    TRY(json_parse(whole_text(r, edit->item.spec, edit->item.payload), r->arena, &next, err));
+    for (size_t i = 0; i < old->count; i++) {
+        const struct json *other = json_get(&next, old->members[i].key);
+        if (other == NULL || !json_same(&old->members[i].value, other, r->arena))
+            note(edit, &names, old->members[i].key);
+    }
+    for (size_t i = 0; i < next.count; i++) {
+        if (json_get(old, next.members[i].key) == NULL)
+            note(edit, &names, next.members[i].key);
+    }
+    edit->differs = arena_str(r->arena, buf_str(&names));
+    return RC_OK;
+}
+
+/* ---- what must not */
+
+static const struct dependency_rec *find_upstream(const struct job_upstreams *upstreams,
+                                                  uint64_t job_id)
+{
+    size_t low = 0;
+    size_t high = upstreams->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (upstreams->items[middle].upstream == job_id)
+            return &upstreams->items[middle];
+        if (upstreams->items[middle].upstream < job_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool waits_for_same(const struct spec *spec, const struct job_upstreams *upstreams)
+{
+    for (size_t i = 0; i < spec->depends_count; i++) {
+        const struct dependency_wish *wish = &spec->depends_on[i];
+        const struct dependency_rec *rec = find_upstream(upstreams, wish->job_id);
+        if (rec == NULL || rec->type != wish->type)
+            return false;
+    }
+    return spec->depends_count == upstreams->count;
+}
+
+/* Before the document is read: half of its fields would be refused for the wrong reason. */
+static enum rc check_recurs(struct request *r, const struct spec *old, const struct json *doc,
+                            struct field_errors *errors)
+{
+    const struct json *schedule = json_get(doc, STR("schedule"));
+    bool says = schedule == NULL || schedule->kind == JSON_OBJECT || schedule->kind == JSON_NULL;
+    bool recurs =
+        json_get(schedule, STR("every")) != NULL || json_get(schedule, STR("cron")) != NULL;
+    if (!says || recurs == spec_recurs(old))
+        return RC_OK;
+    field_error(errors, r->arena, STR("schedule"),
+                "cannot make a job recur that runs once, nor the other way round; cancel the job "
+                "and submit another");
+    return RC_INVALID;
+}
+
+static enum rc check_kept(struct request *r, const struct job_rec *job, const struct spec *next,
+                          bool waits_differ, struct field_errors *errors)
+{
+    if (!str_eq(next->name, job->name))
+        field_error(errors, r->arena, STR("name"), "cannot be changed");
+    if (waits_differ)
+        field_error(errors, r->arena, STR("depends_on"),
+                    "cannot be changed; cancel the job and submit another");
+    return errors->count == 0 ? RC_OK : RC_INVALID;
+}
+
+enum rc job_edit_make(struct request *r, const struct job_rec *job,
+                      const struct job_upstreams *upstreams, const struct json *doc, bool is_patch,
+                      struct job_edit *ret_edit, struct field_errors *errors, struct err *err)
+{
+    struct spec old;
+    struct json stored;
+    struct json merged;
+    *ret_edit = (struct job_edit){0};
+    TRY(read_stored(r, job, &old, &stored, err));
+    if (is_patch)
+        TRY(apply_patch(r, &stored, doc, &merged, err));
+    const struct json *next = is_patch ? &merged : doc;
+    TRY(check_recurs(r, &old, next, errors));
+    TRY(job_document_read(r, next, &ret_edit->spec, &ret_edit->item, errors, err));
+    bool silent = is_patch && json_get(doc, STR("depends_on")) == NULL;
+    bool waits_differ = !silent && !waits_for_same(&ret_edit->spec, upstreams);
+    TRY(check_kept(r, job, &ret_edit->spec, waits_differ, errors));
+    ret_edit->item.job_id = job->id;
+    ret_edit->item.depends_count = 0;
+    return compare(r, &stored, ret_edit, err);
+}
