@@ -15,7 +15,6 @@ enum { PRINT_BYTES_MAX = 1 << 20, INDENT = 4, NARROW = 20 };
 
 static const struct view_field head_lines[] = {
     {{.title = "job"}, VIEW_TEXT, "job_id"},
-    {{.title = "version"}, VIEW_TEXT, "version"},
     {{.title = "execution"}, VIEW_TEXT, "execution_id"},
     {{.title = "status"}, VIEW_STATUS, "status"},
 };

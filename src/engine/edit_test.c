@@ -1,5 +1,5 @@
 /* Jobs that get another definition while they live. */
-#include "engine/test_engine.h"
+#include "engine/test_edit.h"
 
 #define SECOND_MS INT64_C(1000)
 

@@ -3,7 +3,7 @@
  *
  * The seed is the first argument or BELFRY_SEED, else 1; BELFRY_TURNS says how many turns. */
 #include "base/rng_test.h"
-#include "engine/test_engine.h"
+#include "engine/test_edit.h"
 
 enum { FAKES = 6, REMEMBERED = 64, DEPENDS_MAX = 3 };
 

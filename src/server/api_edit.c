@@ -203,7 +203,7 @@ static void answer(struct request *r, bool changed, uint32_t version, enum job_s
         job_document_put_plan(&w, r, &call->edit.spec, &call->edit.item, clock_wall_ms(),
                               state == JOB_PAUSED ? 0 : due_ms);
     json_close(&w);
-    r->version = call->dry_run ? 0 : version;
+    r->version = version;
     request_answer(r, 200, buf_str(&out));
 }
 

@@ -118,7 +118,7 @@ def test_a_path_says_which_methods_it_takes():
         assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
     answer = call(server, "OPTIONS", API + f"/jobs/{UNKNOWN_JOB}", key=None)
     assert answer.status == 204 and answer.body == b""
-    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "DELETE"}
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "PATCH", "DELETE"}
     is_problem(call(server, "OPTIONS", "/nope"), 404, "not_found")
     is_problem(call(server, "POST", "/healthz"), 405, "method_not_allowed")
 

@@ -426,6 +426,36 @@ def test_answers_about_jobs_are_as_documented():
         checked(404, method, f"{API}/jobs/{UNKNOWN_JOB}")
 
 
+def test_answers_about_edits_are_as_documented():
+    name = next(names)
+    path = f"{API}/jobs/by-name/{name}"
+    every = {"command": ["true"], "schedule": {"every": "1h"}}
+    checked(200, "PUT", path + "?dry_run=true", every)
+    job = checked(201, "PUT", path, every)
+    assert checked(200, "PUT", path, every)["changed"] is False
+    assert checked(200, "PUT", path, {**every, "queue": name})["changed_fields"] == ["queue"]
+    checked(400, "PUT", path, {"command": ["true"]})
+    checked(412, "PUT", path, every, headers={"If-None-Match": "*"})
+    checked(413, "PUT", path, {**every, "payload": "x" * (2 << 20)})
+    checked(415, "PUT", path, b"x", headers={"Content-Type": "text/plain"})
+    path = f"{API}/jobs/{job['job_id']}"
+    checked(428, "PATCH", path, {})
+    checked(400, "PATCH", path, {}, headers={"If-Match": "2"})
+    checked(412, "PATCH", path, {}, headers={"If-Match": '"1"'})
+    checked(415, "PATCH", path, b"x", headers={"If-Match": '"2"', "Content-Type": "text/plain"})
+    big = {"payload": "x" * (2 << 20)}
+    checked(413, "PATCH", path, big, headers={"If-Match": '"2"'})
+    checked(200, "PATCH", path, {"priority": 3}, headers={"If-Match": '"2"'})
+    checked(200, "PATCH", path + "?dry_run=true", {"priority": 4}, headers={"If-Match": "*"})
+    checked(200, "POST", path + "/pause")
+    paused = checked(200, "PATCH", path, {"priority": 5}, headers={"If-Match": '"3"'})
+    assert paused["next_runs"] == [] and paused["estimated_start_time"] is None, paused
+    assert checked(200, "GET", path)["changed_at"] is not None
+    checked(200, "DELETE", path)
+    checked(409, "PATCH", path, {}, headers={"If-Match": '"4"'})
+    checked(404, "PATCH", f"{API}/jobs/{UNKNOWN_JOB}", {}, headers={"If-Match": "*"})
+
+
 def test_answers_about_executions_and_workers_are_as_documented():
     queue = next(names)
     job_id, run = submit(server, queue=queue, retry={"max_retries": 2, "policy": "immediate"}, payload=[1],
@@ -577,6 +607,7 @@ def test_refusals_are_as_documented_everywhere():
 def test_whatever_an_answer_may_have_was_seen():
     """Runs behind the others: a property that none of their answers had is declared in vain."""
     for test in (test_answers_about_jobs_are_as_documented,
+                 test_answers_about_edits_are_as_documented,
                  test_answers_about_executions_and_workers_are_as_documented,
                  test_answers_about_schedules_are_as_documented,
                  test_answers_about_queues_are_as_documented,

@@ -61,16 +61,6 @@ bool model_same_lane(const struct world *w, const struct model_exec *a, const st
 
 /* ---- keeping jobs */
 
-bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no)
-{
-    uint64_t no;
-    if (payload.len < 7 || !str_to_u64(str_of(payload.ptr + 5, payload.len - 6), &no) ||
-        no >= m->wishes.len)
-        return false;
-    *ret_no = no;
-    return true;
-}
-
 static void new_job(struct world *w, const struct job_rec *rec)
 {
     struct model *m = &w->model;

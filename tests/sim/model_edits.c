@@ -10,6 +10,16 @@
 
 #include <inttypes.h>
 
+bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no)
+{
+    uint64_t no;
+    if (payload.len < 7 || !str_to_u64(str_of(payload.ptr + 5, payload.len - 6), &no) ||
+        no >= m->wishes.len)
+        return false;
+    *ret_no = no;
+    return true;
+}
+
 bool model_edited_now(const struct model *m, const struct model_job *job)
 {
     return job->edited_turn == m->turn && job->edited_turn > 0;
