@@ -12,10 +12,27 @@ static void promise(bool holds, const struct ledger *l, const struct planned *p,
     exit(1);
 }
 
-static void keep_job(struct ledger *l, const struct job_rec *rec)
+static void edit_job(struct ledger *l, struct planned *p, const struct job_rec *rec, int64_t now_ms)
 {
+    promise(rec->version == p->version + 1, l, p, "an edit was kept twice, or over another");
+    p->version = rec->version;
+    p->old = p->schedule;
+    p->schedule = p->wish;
+    p->schedule.start_ms = now_ms;
+    p->schedule.stagger_ms = schedule_stagger_ms(rec->id, p->wish_stagger_ms);
+    p->daily = p->wish_daily;
+    p->edited = true;
+    l->edits++;
+}
+
+static void keep_job(struct ledger *l, const struct job_change *change, int64_t now_ms)
+{
+    const struct job_rec *rec = &change->job;
+    struct planned *known = map_get(&l->by_id, rec->id);
     uint64_t no = 0;
-    if (map_get(&l->by_id, rec->id) != NULL)
+    if (known != NULL && change->redefined)
+        edit_job(l, known, rec, now_ms);
+    if (known != NULL)
         return;
     if (rec->payload.len < 7 ||
         !str_to_u64(str_of(rec->payload.ptr + 5, rec->payload.len - 6), &no) || no >= JOBS)
@@ -23,6 +40,7 @@ static void keep_job(struct ledger *l, const struct job_rec *rec)
     struct planned *p = &l->jobs[no];
     promise(p->job_id == 0, l, p, "it was kept twice");
     p->job_id = rec->id;
+    p->version = rec->version;
     p->schedule.start_ms = rec->created_ms;
     p->schedule.stagger_ms = schedule_stagger_ms(rec->id, p->stagger_ms);
     map_put(&l->by_id, rec->id, p);
@@ -62,12 +80,52 @@ static void keep_range(struct ledger *l, struct planned *p, const struct exec_re
     l->ranges += x->slot_count > 1;
 }
 
+/* The one ahead becomes the first of the new schedule after now; what was decided before the clock was
+ * set back does not come again. */
+static void move_ahead(const struct ledger *l, struct planned *p, const struct exec_rec *x,
+                       int64_t now_ms)
+{
+    struct slot first;
+    int64_t from_ms = x->created_ms > now_ms ? x->created_ms : now_ms;
+    promise(schedule_after(&p->schedule, from_ms, &first) && x->slot_ms == first.at_ms &&
+                x->nominal_ms == first.nominal_ms && x->due_ms == due_ms(p, first.at_ms),
+            l, p, "an edit moved it to another slot than the next one");
+    p->past += p->recorded - 1;
+    p->recorded = 1;
+    p->first = p->newest = first;
+}
+
+/* What has passed of the old schedule, and a stagger held back. */
+static void end_old(struct ledger *l, struct planned *p, const struct exec_rec *x, int64_t now_ms)
+{
+    struct schedule next = p->schedule;
+    bool daily = p->daily;
+    p->schedule = p->old;
+    p->daily = false;
+    keep_range(l, p, x);
+    promise(x->slot_ms <= now_ms && schedule_count(&p->old, &p->newest, now_ms) == 0, l, p,
+            "an edit skipped too many slots, or too few");
+    p->schedule = next;
+    p->daily = daily;
+    p->past += p->recorded;
+    p->recorded = 0;
+}
+
 static void keep_exec(struct ledger *l, const struct exec_change *change, int64_t now_ms)
 {
     const struct exec_rec *x = &change->exec;
     struct planned *p = map_get(&l->by_id, x->job_id);
     if (p == NULL)
         abort();
+    if (p->edited && change->kind == CHANGE_UPDATE && x->state == EXEC_SCHEDULED) {
+        move_ahead(l, p, x, now_ms);
+        return;
+    }
+    if (p->edited && change->kind == CHANGE_FINISH) {
+        end_old(l, p, x, now_ms);
+        p->unfinished--;
+        return;
+    }
     if (change->kind == CHANGE_INSERT || change->kind == CHANGE_RECORD) {
         walk_on(l, p);
         promise(x->origin == ORIGIN_SLOT && x->slot_ms == p->newest.at_ms &&
@@ -88,9 +146,11 @@ static void keep_exec(struct ledger *l, const struct exec_change *change, int64_
 void ledger_keep(struct ledger *l, const struct delta *delta, int64_t now_ms)
 {
     for (size_t i = 0; i < delta->job_count; i++)
-        keep_job(l, &delta->jobs[i].job);
+        keep_job(l, &delta->jobs[i], now_ms);
     for (size_t i = 0; i < delta->exec_count; i++)
         keep_exec(l, &delta->execs[i], now_ms);
+    for (size_t i = 0; i < delta->job_count; i++)
+        ((struct planned *)map_get(&l->by_id, delta->jobs[i].job.id))->edited = false;
 }
 
 void ledger_close(const struct ledger *l, int64_t now_ms)
@@ -102,7 +162,7 @@ void ledger_close(const struct ledger *l, int64_t now_ms)
         promise(p->unfinished == 1, l, p, "something beside the slot ahead is unfinished");
         promise(p->recorded == 1 + schedule_count(&p->schedule, &p->first, p->newest.at_ms), l, p,
                 "counting finds another number of slots than walking");
-        slots += p->recorded - 1;
+        slots += p->past + p->recorded - 1;
     }
     if (slots != l->fired + l->skipped) {
         printf("broken promise: %" PRIu64 " slots have passed, %" PRIu64 " have an outcome\n",

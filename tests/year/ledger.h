@@ -18,8 +18,15 @@ struct planned {
     bool daily;         /* one slot for each date of its zone, whatever clocks do */
     struct slot first;
     struct slot newest; /* the last one that is written down */
-    uint64_t recorded;  /* slots, in all */
+    uint64_t recorded;  /* slots of this schedule, in all */
     uint64_t unfinished;
+    uint64_t past; /* slots of schedules that it had before */
+    uint32_t version;
+    struct schedule wish; /* somebody edits it: what its schedule is to be … */
+    bool wish_daily;      /* … and what goes with it */
+    int64_t wish_stagger_ms;
+    struct schedule old; /* while the delta of the edit is kept */
+    bool edited;
 };
 
 struct ledger {
@@ -28,6 +35,7 @@ struct ledger {
     uint64_t fired;   /* executions of slots that were to run */
     uint64_t skipped; /* slots that were not */
     uint64_t ranges;  /* records that stand for many */
+    uint64_t edits;
 };
 
 /* The store keeps this, now. Payloads say which job it is of: {"n":17}. */

@@ -25,7 +25,14 @@
 #define DAY_MS (24 * HOUR_MS)
 #define BEGIN_MS INT64_C(1767225600000) /* 2026-01-01 UTC */
 
-enum { SLOTS = 5000, DOWNTIMES = 20, CRASHES = 500, STEPS = 40, TROUBLED_COMMITS = 2000 };
+enum {
+    SLOTS = 5000,
+    DOWNTIMES = 20,
+    CRASHES = 500,
+    STEPS = 40,
+    EDITS = 1000,
+    TROUBLED_COMMITS = 2000,
+};
 
 static const char *const zone_names[] = {
     "Europe/Berlin",    "America/New_York",  "Australia/Lord_Howe", "Asia/Kathmandu",
@@ -281,19 +288,25 @@ static struct spec draw_spec(struct year *y)
     return spec;
 }
 
-static void submit(struct year *y, size_t no)
+static struct submission item_of(struct year *y, const struct spec *spec, size_t no)
 {
     struct err err = {0};
-    struct planned *p = &y->ledger.jobs[no];
-    struct spec spec = draw_spec(y);
     struct submission item = {
         .owner = STR("admin"),
-        .spec = spec_text(&spec, &y->arena),
+        .spec = spec_text(spec, &y->arena),
         .payload = arena_printf(&y->arena, "{\"n\":%zu}", no),
-        .when = spec.when,
-        .when_ms = spec.when_ms,
+        .when = spec->when,
+        .when_ms = spec->when_ms,
     };
-    must(rules_make(y->zones, &spec, &y->arena, &item.rules, &err), &err);
+    must(rules_make(y->zones, spec, &y->arena, &item.rules, &err), &err);
+    return item;
+}
+
+static void submit(struct year *y, size_t no)
+{
+    struct planned *p = &y->ledger.jobs[no];
+    struct spec spec = draw_spec(y);
+    struct submission item = item_of(y, &spec, no);
     p->schedule = *item.rules.schedule;
     p->stagger_ms = spec.stagger_ms;
     p->daily = is_daily(&spec);
@@ -303,6 +316,25 @@ static void submit(struct year *y, size_t no)
     cmd.submit.count = 1;
     run(y, &cmd);
     must(item.rc, item.err);
+}
+
+/* Somebody wants another schedule for a job. Everything that is due has been decided. */
+static void edit(struct year *y)
+{
+    size_t no = pick(y, JOBS);
+    struct planned *p = &y->ledger.jobs[no];
+    struct spec spec = draw_spec(y);
+    struct submission item = item_of(y, &spec, no);
+    p->wish = *item.rules.schedule;
+    p->wish_stagger_ms = spec.stagger_ms;
+    p->wish_daily = is_daily(&spec);
+    struct command cmd = {.kind = CMD_EDIT_JOB, .actor = STR("key:admin"), .arena = &y->arena};
+    cmd.edit.id = p->job_id;
+    cmd.edit.version = p->version;
+    cmd.edit.replan = true;
+    cmd.edit.what = STR("schedule");
+    cmd.edit.item = &item;
+    run(y, &cmd);
 }
 
 /* ---- the year */
@@ -370,6 +402,8 @@ static void live(struct year *y)
         int64_t wait_ms = engine_wait_ms(y->turn.engine, now_of(y));
         y->boot_ms += wait_ms;
         work(y);
+        if (strikes(y, EDITS, wait_ms))
+            edit(y);
         trouble(y, wait_ms);
     }
     while (engine_wait_ms(y->turn.engine, now_of(y)) == 0)
@@ -387,10 +421,10 @@ int main(int argc, char **argv)
     live(&y);
     ledger_close(&y.ledger, now_of(&y).wall_ms);
     printf("year %" PRIu64 ": %d schedules (%" PRIu64 " of them daily), %" PRIu64
-           " slots fired, %" PRIu64 " skipped (%" PRIu64 " ranges), %" PRIu64 " turns, %" PRIu64
-           " starts\n",
-           seed, JOBS, y.daily, y.ledger.fired, y.ledger.skipped, y.ledger.ranges, y.turns,
-           y.starts);
+           " slots fired, %" PRIu64 " skipped (%" PRIu64 " ranges), %" PRIu64 " edits, %" PRIu64
+           " turns, %" PRIu64 " starts\n",
+           seed, JOBS, y.daily, y.ledger.fired, y.ledger.skipped, y.ledger.ranges, y.ledger.edits,
+           y.turns, y.starts);
     end(&y);
     return 0;
 }
