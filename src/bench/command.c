@@ -44,7 +44,7 @@ static const struct opt table[] = {
     {"jobs", 0, OPT_NUMBER, "N", AT(jobs),
      "stop after so many jobs (life 200000, submit 100000, and so on)"},
     {"seconds", 0, OPT_NUMBER, "N", AT(seconds),
-     "stop sending after so long (life 60, submit 10, latency 30)"},
+     "stop sending after so long (life 60, submit 10, latency 30), or watch so long (schedules 120)"},
     {"backlog", 0, OPT_NUMBER, "N", AT(backlog), "jobs for later that the server has already (0)"},
     {"clients", 0, OPT_NUMBER, "N", AT(clients), "connections of submit (64)"},
     {"batch", 0, OPT_NUMBER, "N", AT(batch), "jobs per request of life (500)"},
@@ -59,7 +59,7 @@ static const struct opt table[] = {
 };
 
 static const struct opts opts = {
-    "bench", "[life|submit|latency|burst|flood|commands]... [options]",
+    "bench", "[life|submit|latency|burst|flood|limits|commands|schedules]... [options]",
     "Measures belfry on this machine: starts a server and a worker of its own, on a database\n"
     "of its own that is removed afterwards, and counts its rows before it believes a figure.\n"
     "\n"
@@ -68,7 +68,9 @@ static const struct opts opts = {
     "  latency   from sending a job to its start, one at a time on an idle server\n"
     "  burst     how late jobs start that are all due at one moment\n"
     "  flood     the same for many more, due within one second\n"
+    "  limits    what limits cost that hold nothing back\n"
     "  commands  jobs that run a program, against running it without belfry\n"
+    "  schedules how late jobs start that recur every minute; only when it is asked for\n"
     "\n"
     "Other settings of the server are taken from BELFRY_* variables as always.",
     table, COUNT_OF(table)};

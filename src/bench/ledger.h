@@ -22,6 +22,9 @@ enum rc ledger_read(const char *data_dir, struct ledger *ret_ledger, struct err 
 struct ledger_truth {
     uint64_t completed;
     uint64_t waiting;
+    /* So many jobs that recur instead, run `completed` times in all. What waits and what was skipped
+     * when nobody ran them any more is then as it may be. */
+    uint64_t recurring;
 };
 
 /* RC_CORRUPT, and a sentence with the two numbers, unless the database holds exactly that. */

@@ -19,7 +19,8 @@ static struct err err;
 
 static enum rc check(const struct ledger *ledger, uint64_t completed, uint64_t waiting)
 {
-    return ledger_check(ledger, &(struct ledger_truth){completed, waiting}, &err);
+    return ledger_check(ledger, &(struct ledger_truth){.completed = completed, .waiting = waiting},
+                        &err);
 }
 
 static void a_database_that_holds_what_was_acknowledged_passes(void **state)

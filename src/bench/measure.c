@@ -4,7 +4,9 @@
 #include "bench/due.h"
 #include "bench/latency.h"
 #include "bench/ledger.h"
+#include "bench/limits.h"
 #include "bench/load.h"
+#include "bench/schedules.h"
 
 #include <inttypes.h>
 
@@ -22,12 +24,14 @@ enum {
 struct seen {
     uint64_t requests;
     uint64_t jobs; /* acknowledged */
+    uint64_t runs; /* of jobs that recur; 0: each ran once, or not at all */
     int64_t wall_us;
     struct hist answer_us;
     struct hist start_us; /* empty where it is not measured, as is the next */
     struct hist late_us;
-    int64_t all_started_us; /* from the first moment that was due; 0: nothing was */
-    int64_t bare_us;        /* the same without belfry; 0: there is nothing to compare with */
+    int64_t all_started_us;    /* from the first moment that was due; 0: nothing was */
+    int64_t bare_us;           /* the same without belfry; 0: there is nothing to compare with */
+    struct limits_seen limits; /* empty where there is nothing to compare */
 };
 
 enum hands { HANDS_NONE, HANDS_HANDLER, HANDS_COMMANDS };
@@ -35,6 +39,7 @@ enum hands { HANDS_NONE, HANDS_HANDLER, HANDS_COMMANDS };
 struct measure {
     const char *name;
     enum hands hands; /* who runs the jobs */
+    bool by_name;     /* takes minutes: only when it is asked for */
     uint64_t jobs;    /* unless the options say otherwise */
     int64_t seconds;
     enum rc (*run)(struct stage *stage, const struct measure_options *options,
@@ -153,6 +158,40 @@ static enum rc run_flood(struct stage *stage, const struct measure_options *opti
     return run_due(stage, options, FLOOD_SPAN_MS, ret_seen, err);
 }
 
+/* ---- schedules */
+
+static enum rc run_schedules(struct stage *stage, const struct measure_options *options,
+                             struct seen *ret_seen, struct err *err)
+{
+    struct schedules schedules;
+    struct schedules_plan plan = {
+        .jobs = options->jobs,
+        .batch = options->batch,
+        .minutes = options->seconds > 60 ? (uint32_t)(options->seconds / 60) : 1,
+    };
+    TRY(schedules_run(stage, &plan, &schedules, err));
+    ret_seen->requests = schedules.load.requests;
+    ret_seen->jobs = schedules.load.jobs;
+    ret_seen->runs = schedules.runs;
+    ret_seen->wall_us = schedules.ended_us - schedules.load.begun_us;
+    ret_seen->late_us = schedules.late_us;
+    return RC_OK;
+}
+
+/* ---- limits */
+
+static enum rc run_limits(struct stage *stage, const struct measure_options *options,
+                          struct seen *ret_seen, struct err *err)
+{
+    struct limits_plan plan = {.jobs = options->jobs, .batch = options->batch};
+    TRY(limits_run(stage, &plan, &ret_seen->limits, err));
+    ret_seen->requests = ret_seen->limits.requests;
+    ret_seen->jobs = ret_seen->limits.with.jobs + ret_seen->limits.without.jobs;
+    TRY(finish_calls(stage, ret_seen->jobs, err));
+    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - ret_seen->limits.begun_us;
+    return RC_OK;
+}
+
 /* ---- commands */
 
 static enum rc run_commands(struct stage *stage, const struct measure_options *options,
@@ -172,17 +211,19 @@ static enum rc run_commands(struct stage *stage, const struct measure_options *o
 /* ---- all of them */
 
 static const struct measure measures[] = {
-    {"life", HANDS_HANDLER, 200000, 60, run_life},
-    {"submit", HANDS_NONE, 100000, 10, run_submit},
-    {"latency", HANDS_HANDLER, 1000, 30, run_latency},
-    {"burst", HANDS_HANDLER, 2000, 0, run_burst},
-    {"flood", HANDS_HANDLER, 50000, 0, run_flood},
-    {"commands", HANDS_COMMANDS, 5000, 0, run_commands},
+    {"life", HANDS_HANDLER, false, 200000, 60, run_life},
+    {"submit", HANDS_NONE, false, 100000, 10, run_submit},
+    {"latency", HANDS_HANDLER, false, 1000, 30, run_latency},
+    {"burst", HANDS_HANDLER, false, 2000, 0, run_burst},
+    {"flood", HANDS_HANDLER, false, 50000, 0, run_flood},
+    {"limits", HANDS_HANDLER, false, 200000, 0, run_limits},
+    {"commands", HANDS_COMMANDS, false, 5000, 0, run_commands},
+    {"schedules", HANDS_HANDLER, true, 100000, 120, run_schedules},
 };
 
 const struct measure *measure_at(size_t place)
 {
-    return place < COUNT_OF(measures) ? &measures[place] : NULL;
+    return place < COUNT_OF(measures) && !measures[place].by_name ? &measures[place] : NULL;
 }
 
 const struct measure *measure_find(struct str name)
@@ -205,6 +246,23 @@ static void report_hist(struct report *r, const char *const names[3], const stru
     report_figure(r, names[2], (double)us->max / 1e3, 3);
 }
 
+/* How much of the speed without limits is left with them. */
+static void report_limits(struct report *r, const struct limits_seen *seen)
+{
+    const struct limits_cost *with = &seen->with;
+    const struct limits_cost *without = &seen->without;
+    if (with->jobs == 0)
+        return;
+    double with_us = (double)with->wall_us / (double)with->jobs;
+    double without_us = (double)without->wall_us / (double)without->jobs;
+    report_figure(r, "limited_per_s", 1e6 / with_us, 0);
+    report_figure(r, "unlimited_per_s", 1e6 / without_us, 0);
+    report_figure(r, "part_of_unlimited", without_us / with_us, 3);
+    report_figure(r, "server_cpu_us_limited", (double)with->server_us / (double)with->jobs, 1);
+    report_figure(r, "server_cpu_us_unlimited", (double)without->server_us / (double)without->jobs,
+                  1);
+}
+
 static void report_seen(struct report *r, const struct seen *seen)
 {
     static const char *const start[] = {"start_p50_ms", "start_p99_ms", "start_max_ms"};
@@ -213,6 +271,7 @@ static void report_seen(struct report *r, const struct seen *seen)
     double seconds = (double)seen->wall_us / 1e6;
     if (seen->start_us.total + seen->late_us.total == 0) /* with pauses there is no rate */
         report_figure(r, "jobs_per_s", (double)seen->jobs / seconds, 0);
+    report_limits(r, &seen->limits);
     if (seen->bare_us > 0) {
         report_figure(r, "bare_per_s", (double)seen->jobs / ((double)seen->bare_us / 1e6), 0);
         report_figure(r, "part_of_bare", (double)seen->bare_us / (double)seen->wall_us, 2);
@@ -225,6 +284,8 @@ static void report_seen(struct report *r, const struct seen *seen)
     report_figure(r, "seconds", seconds, 3);
     report_count(r, "requests", seen->requests);
     report_count(r, "jobs_acknowledged", seen->jobs);
+    if (seen->runs > 0)
+        report_count(r, "runs", seen->runs);
 }
 
 static void report_ledger(struct report *r, const struct ledger *ledger)
@@ -298,6 +359,18 @@ static enum rc look(struct stage *stage, struct state *ret_state, struct err *er
     return RC_OK;
 }
 
+static struct ledger_truth truth_of(const struct measure *m, const struct seen *seen,
+                                    uint64_t planned)
+{
+    if (seen->runs > 0)
+        return (struct ledger_truth){.completed = seen->runs, .recurring = seen->jobs + planned};
+    bool completes = m->hands != HANDS_NONE;
+    return (struct ledger_truth){
+        .completed = completes ? seen->jobs : 0,
+        .waiting = planned + (completes ? 0 : seen->jobs),
+    };
+}
+
 static struct store_cost cost_since(const struct store_cost *now, const struct store_cost *before)
 {
     return (struct store_cost){
@@ -323,20 +396,16 @@ static enum rc run_on_stage(const struct measure *m, const struct measure_option
     TRY(stage_ask(stage, &after, err));
     TRY(stage_leave(stage, err));
     TRY(ledger_read(stage_dir(stage), &ledger, err));
-    bool completes = m->hands != HANDS_NONE;
-    TRY(ledger_check(&ledger,
-                     &(struct ledger_truth){
-                         .completed = completes ? seen.jobs : 0,
-                         .waiting = backlog.jobs + (completes ? 0 : seen.jobs),
-                     },
-                     err));
+    struct ledger_truth truth = truth_of(m, &seen, backlog.jobs);
+    TRY(ledger_check(&ledger, &truth, err));
 
     struct store_cost cost = cost_since(&after.cost, &before.stats.cost);
+    uint64_t runs = seen.runs > 0 ? seen.runs : seen.jobs;
     report_section(report, m->name);
     report_seen(report, &seen);
-    report_cost(report, &cost, seen.jobs);
+    report_cost(report, &cost, runs);
     report_ledger(report, &ledger);
-    report_usage(report, &usage, seen.jobs);
+    report_usage(report, &usage, runs);
     report_count(report, "server_peak_memory_mib", (uint64_t)stage_peak_bytes(stage) >> 20);
     return RC_OK;
 }

@@ -22,7 +22,8 @@ struct measure_options {
 
 /* NULL when nothing is called so. */
 const struct measure *measure_find(struct str name);
-/* The one at this place, NULL behind the last. */
+/* The one at this place, NULL behind the last of those that are measured unless others are asked
+ * for. */
 const struct measure *measure_at(size_t place);
 
 /* RC_CORRUPT when the database disagrees with what was acknowledged. */

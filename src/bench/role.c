@@ -30,24 +30,39 @@ struct role {
 
 void note_print(struct buf *out, const struct note *note)
 {
-    buf_printf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", note->calls, note->start_us,
-               note->drained_us);
+    buf_printf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", note->calls,
+               note->start_us, note->drained_us, note->number, note->slot_ms);
 }
 
 enum rc note_parse(struct str line, struct note *ret_note, struct err *err)
 {
+    uint64_t *const members[] = {&ret_note->calls, &ret_note->start_us, &ret_note->drained_us,
+                                 &ret_note->number, &ret_note->slot_ms};
     struct str rest = line;
-    struct str calls = str_cut(&rest, ' ');
-    struct str start = str_cut(&rest, ' ');
-    if (str_to_u64(calls, &ret_note->calls) && str_to_u64(start, &ret_note->start_us) &&
-        str_to_u64(rest, &ret_note->drained_us))
-        return RC_OK;
-    return err_set(err, RC_INVALID, "the worker said '%.*s'", STR_ARG(line));
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        struct str word = i + 1 < COUNT_OF(members) ? str_cut(&rest, ' ') : rest;
+        if (!str_to_u64(word, members[i]))
+            return err_set(err, RC_INVALID, "the worker said '%.*s'", STR_ARG(line));
+    }
+    return RC_OK;
 }
 
 static void note(struct role *r, uint64_t start_us, uint64_t drained_us)
 {
-    note_print(&r->notes, &(struct note){r->calls, start_us, drained_us});
+    note_print(&r->notes,
+               &(struct note){.calls = r->calls, .start_us = start_us, .drained_us = drained_us});
+    r->told = r->calls;
+}
+
+static void note_slot(struct role *r, int64_t number, int64_t slot_ms)
+{
+    int64_t late_ms = clock_wall_ms() - slot_ms + 1; /* the part of one that the clock hides */
+    note_print(&r->notes, &(struct note){
+                              .calls = r->calls,
+                              .start_us = late_ms > 0 ? (uint64_t)late_ms * 1000 : 0,
+                              .number = (uint64_t)number,
+                              .slot_ms = (uint64_t)slot_ms,
+                          });
     r->told = r->calls;
 }
 
@@ -93,6 +108,11 @@ static enum outcome on_call(void *arg, const struct poll_lease *lease)
     arena_reset(&r->arena);
     if (json_parse(lease->payload, &r->arena, &payload, NULL) != RC_OK)
         return OUTCOME_PERMANENT;
+    const struct json *number = json_get(&payload, STR(ROLE_NUMBER));
+    if (number != NULL && number->kind == JSON_INT) {
+        note_slot(r, number->integer, lease->slot_ms);
+        return OUTCOME_SUCCEEDED;
+    }
     uint64_t sent_us = since(&payload, STR(ROLE_SENT), now_us);
     uint64_t due_us = since(&payload, STR(ROLE_DUE), now_us);
     if (sent_us + due_us == 0)

@@ -13,11 +13,16 @@
 #define ROLE_SENT "sent_us"
 /* The same for a job with a moment of its own: when it was due. It is told with the counted ones. */
 #define ROLE_DUE "due_us"
+/* A number of the job's own, from 1 on, for a job that recurs: each of its runs is told with the
+ * counted ones, with the slot it is for and how late after that it was called. */
+#define ROLE_NUMBER "number"
 
 struct note {
     uint64_t calls;      /* of the handler, so far */
     uint64_t start_us;   /* from sending, or being due, to the call; 0: nobody asked */
     uint64_t drained_us; /* when the last result was accepted; 0: it goes on */
+    uint64_t number;     /* the job's own; 0: it has none, and what follows means nothing */
+    uint64_t slot_ms;    /* wall clock */
 };
 
 void note_print(struct buf *out, const struct note *note); /* with its line break */

@@ -264,6 +264,35 @@ enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err)
     return RC_OK;
 }
 
+static void on_put(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct stage *s = arg;
+    struct err bad;
+    s->asking = false;
+    if (response == NULL) {
+        stage_fail(s, err);
+    } else if (response->status != 200) {
+        err_set(&bad, RC_INVALID, "a PUT was answered %d: %.*s", response->status,
+                STR_ARG(str_head(response->body, 200)));
+        stage_fail(s, &bad);
+    }
+}
+
+enum rc stage_put(struct stage *s, struct str target, struct str body, struct err *err)
+{
+    s->asking = true;
+    http_client_send(s->client, &(struct http_call){
+                                    .method = "PUT",
+                                    .target = target,
+                                    .content_type = "application/json",
+                                    .body = body,
+                                    .timeout_ms = ASK_TIMEOUT_MS,
+                                    .on_done = on_put,
+                                    .arg = s,
+                                });
+    return stage_wait(s, answered, s, "the server to change something", err);
+}
+
 /* ---- the worker */
 
 /* What `belfry worker` complains about is for the user to see. */

@@ -66,6 +66,8 @@ enum rc stage_wait(struct stage *s, bool (*done)(const void *arg), const void *a
 enum rc stage_pause(struct stage *s, int64_t ms, struct err *err);
 /* What the server says about itself just now. */
 enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err);
+/* Asks the server for a change, which must succeed. */
+enum rc stage_put(struct stage *s, struct str target, struct str body, struct err *err);
 
 /* Ends the worker once all it did is told and accepted; stage_note says when that was. */
 enum rc stage_drain(struct stage *s, struct err *err);

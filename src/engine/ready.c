@@ -4,7 +4,6 @@
 #include "job/spec.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +126,20 @@ void ready_close(struct ready *r, struct lane *lane, bool closed)
 
 /* ---- tracks */
 
+/* Names hold no line breaks, and numbers are as long as they are in memory: so no two keys are the
+ * same by chance, and making one, which every job needs, formats nothing. */
+static void add_rule(struct buf *key, char kind, const struct limit_rule *rule)
+{
+    if (rule->key.len == 0)
+        return;
+    buf_add_char(key, '\n');
+    buf_add_char(key, kind);
+    buf_add(key, rule->key);
+    buf_add_char(key, '\n');
+    buf_add(key, str_of((const char *)&rule->limit, sizeof rule->limit));
+    buf_add(key, str_of((const char *)&rule->per_ms, sizeof rule->per_ms));
+}
+
 /* Jobs share a track when they share everything that decides about their start. */
 static struct str make_track_key(char *bytes, const struct rules *rules)
 {
@@ -134,14 +147,12 @@ static struct str make_track_key(char *bytes, const struct rules *rules)
     buf_add(&key, rules->queue);
     buf_add_char(&key, '\n');
     buf_add(&key, rules->handler);
-    if (rules->concurrency.key.len > 0)
-        buf_printf(&key, "\nc%.*s\n%" PRIu32, STR_ARG(rules->concurrency.key),
-                   rules->concurrency.limit);
-    if (rules->rate.key.len > 0)
-        buf_printf(&key, "\nr%.*s\n%" PRIu32 "\n%" PRId64, STR_ARG(rules->rate.key),
-                   rules->rate.limit, rules->rate.per_ms);
-    if (rules->target.len > 0)
-        buf_printf(&key, "\nt%.*s", STR_ARG(rules->target));
+    add_rule(&key, 'c', &rules->concurrency);
+    add_rule(&key, 'r', &rules->rate);
+    if (rules->target.len > 0) {
+        buf_add(&key, STR("\nb"));
+        buf_add(&key, rules->target);
+    }
     assert(!key.overflow);
     return buf_str(&key);
 }

@@ -1,0 +1,79 @@
+#include "bench/limits.h"
+#include "loop/clock.h"
+
+#include <inttypes.h>
+
+enum {
+    CLIENTS = 4, /* as in life */
+    PAIRS = 10,
+    CUSTOMERS = 100, /* keys of concurrency */
+    RATES = 10,
+};
+
+/* The most that the API takes. */
+#define MANY "1000000"
+
+struct goal {
+    const struct stage *stage;
+    uint64_t calls;
+};
+
+static void print_limited(void *arg, uint64_t number, struct buf *out)
+{
+    (void)arg;
+    buf_printf(out,
+               "{\"handler\":\"" ROLE_HANDLER "\",\"queue\":\"limited\","
+               "\"concurrency\":{\"key\":\"customer-%" PRIu64 "\",\"limit\":" MANY "},"
+               "\"rate\":{\"key\":\"rate-%" PRIu64 "\",\"limit\":" MANY ",\"per\":\"1s\"}}",
+               number % CUSTOMERS, number % RATES);
+}
+
+static void print_free(void *arg, uint64_t number, struct buf *out)
+{
+    (void)arg;
+    (void)number;
+    buf_add(out, STR("{\"handler\":\"" ROLE_HANDLER "\",\"queue\":\"free\",\"description\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}"));
+}
+
+static bool all_called(const void *arg)
+{
+    const struct goal *goal = arg;
+    return stage_note(goal->stage)->calls >= goal->calls;
+}
+
+static enum rc run_round(struct stage *stage, struct load_plan *plan, bool limited,
+                         struct limits_seen *seen, struct err *err)
+{
+    struct load load;
+    struct limits_cost *cost = limited ? &seen->with : &seen->without;
+    struct goal goal = {stage, stage_note(stage)->calls};
+    int64_t server_us = stage_usage(stage).server_us;
+    plan->print = limited ? print_limited : print_free;
+    TRY(load_run(stage, plan, &load, err));
+    goal.calls += load.jobs;
+    TRY(stage_wait(stage, all_called, &goal, "jobs to be run", err));
+    seen->requests += load.requests;
+    cost->jobs += load.jobs;
+    cost->wall_us += clock_mono_us() - load.begun_us;
+    cost->server_us += stage_usage(stage).server_us - server_us;
+    return RC_OK;
+}
+
+enum rc limits_run(struct stage *stage, const struct limits_plan *plan,
+                   struct limits_seen *ret_seen, struct err *err)
+{
+    struct load_plan load = {
+        .clients = CLIENTS,
+        .batch = plan->batch,
+        .jobs_max = (plan->jobs + 2 * PAIRS - 1) / (2 * PAIRS),
+        .seconds_max = INT32_MAX,
+    };
+    *ret_seen = (struct limits_seen){.begun_us = clock_mono_us()};
+    TRY(stage_put(stage, STR("/api/v1/queues/limited"), STR("{\"concurrency\":" MANY "}"), err));
+    for (int i = 0; i < PAIRS; i++) {
+        bool limited_first = i % 2 != 0;
+        TRY(run_round(stage, &load, limited_first, ret_seen, err));
+        TRY(run_round(stage, &load, !limited_first, ret_seen, err));
+    }
+    return RC_OK;
+}

@@ -1,0 +1,48 @@
+#include "bench/tally.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct tally tally_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t period_ms)
+{
+    return (struct tally){
+        .jobs = jobs,
+        .periods = periods,
+        .from_ms = from_ms,
+        .period_ms = period_ms,
+        .times = mem_new(jobs * periods),
+    };
+}
+
+void tally_free(struct tally *t)
+{
+    free(t->times);
+    *t = (struct tally){0};
+}
+
+bool tally_add(struct tally *t, uint64_t job, int64_t slot_ms)
+{
+    if (job >= t->jobs || slot_ms < t->from_ms)
+        return false;
+    uint64_t period = (uint64_t)((slot_ms - t->from_ms) / t->period_ms);
+    if (period >= t->periods)
+        return false;
+    uint8_t *times = &t->times[period * t->jobs + job];
+    t->told += *times == 0;
+    *times += *times < UINT8_MAX;
+    return true;
+}
+
+enum rc tally_check(const struct tally *t, struct err *err)
+{
+    uint64_t doubled = 0;
+    uint64_t expected = t->jobs * t->periods;
+    for (uint64_t i = 0; i < expected; i++)
+        doubled += t->times[i] > 1;
+    if (t->told == expected && doubled == 0)
+        return RC_OK;
+    return err_set(err, RC_CORRUPT,
+                   "of %" PRIu64 " slots %" PRIu64 " were not run and %" PRIu64 " more than once",
+                   expected, expected - t->told, doubled);
+}
