@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"queues", queues_command, "list queues; pause, resume or limit one"},
     {"alerts", alerts_command, "list what somebody should know about"},
     {"breakers", breakers_command, "list what keeps failing and is left alone; reset one"},
+    {"teams", teams_command, "list teams; limit one"},
     {"workers", workers_command, "list workers"},
     {"show", show_command, "show all about a job or an execution"},
     {"explain", explain_command, "say why a job does not run"},

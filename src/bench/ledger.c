@@ -92,11 +92,13 @@ enum rc ledger_check(const struct ledger *ledger, const struct ledger_truth *tru
     uint64_t all = 0;
     for (size_t i = 0; i < EXEC_STATES; i++)
         all += ledger->history[i];
+    bool recurs = truth->recurring > 0;
+    uint64_t jobs = recurs ? truth->recurring : truth->completed + truth->waiting;
+    TRY(compare("jobs", ledger->jobs, jobs, err));
+    if (!recurs)
+        TRY(compare("unfinished executions", ledger->live, truth->waiting, err));
     TRY(compare("completed executions", ledger->history[EXEC_COMPLETED], truth->completed, err));
-    TRY(compare("attempts", ledger->attempts, truth->completed, err));
-    if (truth->recurring > 0)
-        return compare("jobs", ledger->jobs, truth->recurring, err);
-    TRY(compare("jobs", ledger->jobs, truth->completed + truth->waiting, err));
-    TRY(compare("unfinished executions", ledger->live, truth->waiting, err));
-    return compare("finished executions", all, truth->completed, err);
+    if (!recurs)
+        TRY(compare("finished executions", all, truth->completed, err));
+    return compare("attempts", ledger->attempts, truth->completed, err);
 }

@@ -234,3 +234,15 @@ enum rc api_execution_of(struct cli *cli, const struct cli_target *target, struc
     *ret_id = id;
     return RC_OK;
 }
+
+enum rc api_limit_body(struct cli *cli, const char *text, struct str *ret_body, struct err *err)
+{
+    uint64_t limit;
+    if (str_eq(str_c(text), STR("none")))
+        *ret_body = STR("{\"concurrency\":null}");
+    else if (str_to_u64(str_c(text), &limit) && limit <= INT64_MAX)
+        *ret_body = arena_printf(&cli->arena, "{\"concurrency\":%" PRIu64 "}", limit);
+    else
+        return err_set(err, RC_INVALID, "a limit is a number or none, not '%s'", text);
+    return RC_OK;
+}

@@ -62,3 +62,6 @@ void api_print_status(struct cli *cli, struct str id, const struct json *answer)
 /* Turns a problem document (or a part of a batch's answer) into an error, with the fields it names
  * in cli->details. */
 enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err);
+
+/* The body that limits a queue or a team: a number, or "none". RC_INVALID for anything else. */
+enum rc api_limit_body(struct cli *cli, const char *text, struct str *ret_body, struct err *err);

@@ -11,6 +11,7 @@ int executions_command(int argc, char **argv);
 int alerts_command(int argc, char **argv);
 int breakers_command(int argc, char **argv);
 int queues_command(int argc, char **argv);
+int teams_command(int argc, char **argv);
 int workers_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int explain_command(int argc, char **argv);

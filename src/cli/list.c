@@ -27,6 +27,7 @@ static struct str query_of(const struct list_args *args, struct arena *arena)
     api_add_param(&query, "status", args->status);
     api_add_param(&query, "queue", args->queue);
     api_add_param(&query, "owner", args->owner);
+    api_add_param(&query, "team", args->team);
     api_add_param(&query, "name", args->name);
     api_add_param(&query, "tag", tag_param(args->tag, arena));
     api_add_param(&query, "job", args->job);

@@ -8,6 +8,7 @@ struct list_args {
     const char *status;
     const char *queue;
     const char *owner;
+    const char *team;
     const char *name;
     const char *tag;
     const char *job;

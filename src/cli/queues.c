@@ -65,18 +65,6 @@ static void print_queue(struct cli *cli, const struct json *queue)
                                 is_paused ? "paused" : "open", STR_ARG(about)));
 }
 
-static enum rc limit_body(struct cli *cli, const char *text, struct str *ret_body, struct err *err)
-{
-    uint64_t limit;
-    if (str_eq(str_c(text), STR("none")))
-        *ret_body = STR("{\"concurrency\":null}");
-    else if (str_to_u64(str_c(text), &limit) && limit <= INT64_MAX)
-        *ret_body = arena_printf(&cli->arena, "{\"concurrency\":%" PRIu64 "}", limit);
-    else
-        return err_set(err, RC_INVALID, "a limit is a number or none, not '%s'", text);
-    return RC_OK;
-}
-
 static enum rc change(struct cli *cli, struct err *err)
 {
     enum { PAUSE, RESUME, LIMIT };
@@ -91,7 +79,7 @@ static enum rc change(struct cli *cli, struct err *err)
         return err_set(err, RC_INVALID, "%s takes the name of a queue%s", words[0],
                        action == LIMIT ? " and a number, or none" : "");
     if (action == LIMIT)
-        TRY(limit_body(cli, words[2], &body, err));
+        TRY(api_limit_body(cli, words[2], &body, err));
     const char *tail = action == PAUSE ? "/pause" : action == RESUME ? "/resume" : "";
     TRY(api_call(cli, action == LIMIT ? "PUT" : "POST", path_of(words[1], tail, &cli->arena), body,
                  &queue, err));

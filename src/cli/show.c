@@ -31,6 +31,7 @@ static const struct view_field job_lines[] = {
     LINE("environment", VIEW_PAIRS, "env"),
     LINE("payload", VIEW_JSON, "payload"),
     LINE("queue", VIEW_TEXT, "queue"),
+    LINE("team", VIEW_TEXT, "team"),
     LINE("priority", VIEW_TEXT, "priority"),
     LINE("tags", VIEW_PAIRS, "tags"),
     LINE("timeout", VIEW_TEXT, "timeout"),

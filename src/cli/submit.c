@@ -7,6 +7,7 @@
 static const struct opt table[] = {
     {"name", 0, OPT_TEXT, "TEXT", AT(name), "what people call it"},
     {"queue", 0, OPT_TEXT, "Q", AT(queue), "where it waits (default)"},
+    {"team", 0, OPT_TEXT, "T", AT(team), "whose it is"},
     {"priority", 0, OPT_NUMBER, "N", AT(priority), "0 to 1000, higher first (500)"},
     {"at", 0, OPT_TEXT, "TIME", AT(at), "run then: 2026-11-16T08:00:00Z"},
     {"in", 0, OPT_TEXT, "DURATION", AT(in), "run after this: 90s, 15m, 1h30m, 2d"},
@@ -31,7 +32,6 @@ static const struct opt table[] = {
     {"file", 'f', OPT_TEXT, "FILE|-", AT(file), "a job document, or one on each line"},
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
     {"idempotency-key", 0, OPT_LATER, "K", 0, NULL},
-    {"team", 0, OPT_LATER, "T", 0, NULL},
     CLI_COMMON_OPTS,
 };
 

@@ -7,6 +7,7 @@ struct submit_args {
     struct cli_common common;
     const char *name;
     const char *queue;
+    const char *team;
     int64_t priority; /* -1: not given */
     const char *at;
     const char *in;

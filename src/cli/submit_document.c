@@ -191,6 +191,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     if (args->priority >= 0)
         json_put_int(&w, "priority", args->priority);
     put_text(&w, "queue", args->queue);
+    put_text(&w, "team", args->team);
     put_text(&w, "timeout", args->timeout);
     TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
     TRY(put_limit(&w, "rate", args->rate, true, err));

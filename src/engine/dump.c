@@ -159,10 +159,13 @@ static void dump_lane(struct buf *out, const struct lane *lane)
 
 static void dump_track(struct buf *out, const struct track *track)
 {
-    struct str key = track->key;
-    buf_add(out, STR("track "));
-    while (key.len > 0)
-        buf_printf(out, "%.*s/", STR_ARG(str_cut(&key, '\n')));
+    buf_printf(out, "track %.*s/%.*s", STR_ARG(track->lane->queue), STR_ARG(track->lane->handler));
+    for (size_t i = 0; i < BARS; i++) {
+        const struct bar *bar = &track->bars[i];
+        if (bar->limit != NULL)
+            buf_printf(out, "/%.*s %" PRIu32 " %" PRId64, STR_ARG(bar->limit->key), bar->max,
+                       bar->interval_us);
+    }
     buf_printf(out, " members=%zu ready=%" PRIu32 "%s%s\n", track->members, track->heap.len,
                track_is_open(track) ? "" : " closed", heap_holds(&track->order) ? " ordered" : "");
 }
@@ -176,6 +179,9 @@ static void dump_limit(const struct engine *e, struct buf *out, const struct lim
                (int)limit->kind, STR_ARG(limit->key), limit->members, limit->held, v->next_us,
                v->interval_us, v->wake_ms, v->shut ? " shut" : "", v->stored ? " stored" : "",
                v->gone ? " gone" : "", limit->touched == NULL ? "" : " touched");
+    if (limit->kind == LIMIT_TEAM)
+        buf_printf(out, " max=%" PRIu32 " changed=%" PRId64 " by %.*s", v->max, v->changed_ms,
+                   STR_ARG(v->changed_by));
     dump_key(out, "wake", &e->ready.limits.wakes, &limit->wake);
     buf_add_char(out, '\n');
 }

@@ -260,6 +260,8 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_ALERT_SENT] = decide_alert_sent,
         [CMD_BREAKERS] = decide_breakers,
         [CMD_RESET_BREAKER] = decide_reset_breaker,
+        [CMD_TEAM] = decide_team,
+        [CMD_TEAMS] = decide_teams,
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,

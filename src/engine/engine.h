@@ -69,6 +69,7 @@ void engine_load_worker(struct engine *e, const struct worker_rec *worker);
 void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
+void engine_load_team(struct engine *e, const struct team_rec *rec);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */

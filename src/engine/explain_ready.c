@@ -22,8 +22,10 @@ struct held {
 
 static bool holds(const struct job *job, const struct held *held)
 {
-    return held->queue != NULL ? job->v.def->queue == held->queue
-                               : job->v.def->track->bars[BAR_CONCURRENCY].limit == held->limit;
+    const struct bar *bars = job->v.def->track->bars;
+    if (held->queue != NULL)
+        return job->v.def->queue == held->queue;
+    return bars[BAR_CONCURRENCY].limit == held->limit || bars[BAR_TEAM].limit == held->limit;
 }
 
 static int by_number(const void *a, const void *b)
@@ -98,6 +100,23 @@ static void explain_queue_limit(struct scene *s)
                  .queue = arena_str(s->arena, q->name),
                  .used = q->held,
                  .limit = q->v.concurrency,
+             },
+             &held, about.ptr);
+}
+
+static void explain_team(struct scene *s)
+{
+    const struct bar *bar = &s->job->v.def->track->bars[BAR_TEAM];
+    if (bar_is_open(bar))
+        return;
+    const struct held held = {.limit = bar->limit};
+    struct str about = arena_printf(s->arena, "the limit of team '%.*s'", STR_ARG(bar->limit->key));
+    add_held(s,
+             (struct blocker){
+                 .kind = BLOCKER_TEAM_LIMIT,
+                 .team = arena_str(s->arena, bar->limit->key),
+                 .used = bar->limit->held,
+                 .limit = bar->limit->v.max,
              },
              &held, about.ptr);
 }
@@ -349,6 +368,7 @@ static void explain_ahead(struct scene *s)
 void explain_ready(struct scene *s)
 {
     explain_queue_limit(s);
+    explain_team(s);
     explain_concurrency(s);
     explain_rate(s);
     explain_breaker(s);

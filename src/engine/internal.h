@@ -360,6 +360,12 @@ void alerts_arm(struct engine *e);
 void alerts_commit(struct engine *e);
 void decide_alert_sent(struct engine *e, struct command *cmd);
 
+/* ---- teams.c: limits over all jobs of a team */
+
+struct team_rec team_record(const struct limit *team);
+void decide_team(struct engine *e, struct command *cmd);
+void decide_teams(struct engine *e, struct command *cmd);
+
 /* ---- definition.c */
 
 /* The rules, and the texts of rec when they are small. NULL when the queue and handler would need a

@@ -64,8 +64,15 @@ void limit_leave(struct limits *l, struct limit *limit)
     assert(limit->members > 0);
     limit->members--;
     place(l, limit);
-    if (limit->members == 0 && !heap_holds(&limit->wake))
+    if (limit_is_idle(limit))
         limit_free(l, limit);
+}
+
+bool limit_is_idle(const struct limit *limit)
+{
+    bool is_kept =
+        limit->kind == LIMIT_TEAM && (limit->v.changed_ms != 0 || limit->touched != NULL);
+    return limit->members == 0 && !heap_holds(&limit->wake) && !is_kept;
 }
 
 void limit_free(struct limits *l, struct limit *limit)

@@ -4,7 +4,8 @@
  * counts the leases of its jobs; the count follows from the leases themselves, so no crash can
  * leave a permit behind. A rate keeps one number, the moment from which the next start is allowed,
  * and spaces starts evenly: never more than so many in any window. Each job says how much it
- * tolerates (`struct bar`), so two jobs may see the same key differently.
+ * tolerates (`struct bar`), so two jobs may see the same key differently. A team is a key like that
+ * of concurrency, but what it tolerates is decided about the team, and perhaps never.
  *
  * Whoever is held back waits in a track (ready.h); a limit knows the tracks that hang on it. */
 #pragma once
@@ -16,6 +17,7 @@
 enum limit_kind {
     LIMIT_CONCURRENCY = 1,
     LIMIT_RATE,
+    LIMIT_TEAM,
 };
 
 struct limit_values {
@@ -25,6 +27,9 @@ struct limit_values {
     bool shut;           /* rate: waits for that moment */
     bool stored;         /* rate: the store knows it */
     bool gone;           /* nobody names it and its moment is over; freed with the commit */
+    uint32_t max;        /* team: this many at once; 0: no limit */
+    int64_t changed_ms;  /* team: when that was decided, and by whom; 0: never */
+    struct str changed_by;
 };
 
 struct limit {
@@ -49,10 +54,12 @@ void limits_free(struct limits *l);
 
 /* The limit, made when new. Whoever joins leaves once. */
 struct limit *limit_join(struct limits *l, enum limit_kind kind, struct str key);
-/* A concurrency limit is gone with its last member. A rate stays until its moment is over, and
- * wakes then, to be forgotten. */
+/* A concurrency limit is gone with its last member, and so is a team about which nobody decided
+ * anything. A rate stays until its moment is over, and wakes then, to be forgotten. */
 void limit_leave(struct limits *l, struct limit *limit);
 void limit_free(struct limits *l, struct limit *limit);
+/* Nobody names it, and there is nothing to remember about it. */
+bool limit_is_idle(const struct limit *limit);
 
 /* Gives it these values and the place among the wakes that follows from them. */
 void limit_set(struct limits *l, struct limit *limit, const struct limit_values *to);

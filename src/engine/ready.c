@@ -9,8 +9,9 @@
 
 enum {
     LANE_KEY_MAX = 2 * SPEC_NAME_MAX + 1,
-    TRACK_KEY_MAX = LANE_KEY_MAX + 3 * SPEC_NAME_MAX + 4 * 24,
     TARGET_MAX = SPEC_NAME_MAX + 16,
+    TRACK_KEY_MAX =
+        LANE_KEY_MAX + 3 * (SPEC_NAME_MAX + 3 + (int)sizeof(struct limit_rule)) + 2 + TARGET_MAX,
 };
 
 void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *rule)
@@ -149,6 +150,7 @@ static struct str make_track_key(char *bytes, const struct rules *rules)
     buf_add(&key, rules->handler);
     add_rule(&key, 'c', &rules->concurrency);
     add_rule(&key, 'r', &rules->rate);
+    add_rule(&key, 't', &(struct limit_rule){.key = rules->team});
     if (rules->target.len > 0) {
         buf_add(&key, STR("\nb"));
         buf_add(&key, rules->target);
@@ -195,6 +197,7 @@ static struct track *track_new(struct ready *r, struct str key, const struct rul
     list_push_back(&lane->tracks, &track->sibling);
     set_bar(r, track, &track->bars[BAR_CONCURRENCY], LIMIT_CONCURRENCY, &rules->concurrency);
     set_bar(r, track, &track->bars[BAR_RATE], LIMIT_RATE, &rules->rate);
+    set_bar(r, track, &track->bars[BAR_TEAM], LIMIT_TEAM, &(struct limit_rule){.key = rules->team});
     set_breaker(r, track, rules);
     strmap_put(&r->tracks, track->key, track);
     return track;
@@ -242,13 +245,18 @@ bool bar_is_open(const struct bar *bar)
     const struct limit *limit = bar->limit;
     if (limit == NULL)
         return true;
+    if (limit->kind == LIMIT_TEAM)
+        return limit->v.max == 0 || limit->held < limit->v.max;
     return limit->kind == LIMIT_RATE ? !limit->v.shut : limit->held < bar->max;
 }
 
 bool track_is_open(const struct track *track)
 {
-    return bar_is_open(&track->bars[BAR_CONCURRENCY]) && bar_is_open(&track->bars[BAR_RATE]) &&
-           (track->breaker == NULL || breaker_lets_start(track->breaker));
+    for (size_t i = 0; i < BARS; i++) {
+        if (!bar_is_open(&track->bars[i]))
+            return false;
+    }
+    return track->breaker == NULL || breaker_lets_start(track->breaker);
 }
 
 /* The best of the track is another one now, or may not be had any more. */
@@ -282,23 +290,34 @@ static void settle(struct ready *r, const struct limit *limit)
     }
 }
 
+/* A team may have very many tracks: they are looked at only when its last permit goes, or comes
+ * back. */
+static void count_lease(struct ready *r, const struct bar *bar, uint32_t held)
+{
+    bool was_open = bar_is_open(bar);
+    bar->limit->held = held;
+    if (bar->limit->kind != LIMIT_TEAM || was_open != bar_is_open(bar))
+        settle(r, bar->limit);
+}
+
 void ready_hold(struct ready *r, struct track *track)
 {
-    struct limit *limit = track->bars[BAR_CONCURRENCY].limit;
-    if (limit == NULL)
-        return;
-    limit->held++;
-    settle(r, limit);
+    for (size_t i = 0; i < BARS; i++) {
+        const struct bar *bar = &track->bars[i];
+        if (bar->limit != NULL && bar->limit->kind != LIMIT_RATE)
+            count_lease(r, bar, bar->limit->held + 1);
+    }
 }
 
 void ready_release(struct ready *r, struct track *track)
 {
-    struct limit *limit = track->bars[BAR_CONCURRENCY].limit;
-    if (limit == NULL)
-        return;
-    assert(limit->held > 0);
-    limit->held--;
-    settle(r, limit);
+    for (size_t i = 0; i < BARS; i++) {
+        const struct bar *bar = &track->bars[i];
+        if (bar->limit == NULL || bar->limit->kind == LIMIT_RATE)
+            continue;
+        assert(bar->limit->held > 0);
+        count_lease(r, bar, bar->limit->held - 1);
+    }
 }
 
 void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to)

@@ -30,7 +30,7 @@ struct bar {
     struct list_node node; /* on limit.bars */
 };
 
-enum { BAR_CONCURRENCY, BAR_RATE, BARS };
+enum { BAR_CONCURRENCY, BAR_RATE, BAR_TEAM, BARS };
 
 struct track {
     struct lane *lane;

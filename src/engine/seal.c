@@ -68,6 +68,7 @@ static struct job_change job_changed(struct engine *e, const struct touched *t)
     };
     if (t->submission != NULL) {
         change.job.owner = t->submission->owner;
+        change.job.team = t->submission->team;
         change.job.tags = t->submission->tags;
         change.job.spec = t->submission->spec;
         change.job.payload = t->submission->payload;
@@ -182,6 +183,7 @@ struct room {
     struct exec_change *execs;
     struct worker_change *workers;
     struct queue_rec *queues;
+    struct team_rec *teams;
     struct rate_change *rates;
     struct breaker_rec *breakers;
     struct dependency_rec *dependencies;
@@ -199,18 +201,22 @@ static struct room make_room(struct engine *e)
         .execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]),
         .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
         .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
+        .teams = ARENA_ARRAY(e->arena, struct team_rec, counts[THING_LIMIT]),
         .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
         .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
         .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
     };
 }
 
-static struct rate_change rate_changed(const struct limit *limit)
+static void limit_changed(struct delta *d, const struct room *room, const struct limit *limit)
 {
-    return (struct rate_change){
-        .forget = limit->v.gone,
-        .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
-    };
+    if (limit->kind == LIMIT_TEAM)
+        room->teams[d->team_count++] = team_record(limit);
+    else
+        room->rates[d->rate_count++] = (struct rate_change){
+            .forget = limit->v.gone,
+            .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
+        };
 }
 
 static void add_change(struct engine *e, struct delta *d, const struct room *room,
@@ -229,7 +235,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     case THING_QUEUE: room->queues[d->queue_count++] = queue_record(t->queue); break;
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
     case THING_EDGE: room->dependencies[d->dependency_count++] = edge_record(t->edge); break;
-    default: room->rates[d->rate_count++] = rate_changed(t->limit); break;
+    default: limit_changed(d, room, t->limit); break;
     }
 }
 
@@ -243,6 +249,7 @@ void seal_delta(struct engine *e)
         .execs = room.execs,
         .workers = room.workers,
         .queues = room.queues,
+        .teams = room.teams,
         .rates = room.rates,
         .breakers = room.breakers,
         .dependencies = room.dependencies,

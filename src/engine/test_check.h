@@ -92,8 +92,10 @@ static inline void check_tracks(const struct engine *e)
             continue;
         const struct limit *many = track->bars[BAR_CONCURRENCY].limit;
         const struct limit *often = track->bars[BAR_RATE].limit;
+        const struct limit *team = track->bars[BAR_TEAM].limit;
         bool held_back = (many != NULL && many->held >= track->bars[BAR_CONCURRENCY].max) ||
                          (often != NULL && often->v.shut) ||
+                         (team != NULL && team->v.max > 0 && team->held >= team->v.max) ||
                          (track->breaker != NULL && !breaker_lets_start(track->breaker));
         assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
         if (heap_holds(&track->order)) {
@@ -116,8 +118,9 @@ static inline void check_permits(const struct engine *e)
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
+            const struct bar *bars = x->job->v.def->track->bars;
             held += exec_is_leased(x->v.state) &&
-                    x->job->v.def->track->bars[BAR_CONCURRENCY].limit == limit;
+                    (bars[BAR_CONCURRENCY].limit == limit || bars[BAR_TEAM].limit == limit);
         }
         LIST_EACH(&limit->bars, node) members++;
         assert_int_equal(limit->held, held);
@@ -222,6 +225,26 @@ static inline void check_breakers(const struct engine *e, const struct table *t)
     assert_int_equal(t->breakers.len, stored);
 }
 
+static inline void check_same_teams(const struct engine *e, const struct table *t)
+{
+    size_t decided = 0;
+    for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
+        const struct limit *limit = e->ready.limits.by_key.slots[i].value;
+        if (limit == NULL || limit->kind != LIMIT_TEAM)
+            continue;
+        const struct team_rec *team = strmap_get(&t->teams, limit->key);
+        assert_true((team != NULL) == (limit->v.changed_ms != 0));
+        assert_true(team != NULL || (limit->v.max == 0 && limit->members > 0));
+        if (team == NULL)
+            continue;
+        assert_int_equal(limit->v.max, team->concurrency);
+        assert_int_equal(limit->v.changed_ms, team->changed_ms);
+        assert_true(str_eq(limit->v.changed_by, team->changed_by));
+        decided++;
+    }
+    assert_int_equal(t->teams.len, decided);
+}
+
 static inline void check_same_limits(const struct engine *e, const struct table *t)
 {
     size_t stored = 0;
@@ -235,6 +258,7 @@ static inline void check_same_limits(const struct engine *e, const struct table 
         stored++;
     }
     assert_int_equal(t->rates.len, stored);
+    check_same_teams(e, t);
     for (size_t i = 0; i < t->queues.cap; i++) {
         const struct queue_rec *rec = t->queues.slots[i].value;
         if (rec == NULL)

@@ -96,6 +96,7 @@ static inline enum rc read_rules(void *arg, const struct job_rec *job, struct ar
     ret_rules->stagger_ms = cut_number(&rest);
     ret_rules->timeout_ms = cut_number(&rest);
     ret_rules->retry.retry_on = (uint32_t)cut_number(&rest);
+    ret_rules->team = str_cut(&rest, '|');
     ret_rules->schedule = test_schedule(arena, every_ms, cron);
     return RC_OK;
 }
@@ -300,6 +301,10 @@ static inline void world_restart(struct world *w)
         if (w->table.breakers.slots[i].value != NULL)
             engine_load_breaker(w->engine, w->table.breakers.slots[i].value);
     }
+    for (size_t i = 0; i < w->table.teams.cap; i++) {
+        if (w->table.teams.slots[i].value != NULL)
+            engine_load_team(w->engine, w->table.teams.slots[i].value);
+    }
     for (size_t i = 0; i < w->table.rates.cap; i++) {
         if (w->table.rates.slots[i].value != NULL)
             engine_load_rate(w->engine, w->table.rates.slots[i].value);
@@ -335,6 +340,7 @@ struct wish {
     int64_t when_ms;
     const char *key; /* of a concurrency limit */
     uint32_t limit;
+    const char *team;
     const char *rate; /* the key of one */
     uint32_t starts;
     int64_t per_ms;
@@ -356,6 +362,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     item->rules = (struct rules){
         .queue = str_c(wish->queue == NULL ? "default" : wish->queue),
         .handler = str_c(wish->handler),
+        .team = str_c(wish->team),
         .priority = wish->priority > 0    ? wish->priority
                     : wish->priority == 0 ? SPEC_PRIORITY_DEFAULT
                                           : 0,
@@ -375,6 +382,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
     const struct misfire *misfire = &item->rules.misfire;
     item->name = str_c(wish->name);
     item->owner = STR("admin");
+    item->team = item->rules.team;
     item->tags = STR("\na:b\n");
     item->payload = STR("{\"n\":1}");
     item->when = wish->when;
@@ -389,12 +397,13 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%*s",
+        "|%.*s|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
         wish->cron == NULL ? "" : wish->cron, (int)wish->overlap, (int)misfire->policy,
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
+        STR_ARG(item->rules.team),
         (int)wish->spec_bytes, "");
 }
 

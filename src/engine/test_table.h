@@ -28,6 +28,7 @@ struct table {
     struct strmap claims;   /* struct claim, by name */
     struct strmap queues;   /* struct queue_rec */
     struct strmap breakers; /* struct breaker_rec */
+    struct strmap teams;    /* struct team_rec */
     VEC(struct alert_rec *) alerts;
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
@@ -47,6 +48,7 @@ static inline void table_free(struct table *t)
     strmap_free(&t->claims);
     strmap_free(&t->queues);
     strmap_free(&t->breakers);
+    strmap_free(&t->teams);
     strmap_free(&t->rates);
     strmap_free(&t->depends);
     arena_free(&t->arena);
@@ -132,6 +134,7 @@ static inline void keep_job(struct table *t, const struct job_change *change)
         job->priority = change->job.priority;
         job->changed_ms = change->job.changed_ms;
         job->queue = arena_str(&t->arena, change->job.queue);
+        job->team = arena_str(&t->arena, change->job.team);
         job->tags = arena_str(&t->arena, change->job.tags);
         job->spec = arena_str(&t->arena, change->job.spec);
         job->payload = arena_str(&t->arena, change->job.payload);
@@ -203,6 +206,15 @@ static inline void keep_breaker(struct table *t, const struct breaker_rec *rec)
     strmap_put(&t->breakers, copy->target, copy);
 }
 
+static inline void keep_team(struct table *t, const struct team_rec *rec)
+{
+    struct team_rec *copy = table_copy(t, rec, sizeof *copy);
+    copy->name = arena_str(&t->arena, rec->name);
+    copy->changed_by = arena_str(&t->arena, rec->changed_by);
+    strmap_remove(&t->teams, rec->name);
+    strmap_put(&t->teams, copy->name, copy);
+}
+
 static inline void keep_rate(struct table *t, const struct rate_change *change)
 {
     assert_true(!change->forget || strmap_get(&t->rates, change->rate.key) != NULL);
@@ -266,6 +278,8 @@ static inline void table_keep(struct table *t, const struct delta *d)
         copy->text = arena_str(&t->arena, copy->text);
         *VEC_PUSH(&t->arena, &t->alerts) = copy;
     }
+    for (size_t i = 0; i < d->team_count; i++)
+        keep_team(t, &d->teams[i]);
     for (size_t i = 0; i < d->rate_count; i++)
         keep_rate(t, &d->rates[i]);
     for (size_t i = 0; i < d->dependency_count; i++)

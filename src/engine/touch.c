@@ -150,6 +150,8 @@ static void undo_limit(struct engine *e, struct touched *t)
 {
     t->limit->touched = NULL;
     ready_limit(&e->ready, t->limit, &t->before.limit);
+    if (limit_is_idle(t->limit))
+        limit_free(&e->ready.limits, t->limit);
 }
 
 static void undo_breaker(struct engine *e, struct touched *t)
@@ -269,7 +271,7 @@ static void commit_job(struct engine *e, struct touched *t)
 static void commit_limit(struct engine *e, struct limit *limit)
 {
     limit->touched = NULL;
-    if (limit->v.gone)
+    if (limit->v.gone || limit_is_idle(limit))
         limit_free(&e->ready.limits, limit);
 }
 

@@ -53,6 +53,8 @@ static struct wish random_wish(struct chaos *c)
         wish.key = names[below(c, 2)];
         wish.limit = 1 + (uint32_t)below(c, 3);
     }
+    if (chance(c, 30))
+        wish.team = names[below(c, 2)];
     if (chance(c, 15)) {
         wish.rate = names[below(c, COUNT_OF(names))];
         wish.starts = chance(c, 30) ? 10000 : 1 + (uint32_t)below(c, 4);
@@ -166,6 +168,19 @@ static void random_queue(struct chaos *c)
     };
 }
 
+static void random_team(struct chaos *c)
+{
+    static const char *const teams[] = {"a", "b", "nobody"};
+    struct asked *asked = ask(&c->w, chance(c, 10) ? CMD_TEAMS : CMD_TEAM);
+    if (asked->cmd.kind == CMD_TEAMS)
+        return;
+    asked->cmd.team = (struct team_wish){
+        .name = str_c(teams[below(c, COUNT_OF(teams))]),
+        .set_concurrency = chance(c, 70),
+        .concurrency = (uint32_t)below(c, 4),
+    };
+}
+
 /* ---- workers */
 
 static void random_register(struct chaos *c)
@@ -229,7 +244,7 @@ static void random_about_worker(struct chaos *c)
 
 static void random_command(struct chaos *c)
 {
-    size_t kind = below(c, 111);
+    size_t kind = below(c, 114);
     if (kind < 25)
         random_submit(c);
     else if (kind < 75)
@@ -245,6 +260,8 @@ static void random_command(struct chaos *c)
     else if (kind < 100)
         ask(&c->w, chance(c, 50) ? CMD_STATS : CMD_WORKERS);
     else if (kind < 103)
+        random_team(c);
+    else if (kind < 106)
         random_explain(c);
     else
         random_edit(c);

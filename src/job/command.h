@@ -27,6 +27,8 @@ enum command_kind {
     CMD_WORKERS,  /* list them */
     CMD_QUEUE,    /* pause, resume, limit one */
     CMD_QUEUES,   /* list them */
+    CMD_TEAM,     /* limit one */
+    CMD_TEAMS,    /* list them */
     CMD_BREAKERS, /* list those that have something to say */
     CMD_RESET_BREAKER,
     CMD_ALERT_SENT, /* or given up */
@@ -37,6 +39,7 @@ enum command_kind {
 struct submission {
     struct str name;
     struct str owner;
+    struct str team;
     struct str tags;
     struct str spec;    /* canonical JSON */
     struct str payload; /* JSON or empty */
@@ -70,6 +73,18 @@ struct queue_wish {
     enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
     bool set_concurrency;
     uint32_t concurrency; /* 0: no limit */
+};
+
+/* The same about a team. */
+struct team_wish {
+    struct str name;
+    bool set_concurrency;
+    uint32_t concurrency; /* 0: no limit */
+};
+
+struct team_view {
+    struct team_rec team;
+    uint32_t running; /* leases, also of those that are stopping */
 };
 
 struct queue_view {
@@ -125,6 +140,7 @@ struct command {
             struct str target;
         } breaker;
         struct alert_mark alert;
+        struct team_wish team;
         struct hello hello;
         struct poll poll;
     };
@@ -150,6 +166,8 @@ struct command {
         size_t queue_count;
         const struct breaker_view *breakers;
         size_t breaker_count;
+        const struct team_view *teams;
+        size_t team_count;
         const struct explanation *explanation;
         struct stats_view stats;
     } reply;

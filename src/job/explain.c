@@ -16,6 +16,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_NO_COMMANDS] = STR_INIT("no_commands"),
         [BLOCKER_QUEUE_UNSERVED] = STR_INIT("queue_unserved"),
         [BLOCKER_QUEUE_FULL] = STR_INIT("queue_full"),
+        [BLOCKER_TEAM_LIMIT] = STR_INIT("team_limit"),
         [BLOCKER_CONCURRENCY] = STR_INIT("concurrency"),
         [BLOCKER_RATE] = STR_INIT("rate"),
         [BLOCKER_BREAKER] = STR_INIT("breaker"),

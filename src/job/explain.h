@@ -20,6 +20,7 @@ enum blocker_kind {
     BLOCKER_NO_COMMANDS,    /* … or none runs commands … */
     BLOCKER_QUEUE_UNSERVED, /* … or those that do serve other queues */
     BLOCKER_QUEUE_FULL,
+    BLOCKER_TEAM_LIMIT,
     BLOCKER_CONCURRENCY,
     BLOCKER_RATE,
     BLOCKER_BREAKER,        /* what it calls keeps failing, and is left alone for a while */
@@ -41,7 +42,8 @@ struct blocker {
     int64_t since_ms; /* 0: not known, or of no matter */
     struct str by;    /* who decided it; empty: nobody */
     struct str queue; /* what it is about; empty where it is not about one */
-    struct str key;   /* of a limit */
+    struct str team;
+    struct str key; /* of a limit */
     struct str handler;
     int64_t used;      /* of a limit, or of slots … */
     int64_t limit;     /* … and how many there may be; 0: it is not about that */

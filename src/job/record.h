@@ -18,6 +18,7 @@ struct job_rec {
     struct str name; /* empty: unnamed */
     struct str queue;
     struct str owner; /* who submitted it */
+    struct str team;  /* empty: of none */
     struct str tags;  /* spec_tags_text */
     int32_t priority;
     int64_t created_ms;
@@ -146,6 +147,14 @@ struct queue_rec {
     struct str changed_by;
 };
 
+/* What somebody decided about a team. A team without such a record is unlimited. */
+struct team_rec {
+    struct str name;
+    uint32_t concurrency; /* leases at once, in all queues; 0: no limit */
+    int64_t changed_ms;   /* the newest change, and whose it was */
+    struct str changed_by;
+};
+
 /* Where a rate stands: no start of this key before next_us (microseconds since 1970). */
 struct rate_rec {
     struct str key;
@@ -193,7 +202,7 @@ enum change_kind {
 
 struct job_change {
     enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps what was submitted:
-                            * name, queue, owner, tags, created_ms, spec and payload */
+                            * name, queue, owner, team, tags, created_ms, spec and payload */
     bool redefined;        /* an update that keeps only name, owner and created_ms: it was edited */
     struct job_rec job;
     struct str step; /* trail lines to append */
@@ -238,6 +247,8 @@ struct delta {
     size_t worker_count;
     const struct queue_rec *queues; /* added or replaced */
     size_t queue_count;
+    const struct team_rec *teams; /* the same */
+    size_t team_count;
     const struct rate_change *rates;
     size_t rate_count;
     const struct breaker_rec *breakers; /* added or replaced; a closed one is forgotten */
@@ -257,8 +268,8 @@ struct delta {
 static inline bool delta_is_empty(const struct delta *d)
 {
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
-               d->queue_count + d->rate_count + d->breaker_count + d->dependency_count +
-               d->alert_count + d->alert_mark_count ==
+               d->queue_count + d->team_count + d->rate_count + d->breaker_count +
+               d->dependency_count + d->alert_count + d->alert_mark_count ==
            0;
 }
 

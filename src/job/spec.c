@@ -38,6 +38,7 @@ struct rules spec_rules(const struct spec *spec)
         .queue = spec->queue,
         .handler = spec->handler,
         .target = spec_target(spec),
+        .team = spec->team,
         .priority = spec->priority,
         .timeout_ms = spec->timeout_ms,
         .retry = spec->retry,

@@ -105,6 +105,7 @@ struct spec {
     enum overlap overlap;
     int64_t stagger_ms;
     struct str queue;
+    struct str team; /* empty: of none */
     int32_t priority;
     int64_t timeout_ms; /* 0: none */
     struct retry retry;
@@ -121,6 +122,7 @@ struct rules {
     struct str queue;
     struct str handler; /* empty: a command */
     struct str target;  /* of a command: what it calls, for its breaker */
+    struct str team;    /* empty: of none */
     int32_t priority;
     int64_t timeout_ms;
     struct retry retry;

@@ -24,4 +24,5 @@ request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_
 request_step api_breakers, api_breaker_reset; /* api_breakers.c */
 request_step api_queues, api_queue, api_queue_change, api_queue_pause,
     api_queue_resume;                                                      /* api_queues.c */
+request_step api_teams, api_team, api_team_change;                         /* api_teams.c */
 request_step api_stats, api_healthz, api_readyz, api_version, api_openapi; /* api_system.c */

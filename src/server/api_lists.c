@@ -57,6 +57,7 @@ static void read_filter(struct request *r, const struct list_kind *kind,
     struct err err;
     (void)http_request_param(r->http, STR("queue"), &f->queue);
     (void)http_request_param(r->http, STR("owner"), &f->owner);
+    (void)http_request_param(r->http, STR("team"), &f->team);
     (void)http_request_param(r->http, STR("name"), &f->name);
     (void)http_request_param(r->http, STR("tag"), &f->tag);
     if (f->tag.len > 0 && str_index(f->tag, ':') == f->tag.len)
@@ -75,7 +76,7 @@ static void read_filter(struct request *r, const struct list_kind *kind,
 /* A cursor is the last id and a hash of the filter it belongs to. */
 static uint64_t filter_hash(const struct list_kind *kind, const struct filter *f)
 {
-    const struct str texts[] = {f->queue, f->owner, f->name, f->tag};
+    const struct str texts[] = {f->queue, f->owner, f->team, f->name, f->tag};
     const int64_t numbers[] = {f->state, (int64_t)f->job_id, f->created_after_ms,
                                f->created_before_ms, kind->counter};
     uint64_t hash = str_hash(str_of((const char *)numbers, sizeof numbers));
@@ -127,8 +128,8 @@ static void count_then_look(struct request *r)
     r->total = 0;
     for (size_t i = 0; i < stats->counter_count; i++)
         add_total(r, &stats->counters[i], kind);
-    r->total_is_estimate = f->owner.len + f->name.len + f->tag.len > 0 || f->job_id != 0 ||
-                           f->created_after_ms != 0 || f->created_before_ms != 0;
+    r->total_is_estimate = f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
+                           f->job_id != 0 || f->created_after_ms != 0 || f->created_before_ms != 0;
     request_to_query(r, kind->look);
 }
 
@@ -208,9 +209,9 @@ static void look_alerts(struct request *r, struct reader *reader)
 
 /* ---- the calls */
 
-static const char *const job_params[] = {"limit",          "cursor", "status", "queue",
-                                         "owner",          "name",   "tag",    "created_after",
-                                         "created_before", "count",  NULL};
+static const char *const job_params[] = {"limit",         "cursor",         "status", "queue",
+                                         "owner",         "team",           "name",   "tag",
+                                         "created_after", "created_before", "count",  NULL};
 static const char *const exec_params[] = {
     "limit", "cursor", "status", "queue", "job", "created_after", "created_before", "count", NULL};
 

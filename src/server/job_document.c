@@ -27,6 +27,7 @@ enum rc job_document_read(struct request *r, const struct json *doc, struct spec
     *ret_item = (struct submission){
         .name = ret_spec->name,
         .owner = r->who->name,
+        .team = ret_spec->team,
         .tags = spec_tags_text(ret_spec, r->arena),
         .spec = spec_text(ret_spec, r->arena),
         .payload = ret_spec->payload,

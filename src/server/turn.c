@@ -84,6 +84,13 @@ static enum rc load_queue(void *arg, const struct queue_rec *queue, struct err *
     return RC_OK;
 }
 
+static enum rc load_team(void *arg, const struct team_rec *team, struct err *err)
+{
+    (void)err;
+    engine_load_team(((struct turn *)arg)->engine, team);
+    return RC_OK;
+}
+
 static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err)
 {
     (void)err;
@@ -121,6 +128,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .counter = load_counter,
         .damaged = load_damaged,
         .queue = load_queue,
+        .team = load_team,
         .rate = load_rate,
         .breaker = load_breaker,
         .dependency = load_dependency,

@@ -40,6 +40,7 @@ struct load_sink {
     enum rc (*counter)(void *arg, const struct counter *counter, struct err *err);
     void (*damaged)(void *arg, uint64_t exec_id);
     enum rc (*queue)(void *arg, const struct queue_rec *queue, struct err *err);
+    enum rc (*team)(void *arg, const struct team_rec *team, struct err *err);
     enum rc (*rate)(void *arg, const struct rate_rec *rate, struct err *err);
     enum rc (*breaker)(void *arg, const struct breaker_rec *breaker, struct err *err);
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
@@ -90,7 +91,7 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Hands over counters, queues, rates, workers, and every unfinished execution whose due_ms is at most
+    /* Hands over counters, queues, teams, rates, workers, and every unfinished execution whose due_ms is at most
      * until_ms (or that waits for no moment, or for another attempt of a job with a schedule), each job before its executions, as brief as admit
      * gives them; then the dependencies that wait. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */
@@ -124,6 +125,7 @@ struct filter {
     uint32_t state; /* enum job_state or enum exec_state; EXEC_RUNNING also shows stopping ones */
     struct str queue;
     struct str owner;          /* jobs only */
+    struct str team;           /* jobs only */
     struct str name;           /* jobs only */
     struct str tag;            /* jobs only: "key:value" */
     uint64_t job_id;           /* executions only */

@@ -29,6 +29,7 @@ void blocker_print(struct json_writer *w, const struct blocker *b)
         json_put_when(w, "since", b->since_ms);
     put_known(w, "by", b->by);
     put_known(w, "queue", b->queue);
+    put_known(w, "team", b->team);
     put_known(w, "key", b->key);
     put_known(w, "handler", b->handler);
     if (b->limit > 0) {

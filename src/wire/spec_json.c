@@ -391,7 +391,7 @@ static const struct field spec_fields[] = {
      .max = SPEC_DURATION_MAX_MS},
     {FIELD("retry", struct spec, retry), .kind = FIELD_OWN, .read = read_retry},
     {.name = STR_INIT("tags"), .kind = FIELD_OWN, .read = read_tags},
-    LATER("team"),
+    {FIELD("team", struct spec, team), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
     LATER("resources"),
     LATER("labels"),
     LATER("sla"),

@@ -171,6 +171,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     put_schedule(w, spec);
     json_put_int(w, "priority", spec->priority);
     json_put_str(w, "queue", spec->queue);
+    put_text(w, "team", spec->team);
     if (spec->timeout_ms > 0)
         put_duration(w, "timeout", spec->timeout_ms);
     put_retry(w, &spec->retry);

@@ -30,7 +30,7 @@ static bool has_tag(struct str tags, struct str tag)
 static bool job_fits(const struct job_rec *job, const struct filter *f)
 {
     return (f->state == 0 || job->state == f->state) && fits(f->queue, job->queue) &&
-           fits(f->owner, job->owner) && fits(f->name, job->name) &&
+           fits(f->owner, job->owner) && fits(f->team, job->team) && fits(f->name, job->name) &&
            (f->tag.len == 0 || has_tag(job->tags, f->tag)) && created_fits(f, job->created_ms);
 }
 
@@ -149,6 +149,7 @@ static struct filter random_filter(struct rng *rng, uint64_t states)
     struct filter f = {.state = (uint32_t)rng_below(rng, states)};
     f.queue = maybe(rng, "mail", "nowhere");
     f.owner = maybe(rng, "key:ci", "key:admin");
+    f.team = maybe(rng, "data", "web");
     f.name = maybe(rng, "nightly", "weekly");
     f.tag = maybe(rng, "team:ops", "env:prod");
     f.created_after_ms = maybe_ms(rng);

@@ -9,6 +9,7 @@ struct loaded {
     VEC(struct exec_rec) execs;
     VEC(struct worker_rec) workers;
     VEC(struct queue_rec) queues;
+    VEC(struct team_rec) teams;
     VEC(struct rate_rec) rates;
     VEC(struct breaker_rec) breakers;
     VEC(struct dependency_rec) dependencies;
@@ -28,6 +29,7 @@ static enum rc take_job(void *arg, const struct job_rec *job, struct err *err)
     struct job_rec copy = *job;
     copy.name = arena_str(&l->arena, job->name);
     copy.queue = arena_str(&l->arena, job->queue);
+    copy.team = arena_str(&l->arena, job->team);
     copy.owner = arena_str(&l->arena, job->owner);
     copy.tags = arena_str(&l->arena, job->tags);
     copy.spec = arena_str(&l->arena, job->spec);
@@ -72,6 +74,17 @@ static enum rc take_queue(void *arg, const struct queue_rec *queue, struct err *
     copy.paused_by = arena_str(&l->arena, queue->paused_by);
     copy.changed_by = arena_str(&l->arena, queue->changed_by);
     *VEC_PUSH(&l->arena, &l->queues) = copy;
+    return RC_OK;
+}
+
+static enum rc take_team(void *arg, const struct team_rec *team, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct team_rec copy = *team;
+    copy.name = arena_str(&l->arena, team->name);
+    copy.changed_by = arena_str(&l->arena, team->changed_by);
+    *VEC_PUSH(&l->arena, &l->teams) = copy;
     return RC_OK;
 }
 
@@ -121,6 +134,7 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .worker = take_worker,
         .counter = take_counter,
         .queue = take_queue,
+        .team = take_team,
         .rate = take_rate,
         .breaker = take_breaker,
         .dependency = take_dependency,
@@ -246,6 +260,29 @@ static void what_was_decided_about_a_queue_is_kept(void **state)
     assert_int_equal(slow->changed_ms, T0 + 1);
     assert_str(slow->changed_by, STR("key:me"));
     assert_false(slow->paused);
+}
+
+static void what_was_decided_about_a_team_is_kept(void **state)
+{
+    struct world *w = *state;
+    struct team_rec teams[] = {
+        {.name = STR("data"), .concurrency = 3, .changed_ms = 7, .changed_by = STR("key:admin")},
+        {.name = STR("web"), .concurrency = 1, .changed_ms = 8, .changed_by = STR("key:other")},
+    };
+    world_commit(w, (struct delta){.teams = teams, .team_count = 2});
+    teams[1].concurrency = 0;
+    world_commit(w, (struct delta){.teams = &teams[1], .team_count = 1});
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.teams.len, 2);
+    const struct team_rec *data = &l.teams.items[str_eq(l.teams.items[1].name, STR("data"))];
+    const struct team_rec *web = &l.teams.items[data == &l.teams.items[0]];
+    assert_str(data->name, STR("data"));
+    assert_int_equal(data->concurrency, 3);
+    assert_int_equal(data->changed_ms, 7);
+    assert_str(data->changed_by, STR("key:admin"));
+    assert_str(web->name, STR("web"));
+    assert_int_equal(web->concurrency, 0);
 }
 
 /* Its dependants, or what it waits for. */
@@ -532,6 +569,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon),
     PROMISE(a_sink_can_stop_the_load),
     PROMISE(what_was_decided_about_a_queue_is_kept),
+    PROMISE(what_was_decided_about_a_team_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(alerts_are_listed_and_marked),

@@ -1,6 +1,7 @@
 #include "model.h"
 
 static const struct str queues[] = {STR_INIT("default"), STR_INIT("mail"), STR_INIT("reports")};
+static const struct str teams[] = {STR_INIT(""), STR_INIT("data"), STR_INIT("web")};
 static const struct str owners[] = {STR_INIT("key:admin"), STR_INIT("key:ci")};
 static const struct str names[] = {STR_INIT(""), STR_INIT(""), STR_INIT("nightly"),
                                    STR_INIT("weekly")};
@@ -60,6 +61,7 @@ static void apply_job(struct model *m, const struct job_change *change)
     }
     if (change->redefined) {
         job->queue = change->job.queue;
+        job->team = change->job.team;
         job->tags = change->job.tags;
         job->changed_ms = change->job.changed_ms;
         job->spec = change->job.spec;
@@ -115,6 +117,7 @@ static void add_job(struct world *w, struct draft *d)
     struct job_change job = new_job(w);
     job.job.queue = PICK(&w->rng, queues);
     job.job.owner = PICK(&w->rng, owners);
+    job.job.team = PICK(&w->rng, teams);
     job.job.name = PICK(&w->rng, names);
     job.job.tags = PICK(&w->rng, tags);
     job.job.priority = (int32_t)rng_below(&w->rng, 1000);
@@ -188,6 +191,7 @@ static void edit_job(struct rng *rng, struct draft *d, const struct job_rec *job
     change.job.priority++;
     if (rng_below(rng, 2) == 0) {
         change.redefined = true;
+        change.job.team = PICK(rng, teams);
         change.job.queue = PICK(rng, queues);
         change.job.tags = PICK(rng, tags);
         change.job.changed_ms = some_ms(rng);
@@ -354,6 +358,7 @@ void assert_same_job(const struct job_rec *got, const struct job_rec *want, enum
     assert_str(got->name, want->name);
     assert_str(got->queue, want->queue);
     assert_str(got->owner, want->owner);
+    assert_str(got->team, want->team);
     assert_str(got->tags, want->tags);
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->created_ms, want->created_ms);

@@ -20,6 +20,7 @@ static void a_job_comes_back_as_it_was_given(void **state)
     assert_str(got.name, job.job.name);
     assert_str(got.queue, job.job.queue);
     assert_str(got.owner, job.job.owner);
+    assert_str(got.team, job.job.team);
     assert_str(got.tags, job.job.tags);
     assert_int_equal(got.priority, -3);
     assert_int_equal(got.created_ms, T0);
@@ -49,6 +50,7 @@ static void an_update_keeps_what_a_job_was_born_with(void **state)
     assert_int_equal(got.finished_ms, T0 + 9);
     assert_str(got.name, STR("nightly"));
     assert_str(got.owner, job.job.owner);
+    assert_str(got.team, job.job.team);
     assert_str(got.spec, job.job.spec);
     assert_str(got.payload, STR("{}"));
     assert_str(got.trail, STR("created\nfailed\n"));

@@ -99,6 +99,7 @@ struct job_change new_job(struct world *w)
                 .state = JOB_ACTIVE,
                 .queue = STR("default"),
                 .owner = STR("key:admin"),
+                .team = STR("data"),
                 .priority = 500,
                 .created_ms = T0,
                 .spec = STR("{\"command\":[\"true\"]}")},

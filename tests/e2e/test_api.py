@@ -323,7 +323,7 @@ def test_no_more_than_twenty_fields_are_blamed():
 def test_features_that_are_not_there_are_refused_by_name():
     later = {
         "http": {"url": "https://example.org"}, "container": {"image": "x"}, "task": "t",
-        "team": "t", "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
+        "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
         "sla": {"max": "1h"},
         "unique": {"key": "k"}, "start_within": "5m", "expires_in": "6h", "at_most_once": False,
         "calendars": ["holidays"], "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
@@ -355,7 +355,7 @@ def test_a_batch_answers_each_job_in_order():
     name = next(names)
     jobs = [{"command": "true", "name": name}, {"command": "true", "priority": 5000}, 7,
             {"command": "true", "name": name}, {"command": "true", "payload": "x" * (2 << 20)},
-            {"command": "true", "team": "t"}, {"command": "true", "priority": 3}]
+            {"command": "true", "task": "t"}, {"command": "true", "priority": 3}]
     results = expect(200, server, "POST", "/jobs/batch", {"jobs": jobs})["results"]
     assert [r.get("code", "created") for r in results] == [
         "created", "invalid", "invalid", "conflict", "too_large", "invalid", "created"]

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const struct str queues[] = {STR_INIT("default"), STR_INIT("mail")};
+static const struct str teams[] = {STR_INIT(""), STR_INIT("data"), STR_INIT("web")};
 static const struct str names[] = {STR_INIT("ada"), STR_INIT("bob"), STR_INIT("cyd")};
 static const struct str owners[] = {STR_INIT("admin"), STR_INIT("ci")};
 static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
@@ -122,6 +123,7 @@ static struct wish draw_wish(struct world *w)
         wish.rules.timeout_ms = pick_ms(w, 100, 12000);
     wish.rules.concurrency = draw_limit(w, false);
     wish.rules.rate = draw_limit(w, true);
+    wish.rules.team = PICK(w, teams);
     if (chance(w, w->scene.named_permille))
         wish.name = PICK(w, names);
     if (pick(w, 4) == 0 && recurring(w) < w->scene.recurring_max) {
@@ -172,6 +174,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .argc = command ? 1 : 0,
         .handler = wish->rules.handler,
         .queue = wish->rules.queue,
+        .team = wish->rules.team,
         .priority = wish->rules.priority,
         .retry = wish->rules.retry,
         .timeout_ms = wish->rules.timeout_ms,
@@ -200,6 +203,7 @@ static void carry(struct world *w, struct wish *wish, struct arena *arena, struc
     *item = (struct submission){
         .name = wish->name,
         .owner = wish->owner,
+        .team = wish->rules.team,
         .tags = wish->tags,
         .spec = spec_of(w, wish, arena),
         .payload = wish->payload,
@@ -417,6 +421,18 @@ static void mark_alert(struct world *w)
     net_send(w, call);
 }
 
+static void change_team(struct world *w)
+{
+    struct call *call = call_new(w, CMD_TEAM, STR("key:admin"));
+    struct team_wish *wish = &call->cmd.team;
+    wish->name = pick(w, 8) == 0 ? STR("nobody") : teams[1 + pick(w, COUNT_OF(teams) - 1)];
+    wish->set_concurrency = pick(w, 4) != 0;
+    wish->concurrency = chance(w, w->scene.limit_permille) ? (uint32_t)pick(w, 4) : 0;
+    SAY(w, "client", "asks for team '%.*s' to have limit %" PRIu32, STR_ARG(wish->name),
+        wish->concurrency);
+    net_send(w, call);
+}
+
 /* Beside other work, so that one turn may take both. */
 static void run_cancelled_again(struct world *w)
 {
@@ -479,6 +495,8 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.rules.retry = draw_retry(w);
     if (pick(w, 3) == 0)
         wish.tags = PICK(w, tags);
+    if (pick(w, 3) == 0)
+        wish.rules.team = PICK(w, teams);
     if (wish.rules.schedule != NULL && pick(w, 3) == 0) {
         wish.rules.stagger_ms = pick_ms(w, 0, 8000);
         wish.rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
@@ -510,7 +528,7 @@ static void edit(struct world *w)
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 36);
+    uint64_t dice = pick(w, 39);
     uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
     uint64_t paused = some_paused(w);
     if (dice < 4 && w->scene.pauses)
@@ -527,8 +545,10 @@ static void meddle(struct world *w)
         reset_breaker(w);
     else if (dice < 30)
         mark_alert(w);
-    else
+    else if (dice < 36)
         change_queue(w);
+    else
+        change_team(w);
 }
 
 void client_tidy_up(struct world *w)
@@ -571,7 +591,7 @@ void client_act(struct world *w)
     else if (dice < 84)
         look(w, CMD_STATS);
     else if (dice < 86)
-        look(w, pick(w, 2) == 0 ? CMD_QUEUES : CMD_BREAKERS);
+        look(w, pick(w, 2) == 0 ? CMD_QUEUES : pick(w, 2) == 0 ? CMD_BREAKERS : CMD_TEAMS);
     else if (dice < 90)
         look(w, CMD_WORKERS);
     else if (dice < 92)

@@ -73,14 +73,15 @@ static void new_job(struct world *w, const struct job_rec *rec)
             "one submission made two jobs: %s and a second one", job_label(w, wish->job_id));
     PROMISE(w,
             str_eq(rec->name, wish->name) && str_eq(rec->queue, wish->rules.queue) &&
-                str_eq(rec->owner, wish->owner) && str_eq(rec->tags, wish->tags) &&
-                rec->priority == wish->rules.priority,
+                str_eq(rec->owner, wish->owner) && str_eq(rec->team, wish->rules.team) &&
+                str_eq(rec->tags, wish->tags) && rec->priority == wish->rules.priority,
             "submission %zu was kept as something else than was asked for", job->submission);
     wish->job_id = rec->id;
     job->rec = *rec;
     job->rec.name = wish->name;
     job->rec.queue = wish->rules.queue;
     job->rec.owner = wish->owner;
+    job->rec.team = wish->rules.team;
     job->rec.tags = wish->tags;
     job->rec.payload = wish->payload;
     job->rec.spec = arena_str(m->arena, rec->spec);
@@ -509,6 +510,8 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
         keep_job(w, &delta->jobs[i], view);
     for (size_t i = 0; i < delta->queue_count; i++)
         limits_keep_queue(w, &delta->queues[i]);
+    for (size_t i = 0; i < delta->team_count; i++)
+        limits_keep_team(w, &delta->teams[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
         keep_exec(w, &delta->execs[i], view);
     for (size_t i = 0; i < delta->attempt_count; i++)

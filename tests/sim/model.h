@@ -137,6 +137,7 @@ struct model {
     VEC(struct model_exec *) execs;
     VEC(struct model_worker *) workers;
     VEC(struct queue_rec) queues; /* those that somebody decided about */
+    VEC(struct team_rec) teams;   /* the same */
     VEC(struct model_rate) rates;
     VEC(struct model_breaker) breakers;
     VEC(struct model_alert) alerts;
@@ -210,12 +211,15 @@ void edits_check(struct world *w, struct model_job *job, const struct turn_view 
 /* As somebody decided, or as every queue is before that. */
 struct queue_rec model_queue(const struct model *m, struct str name);
 size_t model_queue_leases(const struct model *m, struct str name);
+struct team_rec model_team(const struct model *m, struct str name);
+size_t model_team_leases(const struct model *m, struct str name);
 size_t model_key_leases(const struct model *m, struct str key); /* of a concurrency limit */
 /* Ready, but it may not start now. */
 bool model_is_held(const struct world *w, const struct model_exec *x);
 bool model_same_limits(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b);
 void limits_keep_queue(struct world *w, const struct queue_rec *rec);
+void limits_keep_team(struct world *w, const struct team_rec *rec);
 /* It was granted in this turn, and everything else of the turn is kept. */
 void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
 

@@ -59,8 +59,9 @@ void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to
             "an edit of version %" PRIu32 " of %s was kept over version %" PRIu32, wish->version,
             job_label(w, to->id), job->rec.version);
     PROMISE(w,
-            str_eq(to->queue, wish->rules.queue) && str_eq(to->tags, wish->tags) &&
-                to->priority == wish->rules.priority && to->changed_ms == view->now.wall_ms,
+            str_eq(to->queue, wish->rules.queue) && str_eq(to->team, wish->rules.team) &&
+                str_eq(to->tags, wish->tags) && to->priority == wish->rules.priority &&
+                to->changed_ms == view->now.wall_ms,
             "%s became something else than was asked for", job_label(w, to->id));
     wish->job_id = to->id;
     job->was_parallel |= model_wish(m, job)->rules.overlap == OVERLAP_PARALLEL;
@@ -70,6 +71,7 @@ void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to
     job->definition = no;
     job->edited_turn = m->turn;
     job->rec.queue = wish->rules.queue;
+    job->rec.team = wish->rules.team;
     job->rec.tags = wish->tags;
     job->rec.payload = wish->payload;
     job->rec.changed_ms = to->changed_ms;

@@ -48,6 +48,49 @@ size_t model_queue_leases(const struct model *m, struct str name)
     return count;
 }
 
+/* ---- teams */
+
+struct team_rec model_team(const struct model *m, struct str name)
+{
+    for (size_t i = 0; i < m->teams.len; i++) {
+        if (str_eq(m->teams.items[i].name, name))
+            return m->teams.items[i];
+    }
+    return (struct team_rec){.name = name};
+}
+
+void limits_keep_team(struct world *w, const struct team_rec *rec)
+{
+    struct model *m = &w->model;
+    struct team_rec *kept = NULL;
+    for (size_t i = 0; i < m->teams.len; i++) {
+        if (str_eq(m->teams.items[i].name, rec->name))
+            kept = &m->teams.items[i];
+    }
+    if (kept == NULL)
+        kept = VEC_PUSH(m->arena, &m->teams);
+    *kept = *rec;
+    kept->name = arena_str(m->arena, rec->name);
+    kept->changed_by = arena_str(m->arena, rec->changed_by);
+    PROMISE(w, rec->changed_ms != 0 && rec->changed_by.len > 0, "nobody changed a team");
+}
+
+size_t model_team_leases(const struct model *m, struct str name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->execs.len; i++)
+        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+                 str_eq(rules_of(m, m->execs.items[i])->team, name);
+    return count;
+}
+
+/* There is one, and it is reached. */
+static bool team_is_full(const struct model *m, struct str name)
+{
+    uint32_t concurrency = name.len == 0 ? 0 : model_team(m, name).concurrency;
+    return concurrency > 0 && model_team_leases(m, name) >= concurrency;
+}
+
 /* ---- limits by key */
 
 size_t model_key_leases(const struct model *m, struct str key)
@@ -70,7 +113,8 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
     const struct rules *left = rules_of(&w->model, a);
     const struct rules *right = rules_of(&w->model, b);
     return same_limit(&left->concurrency, &right->concurrency) &&
-           same_limit(&left->rate, &right->rate) && str_eq(left->target, right->target);
+           same_limit(&left->rate, &right->rate) && str_eq(left->team, right->team) &&
+           str_eq(left->target, right->target);
 }
 
 /* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones
@@ -162,6 +206,11 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
                 model_queue_leases(&w->model, rules->queue) <= queue.concurrency,
             "%s was granted, and its queue of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
             queue.concurrency, model_queue_leases(&w->model, rules->queue));
+    struct team_rec team = model_team(&w->model, rules->team);
+    PROMISE(w,
+            team.concurrency == 0 || model_team_leases(&w->model, rules->team) <= team.concurrency,
+            "%s was granted, and its team of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
+            team.concurrency, model_team_leases(&w->model, rules->team));
     if (rules->concurrency.key.len > 0)
         PROMISE(w, leases_at_grant(&w->model, x) <= rules->concurrency.limit,
                 "%s was granted as number %zu of at most %" PRIu32, exec_label(w, x->rec.id),
@@ -186,7 +235,7 @@ bool model_is_held(const struct world *w, const struct model_exec *x)
 {
     const struct rules *rules = rules_of(&w->model, x);
     struct queue_rec queue = model_queue(&w->model, rules->queue);
-    if (x->job->rec.state == JOB_PAUSED || queue.paused)
+    if (x->job->rec.state == JOB_PAUSED || queue.paused || team_is_full(&w->model, rules->team))
         return true;
     if (queue.concurrency > 0 && model_queue_leases(&w->model, rules->queue) >= queue.concurrency)
         return true;

@@ -173,8 +173,9 @@ static bool is_alone(const struct world *w, const struct command *cmd)
         const struct command *other = view->commands[i];
         if (other == cmd)
             continue;
-        if (cmd->kind == CMD_QUEUE ? other->kind == CMD_QUEUE
-                                   : other->kind == CMD_PAUSE_JOB || other->kind == CMD_RESUME_JOB)
+        if (cmd->kind == CMD_QUEUE || cmd->kind == CMD_TEAM
+                ? other->kind == cmd->kind
+                : other->kind == CMD_PAUSE_JOB || other->kind == CMD_RESUME_JOB)
             return false;
     }
     return true;
@@ -261,6 +262,34 @@ static void check_queues(struct world *w, const struct command *cmd)
         PROMISE(w, view->running == model_queue_leases(&w->model, view->queue.name),
                 "%.*s shows %" PRIu32 " leases, and has %zu", STR_ARG(view->queue.name),
                 view->running, model_queue_leases(&w->model, view->queue.name));
+    }
+}
+
+static void check_team(struct world *w, const struct command *cmd)
+{
+    const struct team_wish *wish = &cmd->team;
+    if (cmd->reply.rc != RC_OK)
+        return;
+    const struct team_view *view = &cmd->reply.teams[0];
+    struct team_rec kept = model_team(&w->model, wish->name);
+    PROMISE(w,
+            str_eq(view->team.name, wish->name) &&
+                (!wish->set_concurrency || view->team.concurrency == wish->concurrency),
+            "team %.*s was changed otherwise than was asked for", STR_ARG(wish->name));
+    PROMISE(w,
+            !is_alone(w, cmd) || (view->team.concurrency == kept.concurrency &&
+                                  view->team.changed_ms == kept.changed_ms),
+            "team %.*s is shown as it was not kept", STR_ARG(wish->name));
+}
+
+static void check_teams(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->reply.team_count; i++) {
+        const struct team_view *view = &cmd->reply.teams[i];
+        PROMISE(w,
+                view->team.concurrency == model_team(&w->model, view->team.name).concurrency &&
+                    view->running == model_team_leases(&w->model, view->team.name),
+                "team %.*s is shown as it is not", STR_ARG(view->team.name));
     }
 }
 
@@ -464,6 +493,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;
     case CMD_EDIT_JOB: check_edited(w, cmd); break;
     case CMD_QUEUE: check_queue(w, cmd); break;
+    case CMD_TEAM: check_team(w, cmd); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: check_poll(w, cmd); break;
     case CMD_WORKERS:
@@ -473,6 +503,10 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_QUEUES:
         if (kept_nothing)
             check_queues(w, cmd);
+        break;
+    case CMD_TEAMS:
+        if (kept_nothing)
+            check_teams(w, cmd);
         break;
     case CMD_STATS:
         if (kept_nothing)

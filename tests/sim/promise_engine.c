@@ -98,10 +98,22 @@ static void check_queues(struct world *w, const struct engine *e)
     }
 }
 
+static void check_team(struct world *w, const struct limit *limit)
+{
+    size_t leases = model_team_leases(&w->model, limit->key);
+    struct team_rec kept = model_team(&w->model, limit->key);
+    PROMISE(w, limit->held == leases, "the team '%.*s' counts %" PRIu32 " and there are %zu",
+            STR_ARG(limit->key), limit->held, leases);
+    PROMISE(w, limit->v.max == kept.concurrency,
+            "the team '%.*s' is one thing in memory and another in the store", STR_ARG(limit->key));
+}
+
 static void check_limits(struct world *w, const struct engine *e)
 {
     for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
         const struct limit *limit = e->ready.limits.by_key.slots[i].value;
+        if (limit != NULL && limit->kind == LIMIT_TEAM)
+            check_team(w, limit);
         if (limit == NULL || limit->kind != LIMIT_CONCURRENCY)
             continue;
         size_t leases = model_key_leases(&w->model, limit->key);

@@ -8,7 +8,7 @@ static bool same_job(const struct job_rec *a, const struct job_rec *b)
 {
     return a->id == b->id && a->version == b->version && a->state == b->state &&
            str_eq(a->name, b->name) && str_eq(a->queue, b->queue) && str_eq(a->owner, b->owner) &&
-           str_eq(a->tags, b->tags) && a->priority == b->priority &&
+           str_eq(a->team, b->team) && str_eq(a->tags, b->tags) && a->priority == b->priority &&
            a->created_ms == b->created_ms && a->finished_ms == b->finished_ms &&
            a->changed_ms == b->changed_ms && a->last_exec == b->last_exec &&
            str_eq(a->spec, b->spec);
@@ -49,6 +49,7 @@ static bool wants_job(const struct filter *f, const struct job_rec *job)
     return (f->state == 0 || f->state == job->state) &&
            (f->queue.len == 0 || str_eq(f->queue, job->queue)) &&
            (f->owner.len == 0 || str_eq(f->owner, job->owner)) &&
+           (f->team.len == 0 || str_eq(f->team, job->team)) &&
            (f->name.len == 0 || str_eq(f->name, job->name)) &&
            (f->tag.len == 0 || has_tag(job->tags, f->tag)) && created_within(f, job->created_ms);
 }
@@ -194,6 +195,8 @@ static struct filter draw_filter(struct world *w)
         f.queue = pick(w, 2) == 0 ? STR("default") : STR("mail");
     if (pick(w, 4) == 0)
         f.owner = STR("ci");
+    if (pick(w, 4) == 0)
+        f.team = STR("data");
     if (pick(w, 4) == 0)
         f.name = STR("ada");
     if (pick(w, 4) == 0)

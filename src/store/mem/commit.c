@@ -76,6 +76,7 @@ static void raise_newest(struct mem_store *m, uint64_t id)
 static void redefine_job(struct job_rec *job, const struct job_rec *to)
 {
     kept_text_set(&job->queue, to->queue);
+    kept_text_set(&job->team, to->team);
     kept_text_set(&job->tags, to->tags);
     kept_text_set(&job->spec, to->spec);
     kept_text_set(&job->payload, to->payload);
@@ -212,6 +213,13 @@ static void apply_queue(struct mem_store *m, const struct queue_rec *queue)
     strmap_put(&m->queues, kept->name, kept);
 }
 
+static void apply_team(struct mem_store *m, const struct team_rec *team)
+{
+    kept_team_free(strmap_remove(&m->teams, team->name));
+    struct team_rec *kept = kept_team(team);
+    strmap_put(&m->teams, kept->name, kept);
+}
+
 static void apply_rate(struct mem_store *m, const struct rate_change *change)
 {
     kept_rate_free(strmap_remove(&m->rates, change->rate.key));
@@ -297,6 +305,8 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_worker(m, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
         apply_queue(m, &delta->queues[i]);
+    for (size_t i = 0; i < delta->team_count; i++)
+        apply_team(m, &delta->teams[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
     for (size_t i = 0; i < delta->alert_count; i++) {

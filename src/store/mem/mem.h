@@ -41,6 +41,7 @@ struct mem_store {
     struct strmap queues;              /* name -> struct queue_rec, owned */
     struct strmap breakers;            /* target -> struct breaker_rec, owned */
     struct map alerts;                 /* id -> struct alert_rec, owned */
+    struct strmap teams;               /* name -> struct team_rec, owned */
     struct strmap rates;               /* key -> struct rate_rec, owned */
     struct strmap dependencies;        /* dependency_key -> struct dependency_rec, owned */
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */

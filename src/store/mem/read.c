@@ -131,8 +131,9 @@ static bool tag_fits(struct str wanted, struct str tags)
 static bool job_fits(const struct filter *f, const struct job_rec *job)
 {
     return (f->state == 0 || f->state == job->state) && text_fits(f->queue, job->queue) &&
-           text_fits(f->owner, job->owner) && text_fits(f->name, job->name) &&
-           tag_fits(f->tag, job->tags) && created_fits(f, job->created_ms);
+           text_fits(f->owner, job->owner) && text_fits(f->team, job->team) &&
+           text_fits(f->name, job->name) && tag_fits(f->tag, job->tags) &&
+           created_fits(f, job->created_ms);
 }
 
 static bool exec_fits(const struct filter *f, const struct exec_rec *exec)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_TEXTS = 7, EXEC_TEXTS = 4, WORKER_TEXTS = 3 };
+enum { JOB_TEXTS = 8, EXEC_TEXTS = 4, WORKER_TEXTS = 3 };
 
 static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
 {
@@ -15,6 +15,7 @@ static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
     ret_texts[4] = &job->spec;
     ret_texts[5] = &job->payload;
     ret_texts[6] = &job->trail;
+    ret_texts[7] = &job->team;
 }
 
 static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
@@ -86,6 +87,14 @@ struct queue_rec *kept_queue(const struct queue_rec *queue)
     return kept;
 }
 
+struct team_rec *kept_team(const struct team_rec *team)
+{
+    struct team_rec *kept = mem_dup(team, sizeof *team);
+    kept->name = kept_text(team->name);
+    kept->changed_by = kept_text(team->changed_by);
+    return kept;
+}
+
 struct rate_rec *kept_rate(const struct rate_rec *rate)
 {
     struct rate_rec *kept = mem_dup(rate, sizeof *rate);
@@ -147,6 +156,15 @@ void kept_queue_free(struct queue_rec *queue)
     kept_text_free(&queue->paused_by);
     kept_text_free(&queue->changed_by);
     free(queue);
+}
+
+void kept_team_free(struct team_rec *team)
+{
+    if (team == NULL)
+        return;
+    kept_text_free(&team->name);
+    kept_text_free(&team->changed_by);
+    free(team);
 }
 
 void kept_rate_free(struct rate_rec *rate)

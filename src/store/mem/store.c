@@ -293,6 +293,10 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
         if (m->queues.slots[i].value != NULL)
             TRY(sink->queue(sink->arg, m->queues.slots[i].value, err));
     }
+    for (size_t i = 0; sink->team != NULL && i < m->teams.cap; i++) {
+        if (m->teams.slots[i].value != NULL)
+            TRY(sink->team(sink->arg, m->teams.slots[i].value, err));
+    }
     for (size_t i = 0; sink->rate != NULL && i < m->rates.cap; i++) {
         if (m->rates.slots[i].value != NULL)
             TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
@@ -385,9 +389,12 @@ static void free_rows(struct mem_store *m)
     kept_worker_free(slot->value);
     for (size_t i = 0; i < m->queues.cap; i++)
         kept_queue_free(m->queues.slots[i].value);
+    for (size_t i = 0; i < m->teams.cap; i++)
+        kept_team_free(m->teams.slots[i].value);
     for (size_t i = 0; i < m->rates.cap; i++)
         kept_rate_free(m->rates.slots[i].value);
     strmap_free(&m->queues);
+    strmap_free(&m->teams);
     for (size_t i = 0; i < m->dependencies.cap; i++)
         free(m->dependencies.slots[i].value);
     for (size_t i = 0; i < m->tally_count; i++)

@@ -54,6 +54,7 @@ static enum rc insert_job(struct db *db, const struct job_change *change, struct
     stmt_text_or_null(&stmt, job->name);
     stmt_text(&stmt, job->queue);
     stmt_text(&stmt, job->owner);
+    stmt_text(&stmt, job->team);
     stmt_text(&stmt, job->tags);
     stmt_i64(&stmt, job->priority);
     stmt_i64(&stmt, job->created_ms);
@@ -73,6 +74,7 @@ static enum rc redefine_job(struct db *db, const struct job_rec *job, struct err
     TRY(stmt_done(&delete, err));
     struct stmt stmt = db_stmt(db, SQL_REDEFINE_JOB);
     stmt_text(&stmt, job->queue);
+    stmt_text(&stmt, job->team);
     stmt_text(&stmt, job->tags);
     stmt_i64(&stmt, job->changed_ms);
     bool apart = bind_document(&stmt, job);
@@ -312,6 +314,16 @@ static enum rc keep_queue(struct db *db, const struct queue_rec *queue, struct e
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_team(struct db *db, const struct team_rec *team, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_TEAM);
+    stmt_text(&stmt, team->name);
+    stmt_i64(&stmt, team->concurrency);
+    stmt_i64(&stmt, team->changed_ms);
+    stmt_text(&stmt, team->changed_by);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_rate(struct db *db, const struct rate_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_RATE : SQL_PUT_RATE);
@@ -466,6 +478,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_worker(db, &delta->workers[i], err));
     for (size_t i = 0; i < delta->queue_count; i++)
         TRY(keep_queue(db, &delta->queues[i], err));
+    for (size_t i = 0; i < delta->team_count; i++)
+        TRY(keep_team(db, &delta->teams[i], err));
     for (size_t i = 0; i < delta->rate_count; i++)
         TRY(keep_rate(db, &delta->rates[i], err));
     for (size_t i = 0; i < delta->alert_count; i++)

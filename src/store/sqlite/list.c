@@ -107,6 +107,7 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
     stmt_i64(&stmt, filter->state);
     stmt_text_or_null(&stmt, filter->queue);
     stmt_text_or_null(&stmt, filter->owner);
+    stmt_text_or_null(&stmt, filter->team);
     stmt_text_or_null(&stmt, tag_line(filter, arena));
     bind_created(&stmt, filter);
     while (jobs.len <= limit) {

@@ -47,6 +47,21 @@ static enum rc load_queues(struct db *db, const struct load_sink *sink, struct e
     }
 }
 
+static enum rc load_teams(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_TEAMS);
+    for (;;) {
+        bool found;
+        struct team_rec team;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_team(&row, &team))
+            TRY(sink->team(sink->arg, &team, err));
+    }
+}
+
 static enum rc load_rates(struct db *db, const struct load_sink *sink, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_RATES);
@@ -136,6 +151,8 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(load_counters(db, sink, err));
     if (sink->queue != NULL)
         TRY(load_queues(db, sink, err));
+    if (sink->team != NULL)
+        TRY(load_teams(db, sink, err));
     if (sink->rate != NULL)
         TRY(load_rates(db, sink, err));
     if (sink->breaker != NULL)

@@ -60,22 +60,22 @@ PRAGMA busy_timeout = 2000;
 -- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.
 -- job_full also knows an end that is written in the newest execution's row.
 CREATE TEMP VIEW job_kept AS
-SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec,
+SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
+    changed_ms, last_exec,
     coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)) AS spec
 FROM job;
 CREATE TEMP VIEW job_full AS
-SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.tags,
-    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms, j.changed_ms,
-    j.last_exec,
+SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.team,
+    j.tags, j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms,
+    j.changed_ms, j.last_exec,
     coalesce(j.spec, (SELECT d.spec FROM document d WHERE d.job_id = j.id)) AS spec,
     coalesce(j.payload, (SELECT d.payload FROM document d WHERE d.job_id = j.id)) AS payload,
     j.trail || coalesce(h.job_step, '') AS trail
 FROM job j
 LEFT JOIN history h ON h.id = j.last_exec AND h.job_state IS NOT NULL AND j.last_exec <> j.told;
 CREATE TEMP VIEW job_row AS
-SELECT id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms, changed_ms,
-    last_exec, spec
+SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
+    changed_ms, last_exec, spec
 FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
@@ -201,10 +201,10 @@ FROM job WHERE id = :id;
 -- ---- a turn's delta
 
 -- name: insert_job
-INSERT INTO job (id, version, state, name, queue, owner, tags, priority, created_ms, finished_ms,
-    last_exec, first_exec, changed_ms, trail, spec, payload)
-VALUES (:id, :version, :state, :name, :queue, :owner, :tags, :priority, :created_ms, :finished_ms,
-    :last_exec, :last_exec, :changed_ms, :step, :spec, :payload);
+INSERT INTO job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
+    finished_ms, last_exec, first_exec, changed_ms, trail, spec, payload)
+VALUES (:id, :version, :state, :name, :queue, :owner, :team, :tags, :priority, :created_ms,
+    :finished_ms, :last_exec, :last_exec, :changed_ms, :step, :spec, :payload);
 
 -- name: insert_document
 INSERT INTO document (job_id, spec, payload) VALUES (:job_id, :spec, :payload);
@@ -224,7 +224,8 @@ WHERE id = :id;
 -- name: redefine_job
 -- Beside update_job, in the same turn: what an edit changes and nothing else does.
 UPDATE job
-SET queue = :queue, tags = :tags, changed_ms = :changed_ms, spec = :spec, payload = :payload
+SET queue = :queue, team = :team, tags = :tags, changed_ms = :changed_ms, spec = :spec,
+    payload = :payload
 WHERE id = :id;
 
 -- name: delete_document
@@ -309,6 +310,10 @@ DELETE FROM worker WHERE id = :id;
 REPLACE INTO queue (name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by)
 VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by, :changed_ms, :changed_by);
 
+-- name: put_team
+REPLACE INTO team (name, concurrency, changed_ms, changed_by)
+VALUES (:name, :concurrency, :changed_ms, :changed_by);
+
 -- name: put_rate
 REPLACE INTO rate (key, next_us, interval_us) VALUES (:key, :next_us, :interval_us);
 
@@ -352,6 +357,9 @@ SELECT kind, queue, state, value FROM counter ORDER BY kind, queue, state;
 -- name: load_queues
 SELECT name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by
 FROM queue ORDER BY name;
+
+-- name: load_teams
+SELECT name, concurrency, changed_ms, changed_by FROM team ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM rate ORDER BY key;
@@ -447,7 +455,8 @@ SELECT r.* FROM (
     ORDER BY id DESC LIMIT :scan_max) w
 CROSS JOIN job_row r ON r.id = w.id
 WHERE (:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
-    AND (:owner IS NULL OR owner = :owner) AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
+    AND (:tag IS NULL OR instr(tags, :tag) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
 
 -- name: edge_jobs
@@ -462,7 +471,8 @@ SELECT r.* FROM (
     ORDER BY id DESC LIMIT :scan_max) w
 CROSS JOIN job_row r ON r.id = w.id
 WHERE (:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
-    AND (:owner IS NULL OR owner = :owner) AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
+    AND (:tag IS NULL OR instr(tags, :tag) > 0)
     AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
 
 -- name: edge_jobs_named

@@ -114,6 +114,7 @@ bool row_job(struct row *row, struct job_rec *ret_job)
     job.name = row_text_or_null(row);
     job.queue = row_text(row);
     job.owner = row_text(row);
+    job.team = row_text(row);
     job.tags = row_text(row);
     job.priority = row_i32(row);
     job.created_ms = row_ms(row);
@@ -203,6 +204,17 @@ bool row_worker(struct row *row, struct worker_rec *ret_worker)
     worker.slots = row_u32(row);
     worker.registered_ms = row_ms(row);
     *ret_worker = worker;
+    return makes_sense(row);
+}
+
+bool row_team(struct row *row, struct team_rec *ret_team)
+{
+    struct team_rec team = {0};
+    team.name = row_text(row);
+    team.concurrency = row_u32(row);
+    team.changed_ms = row_ms(row);
+    team.changed_by = row_text(row);
+    *ret_team = team;
     return makes_sense(row);
 }
 

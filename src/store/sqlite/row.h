@@ -31,6 +31,7 @@ bool row_job(struct row *row, struct job_rec *ret_job);
 bool row_exec(struct row *row, struct exec_rec *ret_exec);
 bool row_attempt(struct row *row, struct attempt_rec *ret_attempt);
 bool row_worker(struct row *row, struct worker_rec *ret_worker);
+bool row_team(struct row *row, struct team_rec *ret_team);
 bool row_queue(struct row *row, struct queue_rec *ret_queue);
 bool row_rate(struct row *row, struct rate_rec *ret_rate);
 /* end, bucket, count and sum_ms of rows that were added up. */
