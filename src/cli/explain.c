@@ -54,6 +54,13 @@ static void print_blockers(struct cli *cli, const struct json *blockers)
     cli_print(buf_str(&out));
 }
 
+static void print_warnings(struct cli *cli, const struct json *warnings)
+{
+    for (size_t i = 0; warnings != NULL && warnings->kind == JSON_ARRAY && i < warnings->count; i++)
+        cli_print_line(arena_printf(&cli->arena, "\nwarning: %.*s",
+                                    STR_ARG(api_text(&warnings->items[i], STR("text")))));
+}
+
 static enum rc explain(struct cli *cli, const void *args, struct err *err)
 {
     (void)args;
@@ -73,6 +80,7 @@ static enum rc explain(struct cli *cli, const void *args, struct err *err)
         cli_print_line(STR(""));
         cli_print_line(api_text(&answer, STR("summary")));
     }
+    print_warnings(cli, json_get(&answer, STR("warnings")));
     return RC_OK;
 }
 

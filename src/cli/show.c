@@ -127,12 +127,21 @@ static void print_transitions(struct cli *cli, const struct json *thing)
                   COUNT_OF(transition_columns));
 }
 
+static void print_warnings(struct cli *cli, const struct json *job)
+{
+    const struct json *warnings = json_get(job, STR("warnings"));
+    for (size_t i = 0; warnings != NULL && warnings->kind == JSON_ARRAY && i < warnings->count; i++)
+        cli_print_line(arena_printf(&cli->arena, "%swarning: %.*s", i == 0 ? "\n" : "",
+                                    STR_ARG(api_text(&warnings->items[i], STR("text")))));
+}
+
 static enum rc show_job(struct cli *cli, const struct json *job, struct str id, struct err *err)
 {
     struct json executions;
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/executions", STR_ARG(id));
     TRY(api_get(cli, path, &executions, err));
     view_print_page(job_lines, COUNT_OF(job_lines), job, &cli->arena);
+    print_warnings(cli, job);
     print_section(cli, "waits for", json_get(job, STR("depends_on")), dependency_columns,
                   COUNT_OF(dependency_columns));
     print_section(cli, "awaited by", json_get(job, STR("dependants")), dependency_columns,

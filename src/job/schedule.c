@@ -147,6 +147,22 @@ bool schedule_next(const struct schedule *s, const struct slot *last, struct slo
     return next_cron(s, &after, ret_slot);
 }
 
+int64_t schedule_interval_ms(const struct schedule *s)
+{
+    struct slot slot;
+    struct slot next;
+    int64_t shortest_ms = 0;
+    if (s->kind == SCHEDULE_EVERY)
+        return s->every_ms;
+    if (!schedule_first(s, &slot))
+        return 0;
+    for (int i = 0; i < SCHEDULE_GAPS && schedule_next(s, &slot, &next); i++, slot = next) {
+        if (shortest_ms == 0 || next.at_ms - slot.at_ms < shortest_ms)
+            shortest_ms = next.at_ms - slot.at_ms;
+    }
+    return shortest_ms;
+}
+
 uint64_t schedule_count(const struct schedule *s, const struct slot *last, int64_t until_ms)
 {
     until_ms = clamp_ms(until_ms);

@@ -61,6 +61,8 @@ bool schedule_first(const struct schedule *s, struct slot *ret_slot);
 bool schedule_after(const struct schedule *s, int64_t from_ms, struct slot *ret_slot);
 /* The slot that follows this one. */
 bool schedule_next(const struct schedule *s, const struct slot *last, struct slot *ret_slot);
+/* The shortest time between two slots of the next few (SCHEDULE_GAPS); 0: there are not two. */
+int64_t schedule_interval_ms(const struct schedule *s);
 /* How many slots follow this one, until_ms included. */
 uint64_t schedule_count(const struct schedule *s, const struct slot *last, int64_t until_ms);
 
@@ -77,6 +79,8 @@ struct misfire {
     int64_t grace_ms; /* what is older than this is fired by no policy */
     uint32_t limit;   /* at least 1 */
 };
+
+enum { SCHEDULE_GAPS = 10 };
 
 enum { SCHEDULE_ON_TIME_MS = 1000 /* a server that is busy is not one that was down */ };
 

@@ -92,6 +92,26 @@ static void cron_slots_lie_behind_the_moment_strictly(void **state)
     assert_int_equal(slot.at_ms, 60000);
 }
 
+static void the_shortest_time_between_slots_is_the_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t interval_ms;
+    } cases[] = {
+        {"*/15 * * * *", 900000},
+        {"0 9 * * MON-FRI", 86400000},
+        {"0,10 3 * * *", 600000},
+        {"@every 90s", 90000},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct schedule s = by_cron(cases[i].text, zone_utc(), at("2026-11-16T00:00:00Z"));
+        assert_int_equal(schedule_interval_ms(&s), cases[i].interval_ms);
+    }
+    struct schedule once = schedule_at(1000);
+    assert_int_equal(schedule_interval_ms(&once), 0);
+}
+
 static void a_cron_of_every_is_an_interval(void **state)
 {
     (void)state;
@@ -349,6 +369,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_interval_does_not_drift),
         cmocka_unit_test(an_interval_that_is_resumed_keeps_its_beat),
         cmocka_unit_test(cron_slots_lie_behind_the_moment_strictly),
+        cmocka_unit_test(the_shortest_time_between_slots_is_the_interval),
         cmocka_unit_test(a_cron_of_every_is_an_interval),
         cmocka_unit_test(a_slot_is_known_by_its_local_time),
         cmocka_unit_test(schedules_end_where_times_cannot_be_written),

@@ -1,19 +1,32 @@
 /* api_explain.c - why a job or an execution does not run. */
 #include "server/api.h"
+#include "server/job_warnings.h"
 #include "wire/explain_json.h"
+#include "wire/spec_json.h"
 
-enum { ANSWER_BYTES_MAX = 1 << 20 };
+/* On a query thread: the engine has said what blocks it, the job's runs tell what else is odd. */
+static void look_explained(struct request *r, struct reader *reader)
+{
+    struct job_rec job;
+    struct spec spec;
+    struct err ignored;
+    struct warning *warnings = NULL;
+    size_t count = 0;
+    r->rc = reader->ops->job(reader, r->cmd.reply.job_id, r->arena, &job, &r->err);
+    if (r->rc == RC_OK && spec_read(job.spec, r->arena, &spec, &ignored) == RC_OK)
+        r->rc = job_warnings_read(reader, job.id, &spec, r->arena, &warnings, &count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    explanation_print(&w, &r->cmd, warnings, count);
+}
 
 static void answer_explained(struct request *r)
 {
-    if (r->cmd.reply.rc != RC_OK) {
+    if (r->cmd.reply.rc != RC_OK)
         request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
-    }
-    r->body = BUF(ANSWER_BYTES_MAX);
-    struct json_writer w = JSON_WRITER(&r->body);
-    explanation_print(&w, &r->cmd);
-    request_answer(r, 200, buf_str(&r->body));
+    else
+        request_to_query(r, look_explained);
 }
 
 void api_job_explain(struct request *r)

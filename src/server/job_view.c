@@ -1,4 +1,5 @@
 #include "server/job_view.h"
+#include "server/job_warnings.h"
 #include "wire/spec_json.h"
 
 /* Of a job with `overlap: queue` the newest ones only wait; the one that runs is behind them. */
@@ -113,7 +114,10 @@ enum rc job_view_read(struct reader *reader, const struct job_rec *job, struct a
                       struct job_view *ret_view, struct err *err)
 {
     struct spec spec;
+    struct warning *warnings;
     *ret_view = (struct job_view){.schedule_text = words(job, arena, &spec)};
+    TRY(job_warnings_read(reader, job->id, &spec, arena, &warnings, &ret_view->warning_count, err));
+    ret_view->warnings = warnings;
     return view_runs(reader, job, spec_recurs(&spec), arena, ret_view, err);
 }
 

@@ -1,5 +1,6 @@
 #include "wire/explain_json.h"
 #include "base/id.h"
+#include "wire/record_json.h"
 
 /* A member that only some kinds have: absent where it means nothing. */
 static void put_known(struct json_writer *w, const char *key, struct str text)
@@ -44,7 +45,8 @@ void blocker_print(struct json_writer *w, const struct blocker *b)
     json_close(w);
 }
 
-void explanation_print(struct json_writer *w, const struct command *cmd)
+void explanation_print(struct json_writer *w, const struct command *cmd,
+                       const struct warning *warnings, size_t warning_count)
 {
     const struct explanation *explanation = cmd->reply.explanation;
     bool has_exec = cmd->reply.exec_id != 0;
@@ -64,5 +66,6 @@ void explanation_print(struct json_writer *w, const struct command *cmd)
     for (size_t i = 0; i < explanation->blocker_count; i++)
         blocker_print(w, &explanation->blockers[i]);
     json_close_array(w);
+    warnings_put(w, warnings, warning_count);
     json_close(w);
 }

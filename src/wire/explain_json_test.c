@@ -11,7 +11,7 @@ static void assert_printed(const struct command *cmd, const char *expected)
 {
     CLEANUP(buf_free) struct buf out = BUF(4096);
     struct json_writer w = JSON_WRITER(&out);
-    explanation_print(&w, cmd);
+    explanation_print(&w, cmd, NULL, 0);
     buf_add_char(&out, '\0');
     assert_string_equal(out.ptr, expected);
 }
@@ -55,7 +55,7 @@ static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
         "{\"kind\":\"rate\",\"text\":\"later\",\"until\":\"2027-01-15T08:00:01.000Z\"},"
         "{\"kind\":\"no_handler\",\"text\":\"nobody\",\"until\":null,\"handler\":\"sms\"},"
         "{\"kind\":\"behind\",\"text\":\"wait\",\"until\":null,\"ahead\":1000,"
-        "\"ahead_is_min\":true}]}");
+        "\"ahead_is_min\":true}],\"warnings\":[]}");
 }
 
 static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **state)
@@ -66,7 +66,8 @@ static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **sta
         .reply = {
             .job_id = 1, .version = 3, .job_state = JOB_CANCELLED, .explanation = &explanation}};
     assert_printed(&cmd, "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
-                         "\"status\":\"cancelled\",\"summary\":\"over\",\"blockers\":[]}");
+                         "\"status\":\"cancelled\",\"summary\":\"over\",\"blockers\":[],"
+                         "\"warnings\":[]}");
 }
 
 static void every_kind_has_a_word_of_its_own(void **state)

@@ -6,6 +6,7 @@
 #include "wire/depends_json.h"
 #include "wire/queue_json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- small parts */
@@ -184,6 +185,41 @@ static void put_job(struct json_writer *w, const struct job_rec *job, const stru
     json_put_when(w, "next_run_at", view->next_run_ms);
 }
 
+/* As people say it: "90s", "1h30m"; what is longer than a minute to the second. */
+static struct str words_ms(char text[WHEN_TEXT_MAX], int64_t ms)
+{
+    return duration_format(text, ms > 60000 ? ms / 1000 * 1000 : ms);
+}
+
+static void put_warning(struct json_writer *w, const struct warning *warning)
+{
+    char sentence[256];
+    char p95[WHEN_TEXT_MAX];
+    char interval[WHEN_TEXT_MAX];
+    struct buf text = {.ptr = sentence, .cap = sizeof sentence, .max = sizeof sentence};
+    buf_printf(&text,
+               "its runs take about %.*s (p95 of the newest %" PRIu64
+               "), longer than the %.*s between two slots",
+               STR_ARG(words_ms(p95, warning->p95_ms)), warning->runs,
+               STR_ARG(words_ms(interval, warning->interval_ms)));
+    json_open(w);
+    json_put_str(w, "code", warning_kind_name(warning->kind));
+    json_put_str(w, "text", buf_str(&text));
+    json_put_int(w, "p95_ms", warning->p95_ms);
+    json_put_int(w, "interval_ms", warning->interval_ms);
+    json_put_int(w, "runs", (int64_t)warning->runs);
+    json_close(w);
+}
+
+void warnings_put(struct json_writer *w, const struct warning *warnings, size_t count)
+{
+    json_key(w, "warnings");
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++)
+        put_warning(w, &warnings[i]);
+    json_close_array(w);
+}
+
 static void put_runs(struct json_writer *w, const struct job_view *view)
 {
     static const struct exec_rec none = {.state = EXEC_NONE};
@@ -220,6 +256,7 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
     put_job(w, job, view);
     put_runs(w, view);
     put_waits(w, view->waits);
+    warnings_put(w, view->warnings, view->warning_count);
     put_transitions(w, job->trail);
     json_raw_members(w, job->spec);
     if (job->payload.len > 0)

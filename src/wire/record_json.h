@@ -6,6 +6,7 @@
 #pragma once
 #include "job/command.h"
 #include "job/log.h"
+#include "job/warning.h"
 #include "wire/json.h"
 
 /* What a job waits for, or did, and what waits for it. */
@@ -25,7 +26,12 @@ struct job_view {
     const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
                                      * counters. NULL: not known */
     const struct job_waits *waits;  /* NULL: none, or not shown */
+    const struct warning *warnings;
+    size_t warning_count;
 };
+
+/* "warnings": [...], as a job and an explanation have it. */
+void warnings_put(struct json_writer *w, const struct warning *warnings, size_t count);
 
 void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 /* For lists: without payload, transitions and what only executions know. */

@@ -124,6 +124,18 @@ static void a_job_is_shown_with_its_definition(void **state)
                               "\"actor\":\"key:admin\",\"reason\":\"say \\\"why\\\"\"}]");
 }
 
+static void what_is_odd_about_a_job_is_told(void **state)
+{
+    (void)state;
+    struct job_rec job = a_job();
+    const struct warning warning = {WARNING_SLOWER_THAN_INTERVAL, 75100, 60000, 100};
+    job_print(&w, &job, &(struct job_view){.warnings = &warning, .warning_count = 1});
+    assert_raw("warnings",
+               "[{\"code\":\"slower_than_interval\",\"text\":\"its runs take about 1m15s "
+               "(p95 of the newest 100), longer than the 1m between two slots\","
+               "\"p95_ms\":75100,\"interval_ms\":60000,\"runs\":100}]");
+}
+
 static void an_unfinished_execution_is_the_current_one(void **state)
 {
     (void)state;
@@ -457,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_job_is_shown_with_its_definition, clear),
+        cmocka_unit_test_setup(what_is_odd_about_a_job_is_told, clear),
         cmocka_unit_test_setup(an_unfinished_execution_is_the_current_one, clear),
         cmocka_unit_test_setup(a_finished_execution_is_not_current, clear),
         cmocka_unit_test_setup(a_job_whose_execution_is_not_known_is_shown_too, clear),
