@@ -4,14 +4,58 @@
 
 #include <stdlib.h>
 
-static struct schedule *own_schedule(const struct job_rec *rec, const struct rules *rules)
+/* Nothing in it is of one job alone. A cron schedule may be older than its job: where that begins
+ * follows from the slot that is ahead. */
+static bool is_common(size_t text_len, const struct rules *rules)
+{
+    const struct schedule *s = rules->schedule;
+    return text_len == 0 && (s == NULL || (s->kind == SCHEDULE_CRON && rules->stagger_ms == 0));
+}
+
+static size_t schedule_bytes(const struct definition *def)
+{
+    return def->schedule == NULL ? 0 : sizeof *def->schedule;
+}
+
+/* All that it says. Bytes that differ by chance would keep two apart that are the same, no more. */
+static struct str key_of(const struct definition *def)
+{
+    const char *from = (const char *)&def->version;
+    return str_of(from, (size_t)(def->tail - from) + schedule_bytes(def));
+}
+
+static void set_schedule(struct definition *def, const struct job_rec *rec,
+                         const struct rules *rules)
 {
     if (rules->schedule == NULL)
-        return NULL;
-    struct schedule *own = mem_dup(rules->schedule, sizeof *own);
-    own->start_ms = rec->created_ms;
-    own->stagger_ms = schedule_stagger_ms(rec->id, rules->stagger_ms);
-    return own;
+        return;
+    def->schedule = (struct schedule *)def->tail;
+    *def->schedule = *rules->schedule;
+    def->schedule->start_ms = def->common ? 0 : rec->created_ms;
+    def->schedule->stagger_ms = schedule_stagger_ms(rec->id, rules->stagger_ms);
+}
+
+static void set_texts(struct definition *def, const struct job_rec *rec, size_t len)
+{
+    struct buf text = {.ptr = def->tail + schedule_bytes(def), .cap = len, .max = len};
+    buf_add(&text, rec->spec);
+    buf_add(&text, rec->payload);
+    def->spec_len = (uint32_t)rec->spec.len;
+    def->payload_len = (uint32_t)rec->payload.len;
+}
+
+/* The one that is there already instead, if there is one. */
+static struct definition *share(struct engine *e, struct definition *take_def)
+{
+    struct definition *same = strmap_get(&e->definitions, key_of(take_def));
+    if (same == NULL) {
+        strmap_put(&e->definitions, key_of(take_def), take_def);
+        return take_def;
+    }
+    ready_leave(&e->ready, take_def->track);
+    free(take_def);
+    same->users++;
+    return same;
 }
 
 struct definition *definition_new(struct engine *e, const struct job_rec *rec,
@@ -22,14 +66,10 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
         return NULL;
     bool keep = rec->spec.len + rec->payload.len <= e->options.keep_bytes_max;
     size_t len = keep ? rec->spec.len + rec->payload.len : 0;
-    struct definition *def = mem_new(sizeof *def + len);
-    if (keep) {
-        struct buf text = {.ptr = def->text, .cap = len, .max = len};
-        buf_add(&text, rec->spec);
-        buf_add(&text, rec->payload);
-        def->spec_len = (uint32_t)rec->spec.len;
-        def->payload_len = (uint32_t)rec->payload.len;
-    }
+    size_t schedule_len = rules->schedule == NULL ? 0 : sizeof *rules->schedule;
+    struct definition *def = mem_new(sizeof *def + schedule_len + len);
+    def->users = 1;
+    def->common = is_common(len, rules);
     def->version = rec->version;
     def->priority = rules->priority;
     def->queue = queue_of(e, rules->queue);
@@ -37,10 +77,11 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     queue_join(e, def->queue, track->lane);
     def->retry = rules->retry;
     def->timeout_ms = rules->timeout_ms;
-    def->schedule = own_schedule(rec, rules);
     def->misfire = rules->misfire;
     def->overlap = rules->overlap;
-    return def;
+    set_schedule(def, rec, rules);
+    set_texts(def, len > 0 ? rec : &(struct job_rec){0}, len);
+    return def->common ? share(e, def) : def;
 }
 
 struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
@@ -55,17 +96,20 @@ struct definition *definition_wanted(struct engine *e, const struct job_rec *rec
 
 void definition_free(struct engine *e, struct definition *def)
 {
+    if (--def->users > 0)
+        return;
+    if (def->common)
+        strmap_remove(&e->definitions, key_of(def));
     ready_leave(&e->ready, def->track);
-    free(def->schedule);
     free(def);
 }
 
 struct str definition_spec(const struct definition *def)
 {
-    return str_of(def->text, def->spec_len);
+    return str_of(def->tail + schedule_bytes(def), def->spec_len);
 }
 
 struct str definition_payload(const struct definition *def)
 {
-    return str_of(def->text + def->spec_len, def->payload_len);
+    return str_of(def->tail + schedule_bytes(def) + def->spec_len, def->payload_len);
 }

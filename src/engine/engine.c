@@ -68,8 +68,8 @@ void engine_free(struct engine *e)
         struct job *job = slot->value;
         for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
             free(CONTAINER_OF(node, struct edge, sibling));
-        free(job->v.def->schedule);
-        free(job->v.def);
+        if (--job->v.def->users == 0)
+            free(job->v.def);
         free(job);
     }
     MAP_EACH(&e->workers, slot) free(slot->value);
@@ -83,6 +83,7 @@ void engine_free(struct engine *e)
     map_free(&e->upstreams);
     strmap_free(&e->queues);
     strmap_free(&e->names);
+    strmap_free(&e->definitions);
     ready_free(&e->ready);
     trades_free(&e->trades);
     heap_free(&e->dues);

@@ -43,20 +43,24 @@ struct queue {
 };
 
 /* What was submitted about a job. It is never changed: an edit puts another one in its place, and
- * undo the old one back. */
+ * undo the old one back. So jobs that were read from the store, and differ in nothing that decides
+ * about them, share one. */
 struct definition {
+    uint32_t users;
+    bool common;               /* is in engine.definitions, by all that follows the next member */
+    struct schedule *schedule; /* behind the struct; NULL: it runs once */
     uint32_t version;
     int32_t priority;
     struct queue *queue;
     struct track *track; /* joined for as long as this lives */
     struct retry retry;
-    int64_t timeout_ms;        /* of an attempt; 0: none */
-    struct schedule *schedule; /* owned; NULL: it runs once */
+    int64_t timeout_ms; /* of an attempt; 0: none */
     struct misfire misfire;
     enum overlap overlap;
     uint32_t spec_len; /* 0: fetch it from the store */
     uint32_t payload_len;
-    char text[]; /* spec and payload, unless they are too large to keep */
+    _Alignas(struct schedule) char tail[]; /* the schedule; spec and payload, unless they are too
+                                            * large to keep */
 };
 
 struct job_values {
@@ -258,6 +262,7 @@ struct engine {
     size_t edge_count;
     struct strmap queues;
     struct strmap names; /* owned: texts that stay */
+    struct strmap definitions; /* those that may be shared */
     struct ready ready;
     struct heap dues;  /* executions that wait, by the wall clock */
     struct heap terms; /* leases and workers, by the boot clock */
@@ -376,6 +381,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
  * be. */
 struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
                                      const struct rules *rules, const char **ret_why);
+/* One job less has it. */
 void definition_free(struct engine *e, struct definition *def);
 struct str definition_spec(const struct definition *def);
 struct str definition_payload(const struct definition *def);

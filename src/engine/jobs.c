@@ -115,7 +115,7 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
     if (def == NULL)
         return refuse(cmd, item, RC_BUSY, why);
     struct slot first = {0};
-    if (def->schedule != NULL && !schedule_first(def->schedule, &first)) {
+    if (def->schedule != NULL && !schedule_after(def->schedule, e->now_ms, &first)) {
         definition_free(e, def);
         return refuse(cmd, item, RC_INVALID, "its schedule has no slot before the year 10000");
     }
