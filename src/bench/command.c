@@ -44,7 +44,7 @@ static const struct opt table[] = {
     {"jobs", 0, OPT_NUMBER, "N", AT(jobs),
      "stop after so many jobs (life 200000, submit 100000, and so on)"},
     {"seconds", 0, OPT_NUMBER, "N", AT(seconds),
-     "stop sending after so long (life 60, submit 10, latency 30), or watch so long (schedules 120)"},
+     "stop after so long (life 60, submit 10, latency 30, schedules 120)"},
     {"backlog", 0, OPT_NUMBER, "N", AT(backlog), "jobs for later that the server has already (0)"},
     {"clients", 0, OPT_NUMBER, "N", AT(clients), "connections of submit (64)"},
     {"batch", 0, OPT_NUMBER, "N", AT(batch), "jobs per request of life (500)"},

@@ -32,7 +32,9 @@ static void print_free(void *arg, uint64_t number, struct buf *out)
 {
     (void)arg;
     (void)number;
-    buf_add(out, STR("{\"handler\":\"" ROLE_HANDLER "\",\"queue\":\"free\",\"description\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}"));
+    buf_add(out, STR("{\"handler\":\"" ROLE_HANDLER "\",\"queue\":\"free\",\"description\":\""
+                     "as long as the names and the numbers of the limits of the others, as nearly "
+                     "as may be in plain words\"}"));
 }
 
 static bool all_called(const void *arg)

@@ -65,7 +65,7 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
     }
     if (def->schedule == NULL || !cmd->edit.replan)
         return def;
-    if (!PLANTED(edit_looks_back))
+    if (!PLANTED(edit_looks_back) && !def->common)
         def->schedule->start_ms = e->now_ms;
     if (schedule_after(def->schedule, e->now_ms, &first))
         return def;

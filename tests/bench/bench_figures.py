@@ -81,6 +81,9 @@ def measure_load():
                at_most=100)
         record("50,000 due in a second, all started after", report["flood"]["all_started_s"], "s",
                2, at_most=2)
+        record("limits that hold nothing back, part of the speed",
+               report["limits"]["part_of_unlimited"], decimals=2, at_least=0.9)
+        record("  jobs/s", report["limits"]["limited_per_s"])
         record("commands, jobs/s", report["commands"]["jobs_per_s"])
         record("  bare fork, exec and wait, runs/s", report["commands"]["bare_per_s"])
         record("  part of the bare rate", report["commands"]["part_of_bare"], decimals=2,

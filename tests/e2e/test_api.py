@@ -216,7 +216,7 @@ def test_idempotency_keys_are_refused_and_not_ignored():
 
 
 def test_parameters_are_never_passed_over():
-    for path in ("/jobs?team=x", "/jobs?job=" + UNKNOWN_JOB, "/jobs?limits=5", "/jobs?=x",
+    for path in ("/jobs?job=" + UNKNOWN_JOB, "/jobs?limits=5", "/jobs?=x",
                  "/executions?owner=admin", "/executions?name=x", "/executions?tag=a:b",
                  "/executions?team=x", f"/jobs/{UNKNOWN_JOB}/executions?job={UNKNOWN_JOB}",
                  f"/jobs/{UNKNOWN_JOB}?expand=all", f"/executions/{UNKNOWN_EXECUTION}?x=1",

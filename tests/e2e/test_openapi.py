@@ -386,7 +386,8 @@ def test_answers_about_jobs_are_as_documented():
     full = {"name": name, "description": "d", "command": ["a"], "payload": {"x": 1}, "env": {"A": "1"},
             "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
             "timeout": "5s", "retry": {"jitter": 0.25, "retry_on": ["killed"]}, "tags": {"k": "v"},
-            "concurrency": {"key": queue, "limit": 1}, "rate": {"key": queue, "limit": 1, "per": "1s"}}
+            "team": queue, "concurrency": {"key": queue, "limit": 1},
+            "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)
     checked(413, "POST", API + "/jobs", {"command": "true", "payload": "x" * (2 << 20)})
@@ -561,16 +562,31 @@ def test_answers_about_queues_are_as_documented():
     checked(200, "GET", API + "/queues?count=true&limit=1")
 
 
+def test_answers_about_teams_are_as_documented():
+    name = next(names)
+    path = f"{API}/teams/{name}"
+    checked(404, "GET", path)
+    checked(404, "PUT", path, {"concurrency": None})
+    checked(200, "PUT", path, {"concurrency": 1})
+    checked(200, "GET", path)
+    checked(400, "PUT", path, {})
+    checked(415, "PUT", path, b"x", headers={"Content-Type": "text/plain"})
+    checked(400, "GET", f"{API}/teams/a%20b")
+    checked(200, "GET", API + "/teams?count=true&limit=1")
+
+
 def test_explanations_are_as_documented():
     queue = next(names)
     limit = {"key": queue, "limit": 1}
-    submit(server, queue=queue, concurrency=limit)
+    checked(200, "PUT", f"{API}/teams/{queue}", {"concurrency": 1})
+    submit(server, queue=queue, concurrency=limit, team=queue)
     worker = Worker(server, queues=[queue], commands=True)
     worker.take()
     checked(200, "POST", f"{API}/queues/{queue}/pause")
-    runs = [submit(server, queue=queue, concurrency=limit) for _ in range(2)]
+    runs = [submit(server, queue=queue, concurrency=limit, team=queue) for _ in range(2)]
     told = checked(200, "GET", f"{API}/jobs/{runs[1][0]}/explain")
-    assert [b["kind"] for b in told["blockers"]] == ["queue_paused", "concurrency", "behind"], told
+    assert [b["kind"] for b in told["blockers"]] == [
+        "queue_paused", "team_limit", "concurrency", "behind"], told
     checked(200, "GET", f"{API}/executions/{runs[1][1]}/explain")
     job_id, _ = submit(server, queue=queue, handler=queue, schedule={"delay": "1h"})
     told = checked(200, "GET", f"{API}/jobs/{job_id}/explain")
@@ -611,6 +627,7 @@ def test_whatever_an_answer_may_have_was_seen():
                  test_answers_about_executions_and_workers_are_as_documented,
                  test_answers_about_schedules_are_as_documented,
                  test_answers_about_queues_are_as_documented,
+                 test_answers_about_teams_are_as_documented,
                  test_explanations_are_as_documented,
                  test_answers_of_the_server_itself_are_as_documented):
         test()
