@@ -104,6 +104,18 @@ void definition_free(struct engine *e, struct definition *def)
     free(def);
 }
 
+struct definition *definition_in_zone(struct engine *e, const struct definition *def,
+                                      const struct zone *zone)
+{
+    size_t len = sizeof *def + schedule_bytes(def) + def->spec_len + def->payload_len;
+    struct definition *same = mem_dup(def, len);
+    same->users = 1;
+    same->schedule = (struct schedule *)same->tail;
+    same->schedule->clock.zone = zone;
+    ready_stay(same->track);
+    return same->common ? share(e, same) : same;
+}
+
 struct str definition_spec(const struct definition *def)
 {
     return str_of(def->tail + schedule_bytes(def), def->spec_len);

@@ -84,6 +84,7 @@ void engine_free(struct engine *e)
     strmap_free(&e->queues);
     strmap_free(&e->names);
     strmap_free(&e->definitions);
+    free(e->zone_news);
     ready_free(&e->ready);
     trades_free(&e->trades);
     heap_free(&e->dues);
@@ -309,6 +310,7 @@ void engine_tick(struct engine *e)
     struct heap_node *node;
     size_t left = e->options.due_max;
     adopt_due(e);
+    zones_renew(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
     for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)

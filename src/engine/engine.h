@@ -125,6 +125,10 @@ void engine_away(struct engine *e);
  * who holds it is told to stop. Between turns. False when it is not in memory. */
 bool engine_drop(struct engine *e, uint64_t exec_id);
 
+/* Everything that goes by `old` goes by `newer` from the next turn on: a zone got other rules. Slots
+ * that are ahead move with them. Both zones must outlive the engine. Between turns. */
+void engine_renew_zone(struct engine *e, const struct zone *old, const struct zone *newer);
+
 /* ---- waiting */
 
 /* How long until the engine wants its next turn even without commands: for a timer, or to look

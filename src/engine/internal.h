@@ -241,6 +241,11 @@ struct touched {
     struct str error;
 };
 
+struct zone_news {
+    const struct zone *old;
+    const struct zone *newer;
+};
+
 /* Everything before this place in the order (due_ms, id) is in memory. */
 struct horizon {
     int64_t due_ms;
@@ -261,7 +266,7 @@ struct engine {
     struct map upstreams; /* job id -> struct upstream, while something waits for it */
     size_t edge_count;
     struct strmap queues;
-    struct strmap names; /* owned: texts that stay */
+    struct strmap names;       /* owned: texts that stay */
     struct strmap definitions; /* those that may be shared */
     struct ready ready;
     struct heap dues;  /* executions that wait, by the wall clock */
@@ -269,6 +274,9 @@ struct engine {
     struct trades trades;
     struct alerts alerts;
     struct horizon horizon;
+    struct zone_news *zone_news; /* owned: for the next turn that can be kept */
+    size_t zone_news_count;
+    bool resettle;           /* what was loaded may have been planned by other rules of its zone */
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
@@ -383,6 +391,9 @@ struct definition *definition_wanted(struct engine *e, const struct job_rec *rec
                                      const struct rules *rules, const char **ret_why);
 /* One job less has it. */
 void definition_free(struct engine *e, struct definition *def);
+/* The same by another zone. */
+struct definition *definition_in_zone(struct engine *e, const struct definition *def,
+                                      const struct zone *zone);
 struct str definition_spec(const struct definition *def);
 struct str definition_payload(const struct definition *def);
 
@@ -447,6 +458,8 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason);
 /* The job has another schedule since now, in the place of old: what has passed of that is skipped,
  * and the first slot of the new one after now is ahead. Never looks back. */
 void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor);
+/* The zone's rules may have changed since the slot was planned: puts it where it belongs now. */
+void slot_resettle(struct engine *e, struct exec *x);
 /* The same schedule, but its runs are due sooner or later after their slots. */
 void slot_shift(struct engine *e, struct job *job, struct str actor);
 /* The slot that is ahead is over without having been due: puts the one after it ahead. */
@@ -460,6 +473,14 @@ struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, 
 struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* What keeps another run from starting, by the job's own rule; NULL: nothing. */
 const struct exec *slot_in_the_way(const struct job *job);
+
+/* ---- renew.c: zones with other rules */
+
+/* Within a turn, before anything that is due: what engine_renew_zone said, and, after a start, a look
+ * at everything that was loaded. */
+void zones_renew(struct engine *e);
+/* That turn was committed. */
+void zones_renewed(struct engine *e);
 
 /* ---- depends.c: jobs that wait for other jobs */
 

@@ -114,6 +114,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->turn = turn_floor;
+    e->resettle = true;
     id_raise_floor(&e->ids, id_floor);
     /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
     e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
@@ -171,8 +172,10 @@ struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err
     if (x != NULL)
         return x;
     x = take_exec(e, rec, err);
-    if (x != NULL)
+    if (x != NULL) {
         touch_new(e, THING_EXEC, x, true);
+        slot_resettle(e, x);
+    }
     return x;
 }
 
@@ -297,6 +300,8 @@ static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_m
 
 int64_t engine_wait_ms(const struct engine *e, struct moment now)
 {
+    if (e->zone_news_count > 0)
+        return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
     wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);
     wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);

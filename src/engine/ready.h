@@ -73,6 +73,11 @@ void ready_free(struct ready *r);
  * more than lanes_max. Whoever joins leaves once. */
 struct track *ready_join(struct ready *r, const struct rules *rules, size_t lanes_max);
 void ready_leave(struct ready *r, struct track *track);
+/* One more of those who joined; the same as joining again. */
+static inline void ready_stay(struct track *track)
+{
+    track->members++;
+}
 
 void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id);

@@ -40,7 +40,7 @@ static void count_exec(struct engine *e, const struct exec *x, enum exec_state b
 static bool was_edited(const struct job *job)
 {
     const struct touched *t = job->touched;
-    return t != NULL && t->stored && t->before.job.def != job->v.def;
+    return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
 }
 
 static struct job_change job_changed(struct engine *e, const struct touched *t)
@@ -84,6 +84,12 @@ static enum change_kind exec_change_kind(const struct touched *t)
     return final ? CHANGE_RECORD : CHANGE_INSERT;
 }
 
+static bool has_moved(const struct touched *t)
+{
+    const struct exec_values *before = &t->before.exec;
+    return before->slot_ms != t->exec->v.slot_ms || before->nominal_ms != t->exec->v.nominal_ms;
+}
+
 static struct exec_change exec_changed(struct engine *e, const struct touched *t)
 {
     const struct exec *x = t->exec;
@@ -92,7 +98,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
     count_exec(e, x, t->before.exec.state);
     return (struct exec_change){
         .kind = exec_change_kind(t),
-        .moved = t->stored && was_edited(x->job),
+        .moved = t->stored && (was_edited(x->job) || has_moved(t)),
         .exec =
             {
                 .id = x->id,

@@ -308,6 +308,19 @@ void slot_replan(struct engine *e, struct job *job, const struct schedule *old, 
         skip(e, x, reason);
 }
 
+void slot_resettle(struct engine *e, struct exec *x)
+{
+    const struct job *job = x->job;
+    struct slot to;
+    if (x->v.state != EXEC_SCHEDULED || x->origin != ORIGIN_SLOT || x->v.slot_ms <= e->now_ms)
+        return; /* what is due is due */
+    struct slot ahead = slot_of(x);
+    if (!schedule_resettle(job->v.def->schedule, &ahead, replan_from_ms(e, job, x), &to))
+        return;
+    if (to.at_ms != ahead.at_ms || to.nominal_ms != ahead.nominal_ms)
+        move_ahead(e, x, &to, SERVER, STR("the rules of its time zone were changed"));
+}
+
 void slot_shift(struct engine *e, struct job *job, struct str actor)
 {
     struct exec *x = slot_ahead(job);

@@ -147,6 +147,33 @@ bool schedule_next(const struct schedule *s, const struct slot *last, struct slo
     return next_cron(s, &after, ret_slot);
 }
 
+/* What follows real time is known by its moment: it stays while that is one of its slots. */
+static bool resettle_real_time(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
+                               struct slot *ret_slot)
+{
+    return (schedule_after(s, ahead->at_ms - 1, ret_slot) && ret_slot->at_ms == ahead->at_ms) ||
+           schedule_after(s, from_ms, ret_slot);
+}
+
+bool schedule_resettle(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
+                       struct slot *ret_slot)
+{
+    *ret_slot = *ahead;
+    if (s->kind != SCHEDULE_CRON)
+        return true;
+    if (s->cron.real_time)
+        return resettle_real_time(s, ahead, from_ms, ret_slot);
+    int64_t nominal_s = floor_s(ahead->nominal_ms);
+    struct zone_moments m = zone_from_local(s->clock.zone, nominal_s);
+    bool second = ahead->again && s->clock.fold == CRON_FOLD_BOTH; /* the first was kept */
+    struct cron_slot after = {
+        .at_s = (second ? m.last_s : m.first_s - 2 * 86400) - 1, /* before any gap it may be in */
+        .nominal_s = second ? nominal_s : nominal_s - 1,
+        .again = !second,
+    };
+    return next_cron(s, &after, ret_slot);
+}
+
 int64_t schedule_interval_ms(const struct schedule *s)
 {
     struct slot slot;

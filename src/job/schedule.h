@@ -46,6 +46,12 @@ struct schedule schedule_cron(int64_t made_ms, const struct cron *cron,
 enum rc schedule_zone_name(struct str prefix, struct str timezone, struct str *ret_name,
                            struct err *err);
 
+/* Where the slot that is ahead belongs by the rules that its zone has now: a promise stays the one
+ * that it is and moves with its time of day, and what follows real time goes on after from_ms. The
+ * same slot when nothing changed. False when there is none any more. */
+bool schedule_resettle(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
+                       struct slot *ret_slot);
+
 /* The share of a job in a stagger of that length: 0 to stagger_ms - 1, by a hash of its id, the same
  * for every slot and on every server. */
 int64_t schedule_stagger_ms(uint64_t job_id, int64_t stagger_ms);

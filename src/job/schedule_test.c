@@ -112,6 +112,57 @@ static void the_shortest_time_between_slots_is_the_interval(void **state)
     assert_int_equal(schedule_interval_ms(&once), 0);
 }
 
+/* Slot by slot over two years, in a zone with gaps and folds: nothing moves when nothing changed. */
+static void a_slot_stays_where_it_is_while_its_zone_does(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"30 2 * * *", "0,15,30,45 1-3 * * *", "*/20 * * * *",
+                                        "0 0 29 2 *", "5 0 * * SUN"};
+    struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    for (size_t i = 0; i < COUNT_OF(texts) * 3; i++) {
+        struct schedule s = by_cron(texts[i / 3], zone, at("2026-01-01T00:00:00Z"));
+        s.clock.fold = (enum cron_fold)(i % 3);
+        struct slot slot = first_of(&s);
+        for (int k = 0; k < 3000 && slot.at_ms < at("2028-01-01T00:00:00Z"); k++) {
+            struct slot to;
+            assert_true(schedule_resettle(&s, &slot, slot.at_ms - 1000, &to));
+            assert_int_equal(to.at_ms, slot.at_ms);
+            assert_int_equal(to.nominal_ms, slot.nominal_ms);
+            slot = next_of(&s, &slot);
+        }
+    }
+    zone_free(zone);
+}
+
+/* Summer time is given up: three o'clock is an hour later than it was promised. */
+static void a_promise_moves_with_its_time_of_day(void **state)
+{
+    (void)state;
+    struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    struct schedule s = by_cron("0 3 * * *", zone, at("2026-07-01T12:00:00Z"));
+    struct slot slot = first_of(&s);
+    struct slot to;
+    assert_int_equal(slot.at_ms, at("2026-07-02T01:00:00Z"));
+    s.clock.zone = zone_utc();
+    assert_true(schedule_resettle(&s, &slot, at("2026-07-01T12:00:00Z"), &to));
+    assert_int_equal(to.at_ms, at("2026-07-02T03:00:00Z"));
+    assert_int_equal(to.nominal_ms, slot.nominal_ms);
+    zone_free(zone);
+}
+
+static void what_follows_real_time_goes_on_from_now(void **state)
+{
+    (void)state;
+    struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    struct schedule s = by_cron("* 3 * * *", zone, at("2026-07-01T12:00:00Z"));
+    struct slot slot = first_of(&s);
+    struct slot to;
+    s.clock.zone = zone_utc();
+    assert_true(schedule_resettle(&s, &slot, at("2026-07-01T12:00:00Z"), &to));
+    assert_int_equal(to.at_ms, at("2026-07-02T03:00:00Z"));
+    zone_free(zone);
+}
+
 static void a_cron_of_every_is_an_interval(void **state)
 {
     (void)state;
@@ -370,6 +421,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_interval_that_is_resumed_keeps_its_beat),
         cmocka_unit_test(cron_slots_lie_behind_the_moment_strictly),
         cmocka_unit_test(the_shortest_time_between_slots_is_the_interval),
+        cmocka_unit_test(a_slot_stays_where_it_is_while_its_zone_does),
+        cmocka_unit_test(a_promise_moves_with_its_time_of_day),
+        cmocka_unit_test(what_follows_real_time_goes_on_from_now),
         cmocka_unit_test(a_cron_of_every_is_an_interval),
         cmocka_unit_test(a_slot_is_known_by_its_local_time),
         cmocka_unit_test(schedules_end_where_times_cannot_be_written),

@@ -1,6 +1,8 @@
 #include "loop/zones.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/vec.h"
+#include "loop/clock.h"
 #include "loop/file.h"
 
 #include <errno.h>
@@ -10,6 +12,10 @@
 #include <sys/stat.h>
 
 #define DIR_DEFAULT "/usr/share/zoneinfo"
+
+/* Somebody may have been handed the old zone right before the first time, and begun something with it
+ * right after. */
+enum { TELL_TIMES = 2 };
 
 /* What tells one version of a file from the next: packages replace files, they do not edit them. */
 struct version {
@@ -23,12 +29,15 @@ struct entry {
     struct entry *older; /* owned: versions that were handed out before */
     struct zone *zone;   /* owned */
     struct version version;
-    char *name; /* owned */
+    int64_t looked_us;
+    unsigned told; /* how often, that there is a newer one */
+    char *name;    /* owned */
 };
 
 struct zones {
     pthread_mutex_t lock;
-    char *dir;             /* owned */
+    char *dir; /* owned */
+    int64_t trust_us;
     struct strmap by_name; /* -> struct entry, owned */
 };
 
@@ -133,20 +142,30 @@ static enum rc read_zone(const char *path, struct zone **ret_zone, struct err *e
     return RC_OK;
 }
 
-static enum rc find_locked(struct zones *zones, const char *path, struct str name,
+static enum rc find_locked(struct zones *zones, const char *path, struct str name, int64_t trust_us,
                            const struct zone **ret_zone, struct err *err)
 {
     struct entry *entry = strmap_get(&zones->by_name, name);
     struct version version = {0};
     struct zone *zone = NULL;
+    int64_t now_us = clock_mono_us();
+    if (entry != NULL && now_us - entry->looked_us < trust_us) {
+        *ret_zone = entry->zone;
+        return RC_OK;
+    }
     TRY(look(zones, path, name, &version, err));
     if (entry != NULL && same_version(&entry->version, &version)) {
+        entry->looked_us = now_us;
         *ret_zone = entry->zone;
         return RC_OK;
     }
     TRY(read_zone(path, &zone, err));
     struct entry *newer = MEM_NEW(struct entry);
-    *newer = (struct entry){entry, zone, version, mem_dup(name.ptr, name.len)};
+    *newer = (struct entry){.older = entry,
+                            .zone = zone,
+                            .version = version,
+                            .looked_us = now_us,
+                            .name = mem_dup(name.ptr, name.len)};
     if (entry != NULL) /* its name is the key, which goes with the newest */
         strmap_remove(&zones->by_name, name);
     strmap_put(&zones->by_name, str_of(newer->name, name.len), newer);
@@ -166,7 +185,66 @@ enum rc zones_find(struct zones *zones, struct str name, const struct zone **ret
     }
     const char *path = arena_printf(&arena, "%s/%.*s", zones->dir, STR_ARG(name)).ptr;
     pthread_mutex_lock(&zones->lock);
-    enum rc rc = find_locked(zones, path, name, ret_zone, err);
+    enum rc rc = find_locked(zones, path, name, zones->trust_us, ret_zone, err);
     pthread_mutex_unlock(&zones->lock);
     return rc;
+}
+
+void zones_trust_ms(struct zones *zones, int64_t ms)
+{
+    zones->trust_us = ms * 1000;
+}
+
+/* ---- what changed */
+
+struct news {
+    const struct zone *old;
+    const struct zone *newer;
+};
+
+struct news_list {
+    struct news *items;
+    size_t len;
+    size_t cap;
+};
+
+static void add_news(struct arena *arena, struct news_list *list, struct entry *newest)
+{
+    for (struct entry *entry = newest->older; entry != NULL; entry = entry->older) {
+        if (entry->told == TELL_TIMES)
+            continue;
+        entry->told++;
+        *VEC_PUSH(arena, list) = (struct news){entry->zone, newest->zone};
+    }
+}
+
+/* Reading a newer one moves entries within the map: so the names are taken first. */
+static void refresh_locked(struct zones *zones, struct arena *arena, struct news_list *list)
+{
+    size_t count = 0;
+    struct str *names = ARENA_ARRAY(arena, struct str, zones->by_name.len);
+    for (size_t i = 0; i < zones->by_name.cap; i++) {
+        if (zones->by_name.slots[i].value != NULL)
+            names[count++] = arena_str(arena, zones->by_name.slots[i].key);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct zone *ignored;
+        struct err err;
+        const char *path = arena_printf(arena, "%s/%.*s", zones->dir, STR_ARG(names[i])).ptr;
+        (void)find_locked(zones, path, names[i], 0, &ignored, &err);
+        add_news(arena, list, strmap_get(&zones->by_name, names[i]));
+    }
+}
+
+void zones_refresh(struct zones *zones,
+                   void (*on_newer)(void *arg, const struct zone *old, const struct zone *newer),
+                   void *arg)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct news_list list = {0};
+    pthread_mutex_lock(&zones->lock);
+    refresh_locked(zones, &arena, &list);
+    pthread_mutex_unlock(&zones->lock);
+    for (size_t i = 0; i < list.len; i++)
+        on_newer(arg, list.items[i].old, list.items[i].newer);
 }

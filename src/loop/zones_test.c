@@ -173,6 +173,59 @@ static void remove_files(void)
         remove(path_of(names[i]));
 }
 
+struct heard {
+    const struct zone *old;
+    const struct zone *newer;
+    size_t times;
+};
+
+static void hear(void *arg, const struct zone *old, const struct zone *newer)
+{
+    struct heard *heard = arg;
+    *heard = (struct heard){old, newer, heard->times + 1};
+}
+
+static void a_changed_file_is_told_of_to_who_has_the_old_zone(void **state)
+{
+    (void)state;
+    struct zones *zones = zones_new(dir);
+    const struct zone *old;
+    struct heard heard = {0};
+    put_zone("Test/Moving", 3600);
+    assert_int_equal(zones_find(zones, STR("Test/Moving"), &old, NULL), RC_OK);
+    zones_refresh(zones, hear, &heard);
+    assert_int_equal(heard.times, 0);
+    put_zone("Test/Moving", 7200);
+    for (int i = 0; i < 3; i++)
+        zones_refresh(zones, hear, &heard);
+    assert_int_equal(heard.times, 2); /* and not for ever */
+    assert_ptr_equal(heard.old, old);
+    assert_int_equal(zone_span(heard.newer, 0).offset_s, 7200);
+    unlink(path_of("Test/Moving"));
+    zones_refresh(zones, hear, &heard);
+    assert_int_equal(heard.times, 2);
+    zones_free(zones);
+}
+
+static void a_file_that_was_just_looked_at_can_be_trusted(void **state)
+{
+    (void)state;
+    struct zones *zones = zones_new(dir);
+    const struct zone *first;
+    const struct zone *second;
+    zones_trust_ms(zones, 3600 * 1000);
+    put_zone("Test/Moving", 3600);
+    assert_int_equal(zones_find(zones, STR("Test/Moving"), &first, NULL), RC_OK);
+    put_zone("Test/Moving", 7200);
+    assert_int_equal(zones_find(zones, STR("Test/Moving"), &second, NULL), RC_OK);
+    assert_ptr_equal(first, second);
+    struct heard heard = {0};
+    zones_refresh(zones, hear, &heard);
+    assert_int_equal(heard.times, 1);
+    unlink(path_of("Test/Moving"));
+    zones_free(zones);
+}
+
 int main(void)
 {
     if (mkdtemp(dir) == NULL || mkdir(path_of("Test"), 0700) != 0)
@@ -180,6 +233,8 @@ int main(void)
     put_zone("Test/Town", 3600);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_zone_is_read_once_and_kept),
+        cmocka_unit_test(a_changed_file_is_told_of_to_who_has_the_old_zone),
+        cmocka_unit_test(a_file_that_was_just_looked_at_can_be_trusted),
         cmocka_unit_test(a_zone_whose_file_changed_is_read_again),
         cmocka_unit_test(names_do_not_leave_the_directory),
         cmocka_unit_test(unknown_zones_and_directories_are_refused),

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "loop/zones.h"
 #include "server/outage.h"
 #include "server/tail.h"
 #include "server/turn.h"
@@ -29,7 +30,8 @@ struct decider {
     struct turn turn;
     struct list waiting; /* requests (mail) that no turn has taken yet */
     struct outage outage;
-    int64_t next_look_us; /* at the files of the store */
+    int64_t next_look_us;  /* at the files of the store */
+    int64_t next_zones_us; /* at those of time zones */
     atomic_bool failed;
 };
 
@@ -252,6 +254,23 @@ static void look_after_store(struct decider *d)
         begin_outage(d, &err);
 }
 
+static void renew_zone(void *arg, const struct zone *old, const struct zone *newer)
+{
+    struct decider *d = arg;
+    log_info("a time zone has other rules now; schedules follow", NULL);
+    engine_renew_zone(d->turn.engine, old, newer);
+}
+
+/* tzdata is updated under running servers: schedules must not go by yesterday's law. */
+static void look_after_zones(struct decider *d)
+{
+    int64_t now_us = clock_mono_us();
+    if (now_us < d->next_zones_us)
+        return;
+    d->next_zones_us = now_us + (int64_t)d->server->options->tzdata_look_ms * 1000;
+    zones_refresh(d->server->zones, renew_zone, d);
+}
+
 static int64_t wanted_ms(const struct decider *d)
 {
     return engine_wait_ms(d->turn.engine, clock_now());
@@ -274,6 +293,7 @@ static void decide(void *arg)
     while (wait(d) && !atomic_load(&d->failed)) {
         mailbox_take_all(d->box, &d->waiting);
         look_after_store(d);
+        look_after_zones(d);
         if (!list_empty(&d->waiting) || d->outage.on || wanted_ms(d) == 0)
             step(d);
     }

@@ -72,6 +72,7 @@ struct server_options {
 
     /* Times. */
     uint64_t lease_ms;           /* a worker unheard of for this long loses what it ran */
+    uint64_t tzdata_look_ms;     /* how often to see whether time zones have other rules */
     uint64_t outage_grace_ms;    /* leases are renewed so long while the store takes nothing */
     uint64_t forget_ms;          /* a worker without runs, silent for this long, is forgotten */
     uint64_t park_ms;            /* longest a worker's poll waits for work */

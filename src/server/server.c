@@ -24,7 +24,8 @@
 
 enum {
     WATCH_MS = 200,
-    FILES_RESERVED = 256, /* databases, loops, and clients over the limit who are being told so */
+    ZONES_TRUST_MS = 1000, /* a start asks for the zone of every schedule */
+    FILES_RESERVED = 256,  /* databases, loops, and clients over the limit who are being told so */
 };
 
 struct process {
@@ -120,6 +121,7 @@ static enum rc start(struct process *p, struct err *err)
                           err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
+    zones_trust_ms(s->zones, ZONES_TRUST_MS);
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));

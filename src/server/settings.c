@@ -65,6 +65,7 @@ static const struct setting settings_table[] = {
     NUMBER(lost_max, "3", 1, 10000, "an execution whose worker was lost so often is quarantined"),
     TIME(retry_after_max_ms, "1d", 0, 365 * DAY, "most that a worker may put off a retry"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
+    TIME(tzdata_look_ms, "60s", 1, DAY, "how often to look whether time zones have other rules"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
     TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),
     NUMBER(breaker_percent, "50", 0, 100, "so many calls failed: a target is left alone; 0: never"),
