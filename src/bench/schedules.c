@@ -1,5 +1,5 @@
 #include "bench/schedules.h"
-#include "bench/tally.h"
+#include "bench/muster.h"
 #include "loop/clock.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ enum {
 
 struct watch {
     struct schedules *seen;
-    struct tally tally;
+    struct muster muster;
 };
 
 /* Numbers are told from 1 on, so that 0 can mean none. */
@@ -29,7 +29,7 @@ static void print_job(void *arg, uint64_t number, struct buf *out)
 static void on_note(void *arg, const struct note *note)
 {
     struct watch *w = arg;
-    if (note->number == 0 || !tally_add(&w->tally, note->number - 1, (int64_t)note->slot_ms))
+    if (note->number == 0 || !muster_add(&w->muster, note->number - 1, (int64_t)note->slot_ms))
         return;
     hist_add(&w->seen->late_us, note->start_us);
     w->seen->ended_us = clock_mono_us();
@@ -37,7 +37,7 @@ static void on_note(void *arg, const struct note *note)
 
 static bool is_over(const void *arg)
 {
-    const struct tally *t = &((const struct watch *)arg)->tally;
+    const struct muster *t = &((const struct watch *)arg)->muster;
     return t->told == t->jobs * t->periods ||
            clock_wall_ms() > t->from_ms + t->periods * t->period_ms + PATIENCE_MS;
 }
@@ -46,15 +46,15 @@ static enum rc watch(struct stage *stage, const struct schedules_plan *plan, str
                      struct err *err)
 {
     int64_t from_ms = ((clock_wall_ms() + LEAD_MS) / MINUTE_MS + 1) * MINUTE_MS;
-    struct watch w = {seen, tally_new(seen->load.jobs, plan->minutes, from_ms, MINUTE_MS)};
+    struct watch w = {seen, muster_new(seen->load.jobs, plan->minutes, from_ms, MINUTE_MS)};
     stage_listen(stage, on_note, &w);
     enum rc rc = stage_wait(stage, is_over, &w, "slots to be run", err);
     if (rc == RC_OK) /* what it does until its end is watched, too */
         rc = stage_drain(stage, err);
     stage_listen(stage, NULL, NULL);
     if (rc == RC_OK)
-        rc = tally_check(&w.tally, err);
-    tally_free(&w.tally);
+        rc = muster_check(&w.muster, err);
+    muster_free(&w.muster);
     return rc;
 }
 

@@ -525,30 +525,52 @@ static void edit(struct world *w)
     net_send(w, call);
 }
 
+static void pause_job(struct world *w)
+{
+    uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
+    if (w->scene.pauses)
+        send_target(w, CMD_PAUSE_JOB, job, "pauses", job_label(w, job));
+}
+
+static void resume_job(struct world *w)
+{
+    uint64_t job = some_paused(w);
+    send_target(w, CMD_RESUME_JOB, job, "resumes", job_label(w, job));
+}
+
+static void trigger_job(struct world *w)
+{
+    uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
+    send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
+}
+
+static void cancel_recurring(struct world *w)
+{
+    uint64_t job = some_recurring(w);
+    send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
+}
+
+/* What somebody may do besides, and how often beside the others. */
+static const struct {
+    uint32_t weight;
+    void (*act)(struct world *w);
+} acts[] = {
+    {40, pause_job},        {50, resume_job},           {50, trigger_job},
+    {30, cancel_recurring}, {110, run_cancelled_again}, {10, reset_breaker},
+    {10, mark_alert},       {60, change_queue},         {30, change_team},
+};
+
 /* Somebody changes when things run. */
 static void meddle(struct world *w)
 {
-    uint64_t dice = pick(w, 39);
-    uint64_t job = pick(w, 3) == 0 ? some_job(w) : some_recurring(w);
-    uint64_t paused = some_paused(w);
-    if (dice < 4 && w->scene.pauses)
-        send_target(w, CMD_PAUSE_JOB, job, "pauses", job_label(w, job));
-    else if (dice < 9)
-        send_target(w, CMD_RESUME_JOB, paused, "resumes", job_label(w, paused));
-    else if (dice < 14)
-        send_target(w, CMD_TRIGGER_JOB, job, "runs now", job_label(w, job));
-    else if (dice < 17)
-        send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
-    else if (dice < 28)
-        run_cancelled_again(w);
-    else if (dice < 29)
-        reset_breaker(w);
-    else if (dice < 30)
-        mark_alert(w);
-    else if (dice < 36)
-        change_queue(w);
-    else
-        change_team(w);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < COUNT_OF(acts); i++)
+        sum += acts[i].weight;
+    uint64_t dice = pick(w, sum);
+    size_t at = 0;
+    while (dice >= acts[at].weight)
+        dice -= acts[at++].weight;
+    acts[at].act(w);
 }
 
 void client_tidy_up(struct world *w)

@@ -1,12 +1,12 @@
-#include "bench/tally.h"
+#include "bench/muster.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct tally tally_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t period_ms)
+struct muster muster_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t period_ms)
 {
-    return (struct tally){
+    return (struct muster){
         .jobs = jobs,
         .periods = periods,
         .from_ms = from_ms,
@@ -15,13 +15,13 @@ struct tally tally_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t
     };
 }
 
-void tally_free(struct tally *t)
+void muster_free(struct muster *t)
 {
     free(t->times);
-    *t = (struct tally){0};
+    *t = (struct muster){0};
 }
 
-bool tally_add(struct tally *t, uint64_t job, int64_t slot_ms)
+bool muster_add(struct muster *t, uint64_t job, int64_t slot_ms)
 {
     if (job >= t->jobs || slot_ms < t->from_ms)
         return false;
@@ -34,7 +34,7 @@ bool tally_add(struct tally *t, uint64_t job, int64_t slot_ms)
     return true;
 }
 
-enum rc tally_check(const struct tally *t, struct err *err)
+enum rc muster_check(const struct muster *t, struct err *err)
 {
     uint64_t doubled = 0;
     uint64_t expected = t->jobs * t->periods;

@@ -1,4 +1,4 @@
-/* tally.h - which slots of which jobs were run, as the runs themselves tell.
+/* muster.h - which slots of which jobs were run, as the runs themselves tell.
  *
  * Jobs with a number each, all with the same period, are watched for some whole periods: a window.
  * Within it every slot of every job must be told exactly once; what is told of slots outside of it
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tally {
+struct muster {
     uint64_t jobs;
     uint32_t periods;
     int64_t from_ms; /* where the window begins */
@@ -18,10 +18,10 @@ struct tally {
     uint8_t *times; /* owned: how often, by period and job */
 };
 
-struct tally tally_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t period_ms);
-void tally_free(struct tally *t);
+struct muster muster_new(uint64_t jobs, uint32_t periods, int64_t from_ms, int64_t period_ms);
+void muster_free(struct muster *t);
 
 /* True when the slot lies in the window. Jobs are counted from 0. */
-bool tally_add(struct tally *t, uint64_t job, int64_t slot_ms);
+bool muster_add(struct muster *t, uint64_t job, int64_t slot_ms);
 /* RC_CORRUPT, with how many are missing and doubled, unless each was told exactly once. */
-enum rc tally_check(const struct tally *t, struct err *err);
+enum rc muster_check(const struct muster *t, struct err *err);

@@ -1,4 +1,4 @@
-#include "bench/tally.h"
+#include "bench/muster.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,12 +8,12 @@
 
 enum { JOBS = 3, PERIODS = 2, FROM_MS = 60000, PERIOD_MS = 60000 };
 
-static struct tally told_all(void)
+static struct muster told_all(void)
 {
-    struct tally t = tally_new(JOBS, PERIODS, FROM_MS, PERIOD_MS);
+    struct muster t = muster_new(JOBS, PERIODS, FROM_MS, PERIOD_MS);
     for (int64_t slot_ms = FROM_MS; slot_ms < FROM_MS + PERIODS * PERIOD_MS; slot_ms += PERIOD_MS) {
         for (uint64_t job = 0; job < JOBS; job++)
-            assert_true(tally_add(&t, job, slot_ms + (int64_t)job * 1000));
+            assert_true(muster_add(&t, job, slot_ms + (int64_t)job * 1000));
     }
     return t;
 }
@@ -22,43 +22,43 @@ static void every_slot_told_once_is_right(void **state)
 {
     (void)state;
     struct err err;
-    struct tally t = told_all();
-    assert_int_equal(tally_check(&t, &err), RC_OK);
-    tally_free(&t);
+    struct muster t = told_all();
+    assert_int_equal(muster_check(&t, &err), RC_OK);
+    muster_free(&t);
 }
 
 static void a_slot_that_is_missing_is_found(void **state)
 {
     (void)state;
     struct err err;
-    struct tally t = tally_new(1, 2, FROM_MS, PERIOD_MS);
-    assert_true(tally_add(&t, 0, FROM_MS));
-    assert_int_equal(tally_check(&t, &err), RC_CORRUPT);
+    struct muster t = muster_new(1, 2, FROM_MS, PERIOD_MS);
+    assert_true(muster_add(&t, 0, FROM_MS));
+    assert_int_equal(muster_check(&t, &err), RC_CORRUPT);
     assert_string_equal(err.text, "of 2 slots 1 were not run and 0 more than once");
-    tally_free(&t);
+    muster_free(&t);
 }
 
 static void a_slot_that_is_doubled_is_found(void **state)
 {
     (void)state;
     struct err err;
-    struct tally t = told_all();
-    assert_true(tally_add(&t, 1, FROM_MS + 1000));
-    assert_int_equal(tally_check(&t, &err), RC_CORRUPT);
+    struct muster t = told_all();
+    assert_true(muster_add(&t, 1, FROM_MS + 1000));
+    assert_int_equal(muster_check(&t, &err), RC_CORRUPT);
     assert_string_equal(err.text, "of 6 slots 0 were not run and 1 more than once");
-    tally_free(&t);
+    muster_free(&t);
 }
 
 static void what_lies_outside_of_the_window_does_not_count(void **state)
 {
     (void)state;
     struct err err;
-    struct tally t = told_all();
-    assert_false(tally_add(&t, 0, FROM_MS - 1));
-    assert_false(tally_add(&t, 0, FROM_MS + PERIODS * PERIOD_MS));
-    assert_false(tally_add(&t, JOBS, FROM_MS));
-    assert_int_equal(tally_check(&t, &err), RC_OK);
-    tally_free(&t);
+    struct muster t = told_all();
+    assert_false(muster_add(&t, 0, FROM_MS - 1));
+    assert_false(muster_add(&t, 0, FROM_MS + PERIODS * PERIOD_MS));
+    assert_false(muster_add(&t, JOBS, FROM_MS));
+    assert_int_equal(muster_check(&t, &err), RC_OK);
+    muster_free(&t);
 }
 
 int main(void)
