@@ -118,7 +118,7 @@ OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 ifeq ($(VARIANT),plants)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/mem/% wire/json% wire/fields% \
           wire/problem% wire/spec% wire/depends% loop/file% loop/zones% server/rules% server/turn% \
-          server/untangle% worker/holdings%),$(OBJS))
+          server/untangle% worker/holdings% loop/clock%),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
 FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
