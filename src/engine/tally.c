@@ -57,6 +57,7 @@ static void add_exec(struct engine *e, struct rows *rows, const struct touched *
 {
     const struct exec *x = t->exec;
     const struct job *job = x->job;
+    const struct limit *team = job->v.def->track->bars[BAR_TEAM].limit;
     int64_t took_ms = x->v.finished_ms - x->v.started_ms;
     struct tally row = {
         .scope = TALLY_ALL,
@@ -73,6 +74,11 @@ static void add_exec(struct engine *e, struct rows *rows, const struct touched *
     if (job->owner.len > 0) {
         row.scope = TALLY_OWNER;
         row.key = job->owner;
+        add_row(rows, &row);
+    }
+    if (team != NULL) {
+        row.scope = TALLY_TEAM;
+        row.key = team->key;
         add_row(rows, &row);
     }
     if (job->v.def->schedule != NULL) {

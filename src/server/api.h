@@ -19,8 +19,8 @@ request_step api_schedule_preview;                                     /* api_sc
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
     api_worker_drain; /* api_workers.c */
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
-    api_owner_failures, api_owner_successes, api_failures, api_successes,
-    api_success_rates;                        /* api_reports.c */
+    api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
+    api_successes, api_success_rates;         /* api_reports.c */
 request_step api_breakers, api_breaker_reset; /* api_breakers.c */
 request_step api_queues, api_queue, api_queue_change, api_queue_pause,
     api_queue_resume;                                                      /* api_queues.c */

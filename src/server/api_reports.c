@@ -214,6 +214,16 @@ void api_owner_successes(struct request *r)
     report_named(r, TALLY_OWNER, false);
 }
 
+void api_team_failures(struct request *r)
+{
+    report_named(r, TALLY_TEAM, true);
+}
+
+void api_team_successes(struct request *r)
+{
+    report_named(r, TALLY_TEAM, false);
+}
+
 void api_failures(struct request *r)
 {
     start_report(r, (struct report){TALLY_ALL, STR(""), .failures = true});
@@ -263,6 +273,7 @@ static bool read_scope(struct request *r, enum tally_scope *ret_scope, struct fi
         {STR_INIT("queue"), TALLY_QUEUE},
         {STR_INIT("job"), TALLY_JOB},
         {STR_INIT("owner"), TALLY_OWNER},
+        {STR_INIT("team"), TALLY_TEAM},
     };
     struct str by;
     bool given = http_request_param(r->http, STR("by"), &by);
@@ -272,7 +283,7 @@ static bool read_scope(struct request *r, enum tally_scope *ret_scope, struct fi
             return true;
         }
     }
-    field_error(errors, r->arena, STR("by"), "must be queue, job or owner");
+    field_error(errors, r->arena, STR("by"), "must be queue, job, owner or team");
     return false;
 }
 

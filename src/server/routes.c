@@ -56,6 +56,8 @@ static const struct route routes[] = {
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues/{}/successes"),        api_queue_successes,      JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/owners/{}/failures"),         api_owner_failures,       JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/owners/{}/successes"),        api_owner_successes,      JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/teams/{}/failures"),          api_team_failures,        JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/teams/{}/successes"),         api_team_successes,       JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/failures"),                   api_failures,             JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/successes"),                  api_successes,            JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/success-rates"),              api_success_rates,        JSON_TYPE},

@@ -41,6 +41,15 @@ def test_all_together_and_an_owner_count_the_same():
     assert expect(200, server, "GET", f"/owners/{owner}/successes")["succeeded"] >= 1
 
 
+def test_a_team_is_counted_over_all_queues():
+    queue, team = next(names), next(names)
+    run(Worker(server, queues=[queue]), ["succeeded", "failed"], queue=queue, team=team)
+    told = expect(200, server, "GET", f"/teams/{team}/failures")
+    assert (told["total"], told["failed"]) == (2, 1) and "recent" not in told, told
+    rates = expect(200, server, "GET", "/success-rates?by=team")["success_rates"]
+    assert [r["rate"] for r in rates if r["key"] == team] == [0.5], rates
+
+
 def test_a_job_that_ran_once_and_one_that_recurs():
     queue = next(names)
     worker = Worker(server, queues=[queue])
