@@ -46,3 +46,4 @@ enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct e
 #define ID_WORKER "wrk_"
 #define ID_KEY "key_"
 #define ID_ALERT "alrt_"
+#define ID_OPERATION "op_"

@@ -31,7 +31,11 @@ enum command_kind {
     CMD_TEAMS,    /* list them */
     CMD_BREAKERS, /* list those that have something to say */
     CMD_RESET_BREAKER,
-    CMD_ALERT_SENT, /* or given up */
+    CMD_ALERT_SENT,   /* or given up */
+    CMD_RETRY_LETTER, /* as CMD_RETRY_EXEC, of a dead letter */
+    CMD_DISCARD_LETTER,
+    CMD_OPERATE,    /* one of these with all dead letters that fit */
+    CMD_OPERATIONS, /* list them */
     CMD_STATS,
 };
 
@@ -115,6 +119,7 @@ struct stats_view {
 struct command {
     struct list_node node;
     enum command_kind kind;
+    bool own;            /* the engine's, for a step of an operation: nobody waits for an answer */
     struct str actor;    /* who asks: "key:admin" */
     struct arena *arena; /* borrowed from the request */
 
@@ -141,6 +146,11 @@ struct command {
         } breaker;
         struct alert_mark alert;
         struct team_wish team;
+        struct {
+            enum operation_kind kind;
+            struct letter_filter filter;
+            uint64_t total; /* how many fit, as who asks has counted them */
+        } operate;
         struct hello hello;
         struct poll poll;
     };
@@ -168,6 +178,8 @@ struct command {
         size_t breaker_count;
         const struct team_view *teams;
         size_t team_count;
+        const struct operation_rec *operations; /* CMD_OPERATE: the new one */
+        size_t operation_count;
         const struct explanation *explanation;
         struct stats_view stats;
     } reply;

@@ -9,6 +9,7 @@
 #include "job/breaker.h"
 #include "job/dependency.h"
 #include "job/failure.h"
+#include "job/letter.h"
 #include "job/tally.h"
 
 struct job_rec {
@@ -180,8 +181,10 @@ struct dependency_rec {
 };
 
 enum counter_kind {
-    COUNTER_JOBS = 1,  /* by job_state */
-    COUNTER_EXECS = 2, /* by exec_state */
+    COUNTER_JOBS = 1,    /* by job_state */
+    COUNTER_EXECS = 2,   /* by exec_state */
+    COUNTER_LETTERS = 3, /* dead letters, by exec_state */
+    COUNTER_KINDS
 };
 
 struct counter {
@@ -233,6 +236,11 @@ struct rate_change {
     struct rate_rec rate;
 };
 
+struct operation_change {
+    bool forget; /* only the id counts */
+    struct operation_rec operation;
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -259,6 +267,16 @@ struct delta {
     size_t alert_mark_count;
     const struct dependency_rec *dependencies; /* added, or their state changed */
     size_t dependency_count;
+    const struct letter_rec *letters; /* added */
+    size_t letter_count;
+    const struct letter_place *letters_gone; /* removed, before others are added */
+    size_t letter_gone_count;
+    const struct operation_change *operations; /* added or replaced, or forgotten */
+    size_t operation_count;
+    /* Ended executions to be deleted, with their attempts, when all else is kept. A job that is over
+     * goes with the last of its executions, and with it what it waited for. */
+    const uint64_t *forgotten;
+    size_t forgotten_count;
     const struct counter *counters;
     size_t counter_count;
     const struct tally *tallies; /* what to add */
@@ -269,7 +287,8 @@ static inline bool delta_is_empty(const struct delta *d)
 {
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
                d->queue_count + d->team_count + d->rate_count + d->breaker_count +
-               d->dependency_count + d->alert_count + d->alert_mark_count ==
+               d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
+               d->letter_gone_count + d->operation_count + d->forgotten_count ==
            0;
 }
 
@@ -290,6 +309,19 @@ enum question_kind {
     ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
     ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
+    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
+                    * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
+    ASK_OLD,       /* executions that have ended, with ids above after_id, created before until_ms,
+                    * smallest ids first; at most limit */
+};
+
+enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
+
+/* An execution that has ended, as far as ASK_OLD tells. */
+struct old_exec {
+    uint64_t id;
+    int64_t finished_ms;
+    bool is_letter; /* it is among the dead letters */
 };
 
 struct question {
@@ -298,9 +330,11 @@ struct question {
     uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL; ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
-    uint64_t after_id;
-    int64_t until_ms;
+    uint64_t after_id;  /* the same, and ASK_OLD */
+    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD */
     size_t limit;
+    struct letter_filter filter; /* ASK_LETTERS */
+    struct letter_place place;
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
@@ -309,7 +343,12 @@ struct question {
         const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
         const struct exec_rec *live;       /* unfinished executions */
         size_t live_count;
-        struct str trail; /* ASK_TRAIL: empty when there is no such thing */
-        bool more;        /* ASK_DUE: limit was reached */
+        struct str trail;                 /* ASK_TRAIL: empty when there is no such thing */
+        bool more;                        /* a limit was reached */
+        const struct letter_rec *letters; /* ASK_EXEC: one when it is a dead letter, else NULL */
+        size_t letter_count;
+        struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
+        const struct old_exec *old;
+        size_t old_count;
     } answer;
 };

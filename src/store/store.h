@@ -44,6 +44,7 @@ struct load_sink {
     enum rc (*rate)(void *arg, const struct rate_rec *rate, struct err *err);
     enum rc (*breaker)(void *arg, const struct breaker_rec *breaker, struct err *err);
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
+    enum rc (*operation)(void *arg, const struct operation_rec *operation, struct err *err);
     void *arg;
 };
 
@@ -91,7 +92,7 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Hands over counters, queues, teams, rates, workers, and every unfinished execution whose due_ms is at most
+    /* Hands over counters, queues, teams, rates, operations, workers, and every unfinished execution whose due_ms is at most
      * until_ms (or that waits for no moment, or for another attempt of a job with a schedule), each job before its executions, as brief as admit
      * gives them; then the dependencies that wait. Text in the records is valid during the call of the sink only. A row that does
      * not parse is reported through log_warn and left out. */
@@ -165,6 +166,10 @@ struct tally_key {
     uint64_t failed;
 };
 
+/* Is handed one dead letter after the other; its text is valid during the call, and the store must
+ * not be called from it. False: that one is too many, and the reading ends before it. */
+typedef bool letter_sink(void *arg, const struct letter_rec *letter);
+
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
     SIDE_UPSTREAMS,  /* what it waits for */
@@ -185,6 +190,15 @@ struct reader_ops {
     enum rc (*dependencies)(struct reader *, uint64_t job_id, enum dependency_side, size_t max,
                             struct arena *, struct dependency_rec **ret_dependencies,
                             size_t *ret_count, struct err *);
+    /* One dead letter. RC_NOT_FOUND. */
+    enum rc (*letter)(struct reader *, uint64_t exec_id, struct arena *,
+                      struct letter_rec *ret_letter, struct err *);
+    /* Those that fit, before a place in their order (all zero: from the newest), newest first. Ends
+     * early when scan_max were looked at, or when the sink has enough. *ret_next: where to go on;
+     * all zero when this was the end. */
+    enum rc (*letters)(struct reader *, const struct letter_filter *, struct letter_place before,
+                       size_t scan_max, letter_sink *sink, void *arg, struct letter_place *ret_next,
+                       struct err *);
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,

@@ -256,6 +256,75 @@ static void apply_dependency(struct mem_store *m, const struct dependency_rec *r
     strmap_put(&m->dependencies, dependency_key(kept), kept);
 }
 
+/* The owner is its job's. */
+static void apply_letter(struct mem_store *m, const struct letter_rec *letter)
+{
+    const struct job_rec *job = map_get(&m->jobs, letter->job_id);
+    struct letter_rec whole = *letter;
+    whole.owner = job == NULL ? STR("") : job->owner;
+    kept_letter_free(map_remove(&m->letters, letter->place.exec_id));
+    map_put(&m->letters, letter->place.exec_id, kept_letter(&whole));
+}
+
+static void apply_operation(struct mem_store *m, const struct operation_change *change)
+{
+    uint64_t id = change->operation.id;
+    kept_operation_free(map_remove(&m->operations, id));
+    if (change->forget)
+        return;
+    map_put(&m->operations, id, kept_operation(&change->operation));
+    raise_newest(m, id);
+}
+
+/* ---- what is too old */
+
+static bool has_execs(const struct mem_store *m, uint64_t job_id)
+{
+    MAP_EACH(&m->live, slot)
+    {
+        if (((const struct exec_rec *)slot->value)->job_id == job_id)
+            return true;
+    }
+    MAP_EACH(&m->history, slot)
+    {
+        if (((const struct exec_rec *)slot->value)->job_id == job_id)
+            return true;
+    }
+    return false;
+}
+
+static void forget_job(struct mem_store *m, uint64_t job_id)
+{
+    kept_job_free(map_remove(&m->jobs, job_id));
+    for (size_t i = 0; i < m->dependencies.cap; i++) {
+        struct dependency_rec *rec = m->dependencies.slots[i].value;
+        if (rec == NULL || rec->dependant != job_id)
+            continue;
+        strmap_remove(&m->dependencies, dependency_key(rec));
+        free(rec);
+        i = SIZE_MAX; /* what stood behind it may have moved up: from the start again */
+    }
+}
+
+static void forget_exec(struct mem_store *m, uint64_t exec_id)
+{
+    struct exec_rec *exec = map_remove(&m->history, exec_id);
+    struct attempt_list *list = map_remove(&m->attempts, exec_id);
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        kept_text_free(&list->attempts[i].error);
+        kept_text_free(&list->attempts[i].tail);
+    }
+    if (list != NULL)
+        free(list->attempts);
+    free(list);
+    if (exec == NULL)
+        return;
+    const struct job_rec *job = map_get(&m->jobs, exec->job_id);
+    if (job != NULL && job_is_over(job->state) && !has_execs(m, exec->job_id))
+        forget_job(m, exec->job_id);
+    kept_exec_free(exec);
+}
+
 static void apply_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -319,10 +388,18 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_breaker(m, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)
         apply_dependency(m, &delta->dependencies[i]);
+    for (size_t i = 0; i < delta->letter_gone_count; i++)
+        kept_letter_free(map_remove(&m->letters, delta->letters_gone[i].exec_id));
+    for (size_t i = 0; i < delta->letter_count; i++)
+        apply_letter(m, &delta->letters[i]);
+    for (size_t i = 0; i < delta->operation_count; i++)
+        apply_operation(m, &delta->operations[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
     for (size_t i = 0; i < delta->tally_count; i++)
         apply_tally(m, &delta->tallies[i]);
+    for (size_t i = 0; i < delta->forgotten_count; i++)
+        forget_exec(m, delta->forgotten[i]);
 }
 
 enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)

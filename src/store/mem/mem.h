@@ -45,6 +45,8 @@ struct mem_store {
     struct strmap rates;               /* key -> struct rate_rec, owned */
     struct strmap dependencies;        /* dependency_key -> struct dependency_rec, owned */
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
+    struct map letters;                /* execution -> struct letter_rec, owned */
+    struct map operations;             /* id -> struct operation_rec, owned */
     struct counter *counters;          /* owned */
     size_t counter_count;
     struct tally *tallies; /* owned */
@@ -96,6 +98,10 @@ enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, 
 /* read.c, logs.c */
 enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err);
 enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
+
+/* Dead letters in their order, in arena; text is borrowed from the tables. */
+const struct letter_rec **mem_letters(const struct mem_store *m, struct arena *arena,
+                                      size_t *ret_count);
 
 /* For qsort over pointers to executions: by id, growing. */
 int exec_by_id(const void *a, const void *b);

@@ -335,6 +335,47 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     return RC_OK;
 }
 
+/* ---- dead letters */
+
+static enum rc read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                           struct letter_rec *ret_letter, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    pthread_mutex_lock(&m->lock);
+    const struct letter_rec *letter = map_get(&m->letters, exec_id);
+    if (letter != NULL)
+        *ret_letter = copy_letter(arena, *letter);
+    pthread_mutex_unlock(&m->lock);
+    return letter != NULL ? RC_OK
+                          : err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
+}
+
+static enum rc read_letters(struct reader *reader, const struct letter_filter *filter,
+                            struct letter_place before, size_t scan_max, letter_sink *sink,
+                            void *arg, struct letter_place *ret_next, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct mem_store *m = store_of(reader);
+    struct letter_place last = {0};
+    size_t count;
+    size_t looked = 0;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    const struct letter_rec **all = mem_letters(m, &arena, &count);
+    *ret_next = (struct letter_place){0};
+    for (size_t i = count; i-- > 0;) {
+        if (before.exec_id != 0 && letter_order(all[i]->place, before) >= 0)
+            continue;
+        if (looked++ == scan_max || (letter_fits(filter, all[i]) && !sink(arg, all[i]))) {
+            *ret_next = last;
+            break;
+        }
+        last = all[i]->place;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -345,6 +386,8 @@ static const struct reader_ops ops = {
     .exec = read_exec,
     .grant = read_grant,
     .dependencies = read_dependencies,
+    .letter = read_letter,
+    .letters = read_letters,
     .jobs = list_jobs,
     .execs = list_execs,
     .alerts = list_alerts,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_TEXTS = 8, EXEC_TEXTS = 4, WORKER_TEXTS = 3 };
+enum { JOB_TEXTS = 8, EXEC_TEXTS = 4, WORKER_TEXTS = 3, LETTER_TEXTS = 5, OPERATION_TEXTS = 4 };
 
 static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
 {
@@ -31,6 +31,23 @@ static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER
     ret_texts[0] = &worker->name;
     ret_texts[1] = &worker->queues;
     ret_texts[2] = &worker->handlers;
+}
+
+static void letter_texts(struct letter_rec *letter, struct str *ret_texts[LETTER_TEXTS])
+{
+    ret_texts[0] = &letter->queue;
+    ret_texts[1] = &letter->name;
+    ret_texts[2] = &letter->owner;
+    ret_texts[3] = &letter->line;
+    ret_texts[4] = &letter->error;
+}
+
+static void operation_texts(struct operation_rec *operation, struct str *ret_texts[OPERATION_TEXTS])
+{
+    ret_texts[0] = &operation->filter.queue;
+    ret_texts[1] = &operation->filter.name;
+    ret_texts[2] = &operation->by;
+    ret_texts[3] = &operation->refusal;
 }
 
 static void keep_texts(struct str *texts[], size_t count)
@@ -118,6 +135,24 @@ struct breaker_rec *kept_breaker(const struct breaker_rec *breaker)
     return kept;
 }
 
+struct letter_rec *kept_letter(const struct letter_rec *letter)
+{
+    struct str *texts[LETTER_TEXTS];
+    struct letter_rec *kept = mem_dup(letter, sizeof *letter);
+    letter_texts(kept, texts);
+    keep_texts(texts, LETTER_TEXTS);
+    return kept;
+}
+
+struct operation_rec *kept_operation(const struct operation_rec *operation)
+{
+    struct str *texts[OPERATION_TEXTS];
+    struct operation_rec *kept = mem_dup(operation, sizeof *operation);
+    operation_texts(kept, texts);
+    keep_texts(texts, OPERATION_TEXTS);
+    return kept;
+}
+
 void kept_job_free(struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -191,6 +226,26 @@ void kept_breaker_free(struct breaker_rec *breaker)
     free(breaker);
 }
 
+void kept_letter_free(struct letter_rec *letter)
+{
+    struct str *texts[LETTER_TEXTS];
+    if (letter == NULL)
+        return;
+    letter_texts(letter, texts);
+    free_texts(texts, LETTER_TEXTS);
+    free(letter);
+}
+
+void kept_operation_free(struct operation_rec *operation)
+{
+    struct str *texts[OPERATION_TEXTS];
+    if (operation == NULL)
+        return;
+    operation_texts(operation, texts);
+    free_texts(texts, OPERATION_TEXTS);
+    free(operation);
+}
+
 struct job_rec copy_job(struct arena *arena, struct job_rec job)
 {
     struct str *texts[JOB_TEXTS];
@@ -205,6 +260,14 @@ struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec)
     exec_texts(&exec, texts);
     copy_texts(arena, texts, EXEC_TEXTS);
     return exec;
+}
+
+struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
+{
+    struct str *texts[LETTER_TEXTS];
+    letter_texts(&letter, texts);
+    copy_texts(arena, texts, LETTER_TEXTS);
+    return letter;
 }
 
 /* A str promises not to write, but these bytes are ours. */

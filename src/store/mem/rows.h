@@ -15,6 +15,8 @@ struct team_rec *kept_team(const struct team_rec *team);
 struct rate_rec *kept_rate(const struct rate_rec *rate);
 struct alert_rec *kept_alert(const struct alert_rec *alert);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
+struct letter_rec *kept_letter(const struct letter_rec *letter);
+struct operation_rec *kept_operation(const struct operation_rec *operation);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
 void kept_worker_free(struct worker_rec *worker);
@@ -23,10 +25,13 @@ void kept_team_free(struct team_rec *team);
 void kept_rate_free(struct rate_rec *rate);
 void kept_alert_free(struct alert_rec *alert);
 void kept_breaker_free(struct breaker_rec *breaker);
+void kept_letter_free(struct letter_rec *letter);
+void kept_operation_free(struct operation_rec *operation);
 
 /* Copies into an arena. */
 struct job_rec copy_job(struct arena *arena, struct job_rec job);
 struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec);
+struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter);
 
 /* Text that is owned by the record it stands in. */
 struct str kept_text(struct str text);

@@ -108,6 +108,13 @@ static void answer_exec(struct mem_store *m, struct arena *arena, struct questio
     struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
     *copy = copy_exec(arena, exec_brief(found));
     q->answer.exec = copy;
+    const struct letter_rec *letter = map_get(&m->letters, q->id);
+    if (letter != NULL) {
+        struct letter_rec *shown = ARENA_NEW(arena, struct letter_rec);
+        *shown = copy_letter(arena, *letter);
+        q->answer.letters = shown;
+        q->answer.letter_count = 1;
+    }
     answer_job(m, found->job_id, arena, q);
 }
 
@@ -174,6 +181,62 @@ static void answer_due(struct mem_store *m, struct arena *arena, struct question
     q->answer.live_count = count;
 }
 
+static int letter_by_place(const void *a, const void *b)
+{
+    return letter_order((*(const struct letter_rec *const *)a)->place,
+                        (*(const struct letter_rec *const *)b)->place);
+}
+
+const struct letter_rec **mem_letters(const struct mem_store *m, struct arena *arena,
+                                      size_t *ret_count)
+{
+    const struct letter_rec **all = ARENA_ARRAY(arena, const struct letter_rec *, m->letters.len);
+    *ret_count = 0;
+    MAP_EACH(&m->letters, slot) all[(*ret_count)++] = slot->value;
+    qsort(all, *ret_count, sizeof(struct letter_rec *), letter_by_place);
+    return all;
+}
+
+static void answer_letters(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    size_t count;
+    size_t looked = 0;
+    const struct letter_rec **all = mem_letters(m, arena, &count);
+    struct letter_rec *letters = ARENA_ARRAY(arena, struct letter_rec, q->limit);
+    for (size_t i = 0; i < count && all[i]->place.died_ms <= q->until_ms; i++) {
+        if (letter_order(all[i]->place, q->place) <= 0)
+            continue;
+        q->answer.more = looked++ == LETTERS_SCAN_MAX || q->answer.letter_count == q->limit;
+        if (q->answer.more)
+            break;
+        q->answer.place = all[i]->place;
+        if (letter_fits(&q->filter, all[i]))
+            letters[q->answer.letter_count++] = copy_letter(arena, *all[i]);
+    }
+    q->answer.letters = letters;
+}
+
+static void answer_old(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->history.len);
+    size_t count = 0;
+    MAP_EACH(&m->history, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (exec->id > q->after_id && exec->created_ms < q->until_ms)
+            found[count++] = exec;
+    }
+    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
+    q->answer.more = count > q->limit;
+    count = count < q->limit ? count : q->limit;
+    struct old_exec *old = ARENA_ARRAY(arena, struct old_exec, count);
+    for (size_t i = 0; i < count; i++)
+        old[i] = (struct old_exec){found[i]->id, found[i]->finished_ms,
+                                   map_get(&m->letters, found[i]->id) != NULL};
+    q->answer.old = old;
+    q->answer.old_count = count;
+}
+
 static enum rc admit(struct store *store, const struct ownership *owned,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err)
@@ -194,6 +257,8 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
         case ASK_TRAIL: answer_trail(m, arena, q); break;
         case ASK_DUE: answer_due(m, arena, q); break;
+        case ASK_LETTERS: answer_letters(m, arena, q); break;
+        case ASK_OLD: answer_old(m, arena, q); break;
         }
     }
     return RC_OK;
@@ -283,10 +348,32 @@ static enum rc load_dependencies(struct mem_store *m, const struct load_sink *si
     return RC_OK;
 }
 
+static int operation_by_id(const void *a, const void *b)
+{
+    uint64_t left = (*(const struct operation_rec *const *)a)->id;
+    uint64_t right = (*(const struct operation_rec *const *)b)->id;
+    return left < right ? -1 : left > right;
+}
+
+static enum rc load_operations(struct mem_store *m, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct operation_rec **all =
+        ARENA_ARRAY(&arena, const struct operation_rec *, m->operations.len);
+    size_t count = 0;
+    MAP_EACH(&m->operations, slot) all[count++] = slot->value;
+    qsort(all, count, sizeof(struct operation_rec *), operation_by_id);
+    for (size_t i = 0; i < count; i++)
+        TRY(sink->operation(sink->arg, all[i], err));
+    return RC_OK;
+}
+
 static enum rc load(struct store *store, int64_t until_ms, const struct load_sink *sink,
                     struct err *err)
 {
     struct mem_store *m = mem_of(store);
+    if (sink->operation != NULL)
+        TRY(load_operations(m, sink, err));
     for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
         TRY(sink->counter(sink->arg, &m->counters[i], err));
     for (size_t i = 0; sink->queue != NULL && i < m->queues.cap; i++) {
@@ -412,6 +499,10 @@ static void free_rows(struct mem_store *m)
     map_free(&m->live);
     map_free(&m->history);
     map_free(&m->workers);
+    MAP_EACH(&m->letters, slot) kept_letter_free(slot->value);
+    MAP_EACH(&m->operations, slot) kept_operation_free(slot->value);
+    map_free(&m->letters);
+    map_free(&m->operations);
 }
 
 static void free_lists(struct mem_store *m)

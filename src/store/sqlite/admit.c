@@ -78,6 +78,17 @@ static enum rc find_job(struct sqlite_store *s, uint64_t id, struct arena *arena
     return find_live(s, id, arena, q, err);
 }
 
+static enum rc find_letter(struct sqlite_store *s, struct arena *arena, struct question *q,
+                           struct err *err)
+{
+    struct letter_rec *letter = ARENA_NEW(arena, struct letter_rec);
+    bool found;
+    TRY(sqlite_find_letter(&s->db, SQL_FIND_LETTER, q->id, arena, letter, &found, err));
+    q->answer.letters = letter;
+    q->answer.letter_count = found;
+    return RC_OK;
+}
+
 static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct question *q,
                          struct err *err)
 {
@@ -92,6 +103,8 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     if (!row_exec(&row, exec))
         return RC_OK;
     q->answer.exec = exec;
+    if (exec->state == EXEC_FAILED || exec->state == EXEC_TIMEOUT)
+        TRY(find_letter(s, arena, q, err));
     return find_job(s, exec->job_id, arena, q, err);
 }
 
@@ -196,6 +209,8 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_ATTEMPT: return find_attempt(s, arena, q, err);
     case ASK_TRAIL: return find_trail(s, arena, q, err);
     case ASK_DUE: return find_due(s, arena, q, err);
+    case ASK_LETTERS: return sqlite_find_letters(s, arena, q, err);
+    case ASK_OLD: return sqlite_find_old(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

@@ -439,6 +439,10 @@ static struct ids delta_ids(const struct delta *delta)
         if (delta->workers[i].worker.id > ids.newest)
             ids.newest = delta->workers[i].worker.id;
     }
+    for (size_t i = 0; i < delta->operation_count; i++) {
+        if (delta->operations[i].operation.id > ids.newest)
+            ids.newest = delta->operations[i].operation.id;
+    }
     return ids;
 }
 
@@ -490,11 +494,12 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_breaker(db, &delta->breakers[i], err));
     for (size_t i = 0; i < delta->dependency_count; i++)
         TRY(keep_dependency(db, &delta->dependencies[i], err));
+    TRY(sqlite_keep_letters(db, delta, err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
     for (size_t i = 0; i < delta->tally_count; i++)
         TRY(add_tally(db, &delta->tallies[i], err));
-    return RC_OK;
+    return sqlite_forget(db, delta, err);
 }
 
 enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,

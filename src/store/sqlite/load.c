@@ -157,6 +157,8 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(load_rates(db, sink, err));
     if (sink->breaker != NULL)
         TRY(load_breakers(db, sink, err));
+    if (sink->operation != NULL)
+        TRY(sqlite_load_operations(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
     TRY(load_execs(db, until_ms, sink, err));

@@ -104,6 +104,11 @@ FROM history h
 WHERE attempt_outcome IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.exec_id = h.id AND a.token = h.token);
 
+CREATE TEMP VIEW letter_row AS
+SELECT died_ms, exec_id, job_id, state, queue, name, owner, reason, class, fingerprint, line, error,
+    attempts, lost
+FROM dead_letter;
+
 -- ---- every connection
 
 -- name: version
@@ -192,6 +197,25 @@ UNION ALL
 SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state IN (1, 5) AND l.due_ms > :after_ms AND l.due_ms <= :until_ms
 ORDER BY due_ms, id;
+
+-- name: find_letter
+SELECT * FROM letter_row WHERE exec_id = :exec_id;
+
+-- name: find_letters
+-- Without a LIMIT: the caller stops reading.
+SELECT * FROM letter_row
+WHERE (died_ms, exec_id) > (:after_ms, :after_id) AND died_ms <= :until_ms
+ORDER BY died_ms, exec_id;
+
+-- name: find_old
+-- What was created before a moment has an id from before it, too, but for the drift (see
+-- keep_turn); a millisecond of ids counts from 2020 and is 2^22 wide, and there are 2^41 of them.
+SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM dead_letter d WHERE d.exec_id = h.id)
+FROM history h
+WHERE h.id > :after_id AND h.created_ms < :until_ms
+    AND h.id < min(:until_ms + (SELECT max(drift_ms) FROM partition) - 1577836800000,
+        2199023255551) << 22
+ORDER BY h.id;
 
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
@@ -339,6 +363,59 @@ INSERT INTO dependency (dependant, upstream, type, state)
 VALUES (:dependant, :upstream, :type, :state)
 ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
 
+-- name: put_letter
+-- The owner is the job's.
+INSERT INTO dead_letter (died_ms, exec_id, job_id, state, queue, name, owner, reason, class,
+    fingerprint, line, error, attempts, lost)
+VALUES (:died_ms, :exec_id, :job_id, :state, :queue, :name,
+    coalesce((SELECT owner FROM job WHERE id = :job_id), ''), :reason, :class, :fingerprint, :line,
+    :error, :attempts, :lost);
+
+-- name: remove_letter
+DELETE FROM dead_letter WHERE died_ms = :died_ms AND exec_id = :exec_id;
+
+-- name: put_operation
+REPLACE INTO operation (id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms,
+    died_before_ms, actor, created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal)
+VALUES (:id, :kind, :state, :queue, :name, :class, :fingerprint, :job_id, :died_after_ms,
+    :died_before_ms, :actor, :created_ms, :finished_ms, :total, :done, :refused, :at_ms, :at_id,
+    :refusal);
+
+-- name: forget_operation
+DELETE FROM operation WHERE id = :id;
+
+-- name: forget_exec
+DELETE FROM history WHERE id = :id
+RETURNING job_id, coalesce(job_state, 0), finished_ms, coalesce(job_step, '');
+
+-- name: forget_attempts
+DELETE FROM attempt WHERE exec_id = :exec_id;
+
+-- name: forget_job
+-- Of a job that is over: completed 2, failed 3, cancelled 4 (job/state.h). The end may have stood
+-- in the execution's row, as in job_full.
+DELETE FROM job
+WHERE id = :job_id
+    AND iif(last_exec = :exec_id AND told <> :exec_id AND :job_state <> 0, :job_state, state)
+        IN (2, 3, 4)
+    AND NOT EXISTS (SELECT 1 FROM live e WHERE e.id = job.first_exec)
+    AND NOT EXISTS (SELECT 1 FROM history e WHERE e.id = job.first_exec)
+    AND NOT EXISTS (SELECT 1 FROM live e WHERE e.job_id = job.id AND e.first = 0)
+    AND NOT EXISTS (SELECT 1 FROM history e WHERE e.job_id = job.id AND e.first = 0);
+
+-- name: forget_document
+DELETE FROM document WHERE job_id = :job_id;
+
+-- name: forget_dependencies
+DELETE FROM dependency WHERE dependant = :job_id;
+
+-- name: fold_job
+-- As update_job takes over what the newest execution's row said, when that row goes and the job
+-- stays.
+UPDATE job
+SET state = :job_state, finished_ms = :finished_ms, trail = trail || :step, told = :exec_id
+WHERE id = :job_id AND last_exec = :exec_id AND told <> :exec_id;
+
 -- name: add_counter
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
@@ -366,6 +443,11 @@ SELECT key, next_us, interval_us FROM rate ORDER BY key;
 
 -- name: load_breakers
 SELECT target, state, opened_ms, until_ms, probe FROM breaker ORDER BY target;
+
+-- name: load_operations
+SELECT id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, died_before_ms,
+    actor, created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal
+FROM operation ORDER BY id;
 
 -- name: load_workers
 SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
@@ -427,6 +509,14 @@ WHERE dependant = :job_id ORDER BY upstream LIMIT :max;
 -- name: read_dependants
 SELECT upstream, dependant, type, state FROM dependency
 WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
+
+-- name: read_letter
+SELECT * FROM letter_row WHERE exec_id = :exec_id;
+
+-- name: list_letters
+-- Without a LIMIT, as find_letters.
+SELECT * FROM letter_row WHERE (died_ms, exec_id) < (:before_ms, :before_id)
+ORDER BY died_ms DESC, exec_id DESC;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;

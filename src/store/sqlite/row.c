@@ -293,10 +293,57 @@ bool row_breaker(struct row *row, struct breaker_rec *ret_breaker)
     return makes_sense(row);
 }
 
+bool row_letter(struct row *row, struct letter_rec *ret_letter)
+{
+    struct letter_rec letter = {0};
+    letter.place.died_ms = row_ms(row);
+    letter.place.exec_id = row_id(row);
+    letter.job_id = row_id(row);
+    letter.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    letter.queue = row_text(row);
+    letter.name = row_text(row);
+    letter.owner = row_text(row);
+    letter.reason = (enum letter_reason)in_range(row, LETTER_NONE, LETTER_REASONS - 1);
+    letter.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    letter.fingerprint = row_u64(row);
+    letter.line = row_text(row);
+    letter.error = row_text(row);
+    letter.attempts = row_u32(row);
+    letter.lost = row_u32(row);
+    *ret_letter = letter;
+    return makes_sense(row);
+}
+
+bool row_operation(struct row *row, struct operation_rec *ret_operation)
+{
+    struct operation_rec op = {0};
+    op.id = row_id(row);
+    op.kind = (enum operation_kind)in_range(row, OPERATION_RETRY, OPERATION_KINDS - 1);
+    op.state = (enum operation_state)in_range(row, OPERATION_RUNNING, OPERATION_STATES - 1);
+    op.filter.queue = row_text(row);
+    op.filter.name = row_text(row);
+    op.filter.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    op.filter.fingerprint = row_u64(row);
+    op.filter.job_id = row_u64(row);
+    op.filter.died_after_ms = row_ms(row);
+    op.filter.died_before_ms = row_ms(row);
+    op.by = row_text(row);
+    op.created_ms = row_ms(row);
+    op.finished_ms = row_ms(row);
+    op.total = row_u64(row);
+    op.done = row_u64(row);
+    op.refused = row_u64(row);
+    op.at.died_ms = row_ms(row);
+    op.at.exec_id = row_u64(row);
+    op.refusal = row_text(row);
+    *ret_operation = op;
+    return makes_sense(row);
+}
+
 bool row_counter(struct row *row, struct counter *ret_counter)
 {
     struct counter counter = {0};
-    counter.kind = (enum counter_kind)in_range(row, COUNTER_JOBS, COUNTER_EXECS);
+    counter.kind = (enum counter_kind)in_range(row, COUNTER_JOBS, COUNTER_KINDS - 1);
     counter.queue = row_text(row);
     uint32_t states = counter.kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
     counter.state = (uint32_t)in_range(row, 0, states - 1);

@@ -55,6 +55,22 @@ enum rc sqlite_commit(struct store *store, const struct ownership *own, const st
 enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
                     struct err *err);
 
+/* letters.c: what commit, admit, load and readers do with dead letters, and with what is too old */
+enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err);
+enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err);
+enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
+                           struct letter_rec *ret_letter, bool *ret_found, struct err *err);
+enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct question *q,
+                            struct err *err);
+enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct question *q,
+                        struct err *err);
+enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, struct err *err);
+enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                           struct letter_rec *ret_letter, struct err *err);
+enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *filter,
+                            struct letter_place before, size_t scan_max, letter_sink *sink,
+                            void *arg, struct letter_place *ret_next, struct err *err);
+
 /* read.c, list.c */
 struct sqlite_reader {
     struct reader reader;

@@ -1,0 +1,280 @@
+/* letters.c - dead letters, operations on many of them, and the end of what is too old. */
+#include "base/vec.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+
+/* ---- keeping */
+
+static enum rc add_letter(struct db *db, const struct letter_rec *letter, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_LETTER);
+    stmt_i64(&stmt, letter->place.died_ms);
+    stmt_u64(&stmt, letter->place.exec_id);
+    stmt_u64(&stmt, letter->job_id);
+    stmt_i64(&stmt, letter->state);
+    stmt_text(&stmt, letter->queue);
+    stmt_text(&stmt, letter->name);
+    stmt_i64(&stmt, letter->reason);
+    stmt_i64(&stmt, letter->class);
+    stmt_u64(&stmt, letter->fingerprint);
+    stmt_text(&stmt, letter->line);
+    stmt_text(&stmt, letter->error);
+    stmt_i64(&stmt, letter->attempts);
+    stmt_i64(&stmt, letter->lost);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc remove_letter(struct db *db, struct letter_place place, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_REMOVE_LETTER);
+    stmt_i64(&stmt, place.died_ms);
+    stmt_u64(&stmt, place.exec_id);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_operation(struct db *db, const struct operation_change *change, struct err *err)
+{
+    const struct operation_rec *op = &change->operation;
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_OPERATION : SQL_PUT_OPERATION);
+    stmt_u64(&stmt, op->id);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_i64(&stmt, op->kind);
+    stmt_i64(&stmt, op->state);
+    stmt_text(&stmt, op->filter.queue);
+    stmt_text(&stmt, op->filter.name);
+    stmt_i64(&stmt, op->filter.class);
+    stmt_u64(&stmt, op->filter.fingerprint);
+    stmt_u64(&stmt, op->filter.job_id);
+    stmt_i64(&stmt, op->filter.died_after_ms);
+    stmt_i64(&stmt, op->filter.died_before_ms);
+    stmt_text(&stmt, op->by);
+    stmt_i64(&stmt, op->created_ms);
+    stmt_i64(&stmt, op->finished_ms);
+    stmt_u64(&stmt, op->total);
+    stmt_u64(&stmt, op->done);
+    stmt_u64(&stmt, op->refused);
+    stmt_i64(&stmt, op->at.died_ms);
+    stmt_u64(&stmt, op->at.exec_id);
+    stmt_text(&stmt, op->refusal);
+    return stmt_done(&stmt, err);
+}
+
+enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err)
+{
+    for (size_t i = 0; i < delta->letter_gone_count; i++)
+        TRY(remove_letter(db, delta->letters_gone[i], err));
+    for (size_t i = 0; i < delta->letter_count; i++)
+        TRY(add_letter(db, &delta->letters[i], err));
+    for (size_t i = 0; i < delta->operation_count; i++)
+        TRY(keep_operation(db, &delta->operations[i], err));
+    return RC_OK;
+}
+
+/* ---- what is too old */
+
+/* How an execution ended its job, as long as the job's own row does not say it (0: that does). */
+struct last_words {
+    uint64_t job_id;
+    uint64_t job_state;
+    int64_t finished_ms;
+    struct str step;
+};
+
+static enum rc delete_exec(struct db *db, uint64_t exec_id, struct arena *arena,
+                           struct last_words *ret_words, bool *ret_found, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_FORGET_EXEC);
+    stmt_u64(&stmt, exec_id);
+    TRY(stmt_next(&stmt, ret_found, err));
+    if (!*ret_found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct last_words words = {0};
+    words.job_id = row_u64(&row);
+    words.job_state = row_u64(&row);
+    words.finished_ms = row_ms(&row);
+    words.step = row_text(&row);
+    *ret_words = words;
+    bool more;
+    return stmt_next(&stmt, &more, err); /* to its end, which is where it is done */
+}
+
+static enum rc run_with(struct db *db, enum sql sql, uint64_t id, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, sql);
+    stmt_u64(&stmt, id);
+    return stmt_done(&stmt, err);
+}
+
+/* A job that is over goes with the last of its executions; one that stays takes over what the row
+ * said about its end. */
+static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_words *words,
+                          struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_FORGET_JOB);
+    stmt_u64(&stmt, words->job_id);
+    stmt_u64(&stmt, exec_id);
+    stmt_u64(&stmt, words->job_state);
+    TRY(stmt_done(&stmt, err));
+    if (sqlite3_changes(db->handle) > 0) {
+        TRY(run_with(db, SQL_FORGET_DOCUMENT, words->job_id, err));
+        return run_with(db, SQL_FORGET_DEPENDENCIES, words->job_id, err);
+    }
+    if (words->job_state == 0)
+        return RC_OK;
+    struct stmt fold = db_stmt(db, SQL_FOLD_JOB);
+    stmt_u64(&fold, words->job_state);
+    stmt_i64(&fold, words->finished_ms);
+    stmt_text(&fold, words->step);
+    stmt_u64(&fold, exec_id);
+    stmt_u64(&fold, words->job_id);
+    return stmt_done(&fold, err);
+}
+
+enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    for (size_t i = 0; i < delta->forgotten_count; i++) {
+        struct last_words words = {0};
+        bool found;
+        arena_reset(&arena);
+        TRY(delete_exec(db, delta->forgotten[i], &arena, &words, &found, err));
+        TRY(run_with(db, SQL_FORGET_ATTEMPTS, delta->forgotten[i], err));
+        if (found)
+            TRY(let_job_go(db, delta->forgotten[i], &words, err));
+    }
+    return RC_OK;
+}
+
+/* ---- asking */
+
+enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
+                           struct letter_rec *ret_letter, bool *ret_found, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, sql);
+    stmt_u64(&stmt, exec_id);
+    TRY(stmt_next(&stmt, ret_found, err));
+    if (!*ret_found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    *ret_found = row_letter(&row, ret_letter);
+    return RC_OK;
+}
+
+static struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
+{
+    letter.queue = arena_str(arena, letter.queue);
+    letter.name = arena_str(arena, letter.name);
+    letter.owner = arena_str(arena, letter.owner);
+    letter.line = arena_str(arena, letter.line);
+    letter.error = arena_str(arena, letter.error);
+    return letter;
+}
+
+enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct question *q,
+                            struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_LETTERS);
+    VEC(struct letter_rec) letters = {0};
+    stmt_i64(&stmt, q->place.died_ms);
+    stmt_u64(&stmt, q->place.exec_id);
+    stmt_i64(&stmt, q->until_ms);
+    for (size_t looked = 0;; looked++) {
+        bool found;
+        struct letter_rec letter;
+        TRY(stmt_next(&stmt, &found, err));
+        q->answer.more = found && (looked == LETTERS_SCAN_MAX || letters.len == q->limit);
+        if (!found || q->answer.more)
+            break;
+        struct row row = row_of(&stmt, NULL);
+        bool good = row_letter(&row, &letter);
+        q->answer.place = letter.place;
+        if (good && letter_fits(&q->filter, &letter))
+            *VEC_PUSH(arena, &letters) = copy_letter(arena, letter);
+    }
+    q->answer.letters = letters.items;
+    q->answer.letter_count = letters.len;
+    return RC_OK;
+}
+
+enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct question *q,
+                        struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_OLD);
+    VEC(struct old_exec) old = {0};
+    stmt_u64(&stmt, q->after_id);
+    stmt_i64(&stmt, q->until_ms);
+    for (;;) {
+        bool found;
+        TRY(stmt_next(&stmt, &found, err));
+        q->answer.more = found && old.len == q->limit;
+        if (!found || q->answer.more)
+            break;
+        struct row row = row_of(&stmt, NULL);
+        struct old_exec exec = {.id = row_u64(&row)};
+        exec.finished_ms = row_i64(&row);
+        exec.is_letter = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
+        *VEC_PUSH(arena, &old) = exec;
+    }
+    q->answer.old = old.items;
+    q->answer.old_count = old.len;
+    return RC_OK;
+}
+
+enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_OPERATIONS);
+    for (;;) {
+        bool found;
+        struct operation_rec operation;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_operation(&row, &operation))
+            TRY(sink->operation(sink->arg, &operation, err));
+    }
+}
+
+/* ---- reading */
+
+enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                           struct letter_rec *ret_letter, struct err *err)
+{
+    bool found;
+    TRY(sqlite_find_letter(reader_db(reader), SQL_READ_LETTER, exec_id, arena, ret_letter, &found,
+                           err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
+    return RC_OK;
+}
+
+enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *filter,
+                            struct letter_place before, size_t scan_max, letter_sink *sink,
+                            void *arg, struct letter_place *ret_next, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_LIST_LETTERS);
+    bool newest = before.exec_id == 0;
+    struct letter_place last = {0};
+    stmt_i64(&stmt, newest ? INT64_MAX : before.died_ms);
+    stmt_u64(&stmt, newest ? INT64_MAX : before.exec_id);
+    *ret_next = (struct letter_place){0};
+    for (size_t looked = 0;; looked++) {
+        bool found;
+        struct letter_rec letter;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        bool good = looked < scan_max && row_letter(&row, &letter);
+        if (looked == scan_max || (good && letter_fits(filter, &letter) && !sink(arg, &letter))) {
+            *ret_next = last;
+            return RC_OK;
+        }
+        if (good)
+            last = letter.place;
+    }
+}

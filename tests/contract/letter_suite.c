@@ -1,0 +1,541 @@
+/* Dead letters, operations on many of them, and what is deleted because it is old. */
+#include "base/vec.h"
+#include "world.h"
+
+#define CHANGES(...) ((struct exec_change[]){__VA_ARGS__})
+
+/* An execution that fails at a moment, and the letter of it. */
+struct death {
+    struct job_change job;
+    struct exec_change exec;
+    struct letter_rec letter;
+};
+
+static struct death draw_death(struct world *w, int64_t died_ms, const char *queue,
+                               uint64_t fingerprint)
+{
+    struct death d = {.job = new_job(w)};
+    d.job.job.queue = str_c(queue);
+    d.job.job.owner = STR("ada");
+    d.exec = new_exec(w, &d.job, EXEC_FAILED);
+    d.exec.kind = CHANGE_RECORD;
+    d.exec.exec.queue = str_c(queue);
+    d.exec.exec.finished_ms = died_ms;
+    d.job.job.last_exec = d.exec.exec.id;
+    d.job.job.state = JOB_FAILED;
+    d.job.job.finished_ms = died_ms;
+    d.letter = (struct letter_rec){
+        .place = {died_ms, d.exec.exec.id},
+        .job_id = d.job.job.id,
+        .state = EXEC_FAILED,
+        .queue = str_c(queue),
+        .name = d.job.job.name,
+        .reason = LETTER_PERMANENT,
+        .class = FAILURE_NETWORK,
+        .fingerprint = fingerprint,
+        .line = STR("connection refused by #"),
+        .error = STR("connection refused by 10.0.0.1"),
+        .attempts = 3,
+        .lost = 1,
+    };
+    return d;
+}
+
+static void keep_death(struct world *w, const struct death *d)
+{
+    world_commit(w, (struct delta){.jobs = &d->job,
+                                   .job_count = 1,
+                                   .execs = &d->exec,
+                                   .exec_count = 1,
+                                   .letters = &d->letter,
+                                   .letter_count = 1});
+}
+
+static struct death kill_one(struct world *w, int64_t died_ms, const char *queue,
+                             uint64_t fingerprint)
+{
+    struct death d = draw_death(w, died_ms, queue, fingerprint);
+    keep_death(w, &d);
+    return d;
+}
+
+static void assert_same_letter(const struct letter_rec *got, const struct letter_rec *want)
+{
+    assert_int_equal(letter_order(got->place, want->place), 0);
+    assert_int_equal(got->job_id, want->job_id);
+    assert_int_equal(got->state, want->state);
+    assert_str(got->queue, want->queue);
+    assert_str(got->name, want->name);
+    assert_str(got->owner, STR("ada"));
+    assert_int_equal(got->reason, want->reason);
+    assert_int_equal(got->class, want->class);
+    assert_int_equal(got->fingerprint, want->fingerprint);
+    assert_str(got->line, want->line);
+    assert_str(got->error, want->error);
+    assert_int_equal(got->attempts, want->attempts);
+    assert_int_equal(got->lost, want->lost);
+}
+
+static enum rc read_letter(struct world *w, uint64_t exec_id, struct letter_rec *ret_letter)
+{
+    return w->reader->ops->letter(w->reader, exec_id, &w->arena, ret_letter, &w->err);
+}
+
+/* ---- one letter */
+
+static void a_letter_is_kept_with_its_execution_and_has_its_jobs_owner(void **state)
+{
+    struct world *w = *state;
+    struct death d = kill_one(w, T0, "mail", 17);
+    struct letter_rec letter;
+    assert_rc(read_letter(w, d.exec.exec.id, &letter), RC_OK);
+    assert_same_letter(&letter, &d.letter);
+    world_reopen(w);
+    assert_rc(read_letter(w, d.exec.exec.id, &letter), RC_OK);
+    assert_same_letter(&letter, &d.letter);
+    struct question q = {.kind = ASK_EXEC, .id = d.exec.exec.id};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.letter_count, 1);
+    assert_same_letter(q.answer.letters, &d.letter);
+    w->store->ops->abort(w->store);
+}
+
+static void a_letter_that_is_gone_leaves_its_execution(void **state)
+{
+    struct world *w = *state;
+    struct death d = kill_one(w, T0, "mail", 17);
+    struct letter_rec letter;
+    world_commit(w, (struct delta){.letters_gone = &d.letter.place, .letter_gone_count = 1});
+    assert_rc(read_letter(w, d.exec.exec.id, &letter), RC_NOT_FOUND);
+    assert_true(exec_exists(w, d.exec.exec.id));
+    struct question q = {.kind = ASK_EXEC, .id = d.exec.exec.id};
+    world_admit(w, &q);
+    assert_non_null(q.answer.exec);
+    assert_int_equal(q.answer.letter_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+/* ---- lists */
+
+struct taken {
+    struct letter_place places[64];
+    size_t count;
+    size_t max;
+};
+
+static bool take(void *arg, const struct letter_rec *letter)
+{
+    struct taken *t = arg;
+    if (t->count == t->max)
+        return false;
+    t->places[t->count++] = letter->place;
+    return true;
+}
+
+static struct letter_place list(struct world *w, struct letter_filter filter,
+                                struct letter_place before, size_t scan_max, struct taken *t)
+{
+    struct letter_place next;
+    assert_rc(
+        w->reader->ops->letters(w->reader, &filter, before, scan_max, take, t, &next, &w->err),
+        RC_OK);
+    return next;
+}
+
+/* Died at T0, T0+1, …; two of them at the same moment. */
+static size_t many(struct world *w, struct letter_place *ret_places)
+{
+    size_t count = 0;
+    for (int i = 0; i < 9; i++) {
+        struct death d = kill_one(w, T0 + i - (i == 4), i % 3 == 0 ? "mail" : "db", (uint64_t)i);
+        ret_places[count++] = d.letter.place;
+    }
+    return count;
+}
+
+static void letters_are_listed_from_the_newest_page_by_page(void **state)
+{
+    struct world *w = *state;
+    struct letter_place places[16];
+    size_t count = many(w, places);
+    for (size_t limit = 1; limit < count + 2; limit++) {
+        struct letter_place before = {0};
+        size_t at = count;
+        do {
+            struct taken t = {.max = limit};
+            before = list(w, (struct letter_filter){0}, before, 1000, &t);
+            for (size_t i = 0; i < t.count; i++)
+                assert_int_equal(letter_order(t.places[i], places[--at]), 0);
+        } while (before.exec_id != 0);
+        assert_int_equal(at, 0);
+    }
+}
+
+static void a_page_that_has_looked_at_enough_ends_early(void **state)
+{
+    struct world *w = *state;
+    struct letter_place places[16];
+    size_t count = many(w, places);
+    struct letter_place before = {0};
+    struct taken t = {.max = 64};
+    size_t pages = 0;
+    do {
+        before = list(w, (struct letter_filter){.queue = STR("mail")}, before, 2, &t);
+        pages++;
+    } while (before.exec_id != 0);
+    assert_int_equal(pages, (count + 1) / 2);
+    assert_int_equal(t.count, 3);
+}
+
+static void filters_show_what_fits(void **state)
+{
+    struct world *w = *state;
+    struct letter_place places[16];
+    many(w, places);
+    const struct {
+        struct letter_filter filter;
+        size_t count;
+    } cases[] = {
+        {{.queue = STR("db")}, 6},       {{.fingerprint = 5}, 1},
+        {{.class = FAILURE_DISK}, 0},    {{.class = FAILURE_NETWORK, .queue = STR("mail")}, 3},
+        {{.died_after_ms = T0 + 3}, 6}, /* two of them at T0 + 3 */
+        {{.died_before_ms = T0 + 3}, 3}, {{.name = STR("nobody")}, 0},
+        {{.job_id = 4711}, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct taken t = {.max = 64};
+        list(w, cases[i].filter, (struct letter_place){0}, 1000, &t);
+        assert_int_equal(t.count, cases[i].count);
+    }
+}
+
+static void a_turn_is_told_letters_from_the_oldest_behind_a_place(void **state)
+{
+    struct world *w = *state;
+    struct letter_place places[16];
+    size_t count = many(w, places);
+    struct letter_place at = {0};
+    size_t told = 0;
+    for (;;) {
+        struct question q = {.kind = ASK_LETTERS, .place = at, .until_ms = T0 + 7, .limit = 2};
+        world_admit(w, &q);
+        for (size_t i = 0; i < q.answer.letter_count; i++)
+            assert_int_equal(letter_order(q.answer.letters[i].place, places[told++]), 0);
+        at = q.answer.place;
+        if (!q.answer.more)
+            break;
+    }
+    assert_int_equal(told, count - 1); /* the last one died later */
+    struct question q = {
+        .kind = ASK_LETTERS, .filter.queue = STR("mail"), .until_ms = T0 + 7, .limit = 2};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.letter_count, 2);
+    assert_true(q.answer.more);
+    assert_int_equal(letter_order(q.answer.place, places[3]), 0);
+    w->store->ops->abort(w->store);
+}
+
+/* ---- operations */
+
+struct loaded {
+    struct arena arena;
+    VEC(struct operation_rec) operations;
+};
+
+static enum rc take_operation(void *arg, const struct operation_rec *operation, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct operation_rec copy = *operation;
+    copy.filter.queue = arena_str(&l->arena, copy.filter.queue);
+    copy.filter.name = arena_str(&l->arena, copy.filter.name);
+    copy.by = arena_str(&l->arena, copy.by);
+    copy.refusal = arena_str(&l->arena, copy.refusal);
+    *VEC_PUSH(&l->arena, &l->operations) = copy;
+    return RC_OK;
+}
+
+static void loaded_free(struct loaded *l)
+{
+    arena_free(&l->arena);
+}
+
+static void load(struct world *w, struct loaded *l)
+{
+    struct load_sink sink = {.operation = take_operation, .arg = l};
+    assert_rc(w->store->ops->load(w->store, T0, &sink, &w->err), RC_OK);
+}
+
+static void operations_are_loaded_as_they_stand(void **state)
+{
+    struct world *w = *state;
+    struct operation_change changes[2] = {0};
+    for (size_t i = 0; i < 2; i++)
+        changes[i].operation = (struct operation_rec){
+            .id = world_id(w),
+            .kind = i == 0 ? OPERATION_RETRY : OPERATION_DISCARD,
+            .state = OPERATION_RUNNING,
+            .filter = {STR("mail"), STR("nightly"), FAILURE_DISK, 17, 4, T0, T0 + 5},
+            .by = STR("key:admin"),
+            .created_ms = T0,
+            .total = 7,
+        };
+    world_commit(w, (struct delta){.operations = changes, .operation_count = 2});
+    changes[1].operation.state = OPERATION_DONE;
+    changes[1].operation.finished_ms = T0 + 9;
+    changes[1].operation.done = 5;
+    changes[1].operation.refused = 2;
+    changes[1].operation.at = (struct letter_place){T0 + 1, 12};
+    changes[1].operation.refusal = STR("the name is in use");
+    world_commit(w, (struct delta){.operations = &changes[1], .operation_count = 1});
+    world_reopen(w);
+    CLEANUP(loaded_free) struct loaded l = {0};
+    load(w, &l);
+    assert_int_equal(l.operations.len, 2);
+    const struct operation_rec *got = &l.operations.items[1];
+    const struct operation_rec *want = &changes[1].operation;
+    assert_int_equal(l.operations.items[0].id, changes[0].operation.id);
+    assert_int_equal(got->id, want->id);
+    assert_int_equal(got->kind, want->kind);
+    assert_int_equal(got->state, want->state);
+    assert_str(got->filter.queue, want->filter.queue);
+    assert_str(got->filter.name, want->filter.name);
+    assert_int_equal(got->filter.class, want->filter.class);
+    assert_int_equal(got->filter.fingerprint, want->filter.fingerprint);
+    assert_int_equal(got->filter.job_id, want->filter.job_id);
+    assert_int_equal(got->filter.died_after_ms, want->filter.died_after_ms);
+    assert_int_equal(got->filter.died_before_ms, want->filter.died_before_ms);
+    assert_str(got->by, want->by);
+    assert_int_equal(got->created_ms, want->created_ms);
+    assert_int_equal(got->finished_ms, want->finished_ms);
+    assert_true(got->total == 7 && got->done == 5 && got->refused == 2);
+    assert_int_equal(letter_order(got->at, want->at), 0);
+    assert_str(got->refusal, want->refusal);
+    changes[0].forget = true;
+    world_commit(w, (struct delta){.operations = changes, .operation_count = 1});
+    CLEANUP(loaded_free) struct loaded after = {0};
+    load(w, &after);
+    assert_int_equal(after.operations.len, 1);
+    assert_int_equal(after.operations.items[0].id, want->id);
+}
+
+static void ids_of_operations_are_not_used_again(void **state)
+{
+    struct world *w = *state;
+    struct operation_change change = {
+        .operation = {.id = world_id(w), .kind = OPERATION_RETRY, .state = OPERATION_DONE}};
+    world_commit(w, (struct delta){.operations = &change, .operation_count = 1});
+    world_reopen(w);
+    struct ownership own;
+    assert_rc(w->store->ops->own(w->store, STR("next"), &own, &w->err), RC_OK);
+    assert_true(own.id_floor >= change.operation.id);
+}
+
+/* ---- what is too old */
+
+static void forget(struct world *w, uint64_t exec_id)
+{
+    world_commit(w, (struct delta){.forgotten = &exec_id, .forgotten_count = 1});
+}
+
+/* It ends as the engine says it: with its job's end and its attempt in one word. */
+static uint64_t live_and_end(struct world *w, enum job_state job_state, struct job_change *ret_job)
+{
+    struct job_change job = new_job(w);
+    struct exec_change exec = new_exec(w, &job, EXEC_RUNNING);
+    exec.exec.token = 1;
+    exec.exec.attempts = 1;
+    job.job.last_exec = exec.exec.id;
+    exec.exec.first = true;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    struct exec_rec kept = read_exec(w, exec.exec.id);
+    struct exec_change ends = next_change(&kept, CHANGE_FINISH, EXEC_COMPLETED);
+    ends.exec.finished_ms = T0 + 50;
+    struct job_change over = {.kind = CHANGE_UPDATE, .job = job.job, .step = STR("over\n")};
+    over.job.state = job_state;
+    over.job.finished_ms = T0 + 50;
+    over.with_exec = true;
+    struct attempt_rec attempt = {
+        .exec_id = exec.exec.id,
+        .token = 1,
+        .number = 1,
+        .started_ms = T0,
+        .ended_ms = T0 + 50,
+        .outcome = OUTCOME_SUCCEEDED,
+        .usage.exit_code = -1,
+        .with_exec = true,
+    };
+    ends.ends_job = &over;
+    ends.ends_attempt = &attempt;
+    world_commit(w, (struct delta){.jobs = &over,
+                                   .job_count = 1,
+                                   .execs = &ends,
+                                   .exec_count = 1,
+                                   .attempts = &attempt,
+                                   .attempt_count = 1});
+    *ret_job = over;
+    return exec.exec.id;
+}
+
+static void a_job_that_is_over_goes_with_its_last_execution(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    struct job_change other;
+    uint64_t id = live_and_end(w, JOB_COMPLETED, &job);
+    uint64_t stays = live_and_end(w, JOB_COMPLETED, &other);
+    struct dependency_rec wait = {other.job.id, job.job.id, DEPENDS_SUCCESS, DEPENDENCY_MET};
+    world_commit(w, (struct delta){.dependencies = &wait, .dependency_count = 1});
+    forget(w, id);
+    assert_false(exec_exists(w, id));
+    assert_false(job_exists(w, job.job.id));
+    assert_true(exec_exists(w, stays) && job_exists(w, other.job.id));
+    struct dependency_rec *waits;
+    size_t count;
+    assert_rc(w->reader->ops->dependencies(w->reader, job.job.id, SIDE_UPSTREAMS, 10, &w->arena,
+                                           &waits, &count, &w->err),
+              RC_OK);
+    assert_int_equal(count, 0);
+    struct question q = {.kind = ASK_ATTEMPT, .id = id, .token = 1};
+    world_admit(w, &q);
+    assert_null(q.answer.attempt);
+    w->store->ops->abort(w->store);
+    forget(w, id); /* once more: nothing is there */
+}
+
+static void a_job_that_goes_on_stays_without_its_history(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change past = new_exec(w, &job, EXEC_COMPLETED);
+    struct exec_change ahead = new_exec(w, &job, EXEC_SCHEDULED);
+    past.kind = CHANGE_RECORD;
+    past.exec.finished_ms = T0 + 1;
+    ahead.exec.due_ms = T0 + 1000;
+    ahead.exec.origin = past.exec.origin = ORIGIN_SLOT;
+    job.job.last_exec = past.exec.id;
+    world_commit(w,
+                 (struct delta){
+                     .jobs = &job, .job_count = 1, .execs = CHANGES(past, ahead), .exec_count = 2});
+    forget(w, past.exec.id);
+    assert_false(exec_exists(w, past.exec.id));
+    assert_true(exec_exists(w, ahead.exec.id));
+    struct job_rec kept = read_job(w, job.job.id);
+    assert_int_equal(kept.state, JOB_ACTIVE);
+}
+
+/* Its end stood in the row of the execution that ended it. */
+static void a_job_that_stays_remembers_its_end(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t last = live_and_end(w, JOB_COMPLETED, &job);
+    struct exec_change older = new_exec(w, &job, EXEC_FAILED);
+    older.kind = CHANGE_RECORD;
+    older.exec.finished_ms = T0 + 1;
+    world_commit(w, (struct delta){.execs = &older, .exec_count = 1});
+    struct job_rec before = read_job(w, job.job.id);
+    assert_int_equal(before.state, JOB_COMPLETED);
+    forget(w, last);
+    assert_false(exec_exists(w, last));
+    struct job_rec after = read_job(w, job.job.id);
+    assert_int_equal(after.state, JOB_COMPLETED);
+    assert_int_equal(after.finished_ms, before.finished_ms);
+    assert_str(after.trail, before.trail);
+    world_reopen(w);
+    after = read_job(w, job.job.id);
+    assert_int_equal(after.state, JOB_COMPLETED);
+    assert_str(after.trail, before.trail);
+    forget(w, older.exec.id);
+    assert_false(job_exists(w, job.job.id));
+}
+
+static void many_executions_of_one_job_can_go_at_once(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t ids[3] = {live_and_end(w, JOB_COMPLETED, &job)};
+    for (size_t i = 1; i < 3; i++) {
+        struct exec_change more = new_exec(w, &job, EXEC_FAILED);
+        more.kind = CHANGE_RECORD;
+        more.exec.finished_ms = T0 + 1;
+        ids[i] = more.exec.id;
+        world_commit(w, (struct delta){.execs = &more, .exec_count = 1});
+    }
+    world_commit(w, (struct delta){.forgotten = ids, .forgotten_count = 3});
+    assert_false(job_exists(w, job.job.id));
+    for (size_t i = 0; i < 3; i++)
+        assert_false(exec_exists(w, ids[i]));
+}
+
+/* In one turn with its deletion, somebody runs it again. */
+static void a_job_that_is_run_again_stays(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t id = live_and_end(w, JOB_COMPLETED, &job);
+    struct exec_change again = new_exec(w, &job, EXEC_QUEUED);
+    struct job_change active = {.kind = CHANGE_UPDATE, .job = job.job, .step = STR("again\n")};
+    active.job.state = JOB_ACTIVE;
+    active.job.finished_ms = 0;
+    active.job.last_exec = again.exec.id;
+    world_commit(w, (struct delta){.jobs = &active,
+                                   .job_count = 1,
+                                   .execs = &again,
+                                   .exec_count = 1,
+                                   .forgotten = &id,
+                                   .forgotten_count = 1});
+    assert_false(exec_exists(w, id));
+    struct job_rec kept = read_job(w, job.job.id);
+    assert_int_equal(kept.state, JOB_ACTIVE);
+    assert_true(exec_exists(w, again.exec.id));
+}
+
+static void a_turn_is_told_what_has_ended_by_id(void **state)
+{
+    struct world *w = *state;
+    struct death first = kill_one(w, T0 + 5, "mail", 1);
+    struct job_change job;
+    uint64_t second = live_and_end(w, JOB_COMPLETED, &job);
+    world_submit(w, EXEC_QUEUED);
+    struct question q = {.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 2);
+    assert_false(q.answer.more);
+    assert_int_equal(q.answer.old[0].id, first.exec.exec.id);
+    assert_int_equal(q.answer.old[0].finished_ms, T0 + 5);
+    assert_true(q.answer.old[0].is_letter);
+    assert_int_equal(q.answer.old[1].id, second);
+    assert_int_equal(q.answer.old[1].finished_ms, T0 + 50);
+    assert_false(q.answer.old[1].is_letter);
+    q = (struct question){.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 1};
+    world_admit(w, &q);
+    assert_true(q.answer.old_count == 1 && q.answer.more);
+    q = (struct question){
+        .kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 1, .after_id = first.exec.exec.id};
+    world_admit(w, &q);
+    assert_true(q.answer.old_count == 1 && !q.answer.more);
+    q = (struct question){.kind = ASK_OLD, .until_ms = T0 - 1000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(a_letter_is_kept_with_its_execution_and_has_its_jobs_owner),
+    PROMISE(a_letter_that_is_gone_leaves_its_execution),
+    PROMISE(letters_are_listed_from_the_newest_page_by_page),
+    PROMISE(a_page_that_has_looked_at_enough_ends_early),
+    PROMISE(filters_show_what_fits),
+    PROMISE(a_turn_is_told_letters_from_the_oldest_behind_a_place),
+    PROMISE(operations_are_loaded_as_they_stand),
+    PROMISE(ids_of_operations_are_not_used_again),
+    PROMISE(a_job_that_is_over_goes_with_its_last_execution),
+    PROMISE(a_job_that_goes_on_stays_without_its_history),
+    PROMISE(a_job_that_stays_remembers_its_end),
+    PROMISE(many_executions_of_one_job_can_go_at_once),
+    PROMISE(a_job_that_is_run_again_stays),
+    PROMISE(a_turn_is_told_what_has_ended_by_id),
+};
+
+const struct suite letter_suite = {tests, COUNT_OF(tests)};
