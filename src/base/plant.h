@@ -60,7 +60,11 @@
     X(retry_after_ignored, "the next attempt begins before its worker asked for it")               \
     X(poison_forgotten, "an execution may lose leases for ever")                                   \
     X(timeout_renewed, "a lease is renewed past its attempt's timeout")                            \
-    X(timeout_lost_at_restart, "a start forgets when attempts time out")
+    X(timeout_lost_at_restart, "a start forgets when attempts time out")                           \
+    X(dead_letter_without_reason, "a dead letter does not say why")                                \
+    X(letter_outlives_retry, "a dead letter that is run again stays one")                          \
+    X(operation_forgotten, "a server that starts knows of no operation")                           \
+    X(retention_by_birth, "what ended a moment ago goes because it began long ago")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

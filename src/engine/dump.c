@@ -222,8 +222,25 @@ static void dump_queue(struct buf *out, const struct queue *q)
                    STR_ARG(q->v.changed_by));
     dump_numbers(out, q->name, "jobs", q->jobs, JOB_STATES);
     dump_numbers(out, q->name, "execs", q->execs, EXEC_STATES);
+    dump_numbers(out, q->name, "letters", q->letters, EXEC_STATES);
+    dump_numbers(out, q->name, "letters change", q->letters_change, EXEC_STATES);
     dump_numbers(out, q->name, "jobs change", q->jobs_change, JOB_STATES);
     dump_numbers(out, q->name, "execs change", q->execs_change, EXEC_STATES);
+}
+
+static void dump_operations(const struct engine *e, struct buf *out)
+{
+    LIST_EACH(&e->operations, node)
+    {
+        const struct operation *op = CONTAINER_OF(node, struct operation, node);
+        buf_printf(out,
+                   "operation %" PRIu64 " %d by %.*s state=%d done=%" PRIu64 " refused=%" PRIu64
+                   " of %" PRIu64 " at=%" PRId64 ",%" PRIu64 " wake=%" PRId64 " %.*s%s%s\n",
+                   op->id, (int)op->kind, STR_ARG(op->by), (int)op->v.state, op->v.done,
+                   op->v.refused, op->total, op->v.at.died_ms, op->v.at.exec_id, op->v.wake_ms,
+                   (int)op->v.refusal_len, op->v.refusal, op->v.gone ? " gone" : "",
+                   op->touched == NULL ? "" : " touched");
+    }
 }
 
 static void dump_maps(const struct engine *e, struct buf *out)
@@ -255,7 +272,10 @@ void engine_dump(const struct engine *e, struct buf *out)
                " ready %zu upstreams %zu edges %zu\n",
                e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len, e->ready.len,
                e->upstreams.len, e->edge_count);
+    buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 "\n", e->retain.wake_ms,
+               e->retain.after_id);
     dump_maps(e, out);
+    dump_operations(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)
         dump_lane(out, lanes[i].value);
     for (size_t i = 0; i < e->ready.tracks.len; i++)

@@ -39,6 +39,12 @@ const struct engine_options engine_defaults = {
     .keep_bytes_max = 4096,
     .due_max = 10000,
     .load_max = 10000,
+    .operation_step_max = 200,
+    .letters_keep_ms = INT64_C(30) * 86400000,
+    .history_keep_ms = INT64_C(30) * 86400000,
+    .retain_rows_max =
+        250, /* with the pause, 12,500 a second: more than anybody submits for long */
+    .retain_pause_ms = 20,
 };
 
 struct engine *engine_new(const struct engine_options *options)
@@ -46,7 +52,8 @@ struct engine *engine_new(const struct engine_options *options)
     assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
            options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms > 0);
     assert(options->lost_max > 0 && options->kill_grace_ms >= 0);
-    assert(options->due_max > 0 && options->load_max > 0); /* or time would stand still */
+    assert(options->due_max > 0 && options->load_max > 0 && options->operation_step_max > 0 &&
+           options->retain_rows_max > 0); /* or time would stand still */
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;
     ready_init(&e->ready, options->point_ms, &options->breaker);
@@ -54,6 +61,7 @@ struct engine *engine_new(const struct engine_options *options)
     list_init(&e->open);
     list_init(&e->done);
     list_init(&e->changed_queues);
+    list_init(&e->operations);
     return e;
 }
 
@@ -73,6 +81,7 @@ void engine_free(struct engine *e)
         free(job);
     }
     MAP_EACH(&e->workers, slot) free(slot->value);
+    operations_free(e);
     for (size_t i = 0; i < e->queues.cap; i++)
         free(e->queues.slots[i].value);
     for (size_t i = 0; i < e->names.cap; i++)
@@ -104,10 +113,15 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->begun++;
     e->looks = false;
     e->due_question = NULL;
+    e->old_letters = e->old_execs = NULL;
+    e->step = (struct operation_step){0};
     e->horizon_before = e->horizon;
+    e->retain_before = e->retain;
     memset(&e->touched, 0, sizeof e->touched);
     memset(&e->attempts, 0, sizeof e->attempts);
     memset(&e->released, 0, sizeof e->released);
+    memset(&e->letters_gone, 0, sizeof e->letters_gone);
+    memset(&e->forgotten, 0, sizeof e->forgotten);
     memset(&e->events, 0, sizeof e->events);
     memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
@@ -120,7 +134,8 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 
 void command_done(struct engine *e, struct command *cmd)
 {
-    list_push_back(&e->done, &cmd->node);
+    if (!cmd->own)
+        list_push_back(&e->done, &cmd->node);
 }
 
 enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
@@ -170,7 +185,9 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_PAUSE_JOB:
     case CMD_RESUME_JOB:
     case CMD_TRIGGER_JOB:
-    case CMD_RETRY_EXEC: ask_target(e, cmd, round, list); break;
+    case CMD_RETRY_EXEC:
+    case CMD_RETRY_LETTER:
+    case CMD_DISCARD_LETTER: ask_target(e, cmd, round, list); break;
     case CMD_EDIT_JOB: ask_edit(e, cmd, round, list); break;
     case CMD_EXPLAIN_JOB:
     case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
@@ -180,6 +197,15 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         break;
     default: break;
     }
+}
+
+void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
+{
+    if (round == 0) {
+        ask_due(e, list);
+        retain_ask(e, list);
+    }
+    operations_ask(e, round, list);
 }
 
 static int by_id(const void *a, const void *b)
@@ -220,13 +246,17 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
         counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->jobs[i]};
     for (uint32_t i = 1; i < EXEC_STATES; i++)
         counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->execs[i]};
+    for (uint32_t i = 1; i < EXEC_STATES; i++) {
+        if (q->letters[i] != 0)
+            counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->letters[i]};
+    }
 }
 
 static void decide_stats(struct engine *e, struct command *cmd)
 {
     struct stats_view *stats = &cmd->reply.stats;
     struct counter *counters =
-        ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + EXEC_STATES));
+        ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + 2 * EXEC_STATES));
     *stats = (struct stats_view){.counters = counters, .in_memory = e->execs.len};
     for (size_t i = 0; i < e->queues.cap; i++) {
         if (e->queues.slots[i].value != NULL)
@@ -264,6 +294,10 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_RESET_BREAKER] = decide_reset_breaker,
         [CMD_TEAM] = decide_team,
         [CMD_TEAMS] = decide_teams,
+        [CMD_RETRY_LETTER] = decide_retry_letter,
+        [CMD_DISCARD_LETTER] = decide_discard,
+        [CMD_OPERATE] = decide_operate,
+        [CMD_OPERATIONS] = decide_operations,
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
@@ -311,6 +345,7 @@ void engine_tick(struct engine *e)
     size_t left = e->options.due_max;
     adopt_due(e);
     zones_renew(e);
+    retain_step(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
     for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)
@@ -321,6 +356,7 @@ void engine_tick(struct engine *e)
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));
     alerts_look(e);
+    operations_step(e); /* last: by now it is known what of their jobs is under way */
 }
 
 const struct delta *engine_seal(struct engine *e)

@@ -34,10 +34,15 @@ struct engine_options {
     struct breaker_rule breaker;
     struct alert_rules alerts;
     size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
-    size_t keep_bytes_max; /* what is submitted, is near, and has a spec and payload up to this
+    size_t keep_bytes_max;     /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
-    size_t due_max;        /* timers that one turn handles; the rest comes with the next */
-    size_t load_max;       /* executions that one turn loads from beyond the horizon */
+    size_t due_max;            /* timers that one turn handles; the rest comes with the next */
+    size_t load_max;           /* executions that one turn loads from beyond the horizon */
+    size_t operation_step_max; /* dead letters that one turn takes for an operation */
+    int64_t letters_keep_ms;   /* dead letters go after this; 0: never */
+    int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
+    size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
+    int64_t retain_pause_ms;   /* between two such turns */
 
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
     uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
@@ -72,6 +77,8 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
+/* In the order of their ids. */
+void engine_load_operation(struct engine *e, const struct operation_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
 
@@ -90,10 +97,11 @@ struct question_list {
     size_t cap;
 };
 void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
-/* The engine's own question: what is due behind the horizon. Once a turn. */
-void engine_ask_due(struct engine *e, struct question_list *list);
+/* The engine's own questions, in the same rounds: what is due behind the horizon, what is too old,
+ * and what an operation goes on with. Before those of the commands. */
+void engine_ask_own(struct engine *e, unsigned round, struct question_list *list);
 
-/* Lets the time pass: timers that are due, and what engine_ask_due found. Before the commands. */
+/* Lets the time pass: timers that are due, and what engine_ask_own found. Before the commands. */
 void engine_tick(struct engine *e);
 void engine_decide(struct engine *e, struct command *cmd);
 

@@ -323,6 +323,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         exec_start_clock(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     breaker_heard(e, x, move->event);
+    t->why = move->why;
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */
     if (move->event == EV_SKIP)

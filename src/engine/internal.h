@@ -37,8 +37,10 @@ struct queue {
     struct touched *touched;
     int64_t jobs[JOB_STATES]; /* as of the last commit */
     int64_t execs[EXEC_STATES];
+    int64_t letters[EXEC_STATES];    /* dead letters, by how they died */
     int64_t jobs_change[JOB_STATES]; /* of this turn; zero between turns */
     int64_t execs_change[EXEC_STATES];
+    int64_t letters_change[EXEC_STATES];
     struct list_node changed; /* on engine.changed_queues while this turn has changes */
 };
 
@@ -192,6 +194,52 @@ struct upstream {
     struct heap edges;
 };
 
+/* A dead letter that leaves in this turn. */
+struct gone_letter {
+    struct letter_place place;
+    struct queue *queue;
+    enum exec_state state;
+};
+
+struct operation_values {
+    enum operation_state state;
+    int64_t finished_ms;
+    uint64_t done;
+    uint64_t refused;
+    struct letter_place at;
+    int64_t wake_ms; /* boot clock: not before */
+    bool gone;       /* forgotten; freed when the turn is committed */
+    uint32_t refusal_len;
+    char refusal[OPERATION_REFUSAL_MAX];
+};
+
+/* See operations.c; the fields are those of its record. */
+struct operation {
+    uint64_t id;
+    struct list_node node; /* on engine.operations, oldest first */
+    enum operation_kind kind;
+    struct letter_filter filter; /* its texts, and by, are in text */
+    struct str by;
+    int64_t created_ms;
+    uint64_t total;
+    struct operation_values v;
+    struct touched *touched;
+    char text[];
+};
+
+/* What a turn does for an operation. */
+struct operation_step {
+    struct operation *op; /* NULL: nothing */
+    struct question *letters;
+    struct command *commands; /* one for each of them, to run it again */
+};
+
+/* Where the pass over what is old stands (retain.c). */
+struct retain {
+    int64_t wake_ms; /* boot clock: of its next step */
+    uint64_t after_id;
+};
+
 /* A job that is over and whose dependants are to be told. */
 struct ended {
     uint64_t job_id;
@@ -206,6 +254,7 @@ enum thing {
     THING_LIMIT,
     THING_BREAKER,
     THING_EDGE,
+    THING_OPERATION,
     THINGS
 };
 
@@ -224,6 +273,7 @@ struct touched {
         struct limit *limit;
         struct breaker *breaker;
         struct edge *edge;
+        struct operation *operation;
     };
     union {
         struct job_values job;
@@ -233,12 +283,14 @@ struct touched {
         struct limit_values limit;
         struct breaker_values breaker;
         struct edge_values edge;
+        const struct operation_values *operation; /* in the arena, since they are many bytes */
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a job that is new or edited: the texts to keep */
     struct job_change *change;           /* of a job: its place in the delta, from seal on */
     struct str result;                   /* of a finished execution */
     struct str error;
+    enum letter_reason why; /* of an execution that failed for good */
 };
 
 struct zone_news {
@@ -276,7 +328,10 @@ struct engine {
     struct horizon horizon;
     struct zone_news *zone_news; /* owned: for the next turn that can be kept */
     size_t zone_news_count;
-    bool resettle;           /* what was loaded may have been planned by other rules of its zone */
+    bool resettle; /* what was loaded may have been planned by other rules of its zone */
+    struct list operations;
+    size_t operation_count;
+    struct retain retain;
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
@@ -286,13 +341,19 @@ struct engine {
     struct arena *arena;
     bool away;                     /* the store takes nothing: see away.c */
     struct question *due_question; /* NULL: not asked in this turn */
+    struct question *old_letters;  /* the same */
+    struct question *old_execs;
+    struct operation_step step;
     struct horizon horizon_before;
+    struct retain retain_before;
     struct list open; /* workers with a poll in this turn */
     struct list done; /* commands that are answered */
     struct list changed_queues;
     VEC(struct touched *) touched;
     VEC(struct attempt_rec) attempts;
     VEC(struct claim) released;
+    VEC(struct gone_letter) letters_gone;
+    VEC(uint64_t) forgotten; /* ended executions that are too old */
     VEC(struct event) events;
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) alert_marks;
@@ -315,6 +376,7 @@ struct touched *touch_queue(struct engine *e, struct queue *q);
 struct touched *touch_limit(struct engine *e, struct limit *limit);
 struct touched *touch_breaker(struct engine *e, struct breaker *b);
 struct touched *touch_edge(struct engine *e, struct edge *edge);
+struct touched *touch_operation(struct engine *e, struct operation *op);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
 
@@ -425,6 +487,7 @@ struct move {
     struct worker *worker;
     int64_t due_ms;
     uint64_t log_seq;
+    enum letter_reason why; /* of a failure for good: why it is not tried again */
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
 /* Since when a thing is ready that becomes it now. */
@@ -514,6 +577,8 @@ const size_t *batch_order(struct engine *e, struct command *cmd);
  * the record makes no sense. */
 struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *err);
 struct exec *adopt_exec(struct engine *e, const struct exec_rec *rec, struct err *err);
+/* Asks for what is due behind the horizon; adopt_due takes it over. */
+void ask_due(struct engine *e, struct question_list *list);
 void adopt_due(struct engine *e);
 bool beyond_horizon(const struct engine *e, const struct exec *x);
 
@@ -541,6 +606,37 @@ int64_t submission_due_ms(const struct submission *item, int64_t now_ms);
 
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
 void decide_edit(struct engine *e, struct command *cmd);
+/* ---- letters.c: dead letters */
+
+/* It has failed for good. */
+bool exec_is_dead(const struct exec *x);
+/* The letter of an execution that died in this turn. */
+struct letter_rec letter_of(struct engine *e, const struct touched *t);
+/* It leaves with this turn. False when it is gone already. */
+bool letter_take(struct engine *e, const struct letter_rec *letter);
+bool letter_is_gone(const struct engine *e, struct letter_place place);
+/* The letter of the execution that the command asked about; NULL: it is none (any more). */
+const struct letter_rec *letter_asked(const struct engine *e, const struct command *cmd);
+void decide_retry_letter(struct engine *e, struct command *cmd);
+void decide_discard(struct engine *e, struct command *cmd);
+
+/* ---- operations.c: many of them at once */
+
+void operations_ask(struct engine *e, unsigned round, struct question_list *list);
+/* Goes on with what operations_ask asked about. */
+void operations_step(struct engine *e);
+int64_t operations_wait_ms(const struct engine *e, int64_t boot_ms);
+void operation_free(struct engine *e, struct operation *op);
+void operations_free(struct engine *e);
+struct operation_rec operation_record(const struct operation *op);
+void decide_operate(struct engine *e, struct command *cmd);
+void decide_operations(struct engine *e, struct command *cmd);
+
+/* ---- retain.c: what is too old */
+
+void retain_ask(struct engine *e, struct question_list *list);
+void retain_step(struct engine *e);
+int64_t retain_wait_ms(const struct engine *e, int64_t boot_ms);
 
 /* ---- explain.c: why something does not run */
 

@@ -160,10 +160,15 @@ static bool may_run_again(const struct answer *a)
            a->live_count == 0;
 }
 
+static bool is_about_letter(const struct command *cmd)
+{
+    return cmd->kind == CMD_RETRY_LETTER || cmd->kind == CMD_DISCARD_LETTER;
+}
+
 static bool is_about_job(const struct command *cmd)
 {
     return cmd->kind != CMD_CANCEL_EXEC && cmd->kind != CMD_RETRY_EXEC &&
-           cmd->kind != CMD_EXPLAIN_EXEC;
+           cmd->kind != CMD_EXPLAIN_EXEC && !is_about_letter(cmd);
 }
 
 /* Of a job with a schedule, the execution ahead may lie beyond the horizon. */
@@ -172,7 +177,12 @@ static bool is_in_memory(const struct engine *e, const struct command *cmd)
     const struct job *job = map_get(&e->jobs, cmd->target.id);
     if (is_about_job(cmd))
         return job != NULL && job->v.def->schedule == NULL;
-    return map_get(&e->execs, cmd->target.id) != NULL;
+    return map_get(&e->execs, cmd->target.id) != NULL && !is_about_letter(cmd);
+}
+
+static bool runs_again(const struct command *cmd)
+{
+    return cmd->kind == CMD_RETRY_EXEC || cmd->kind == CMD_RETRY_LETTER;
 }
 
 /* Whatever is not in memory is asked for. Finished executions never are; running one again claims
@@ -183,9 +193,10 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
         struct question *q = command_ask(e, cmd, list);
         q->kind = is_about_job(cmd) ? ASK_JOB : ASK_EXEC;
         q->id = cmd->target.id;
-    } else if (round == 1 && cmd->kind == CMD_RETRY_EXEC && cmd->question_count == 1) {
+    } else if (round == 1 && runs_again(cmd) && cmd->question_count == 1) {
         const struct answer *a = &cmd->questions[0].answer;
-        if (!may_run_again(a) || a->jobs[0].name.len == 0)
+        if (!may_run_again(a) || a->jobs[0].name.len == 0 ||
+            (is_about_letter(cmd) && a->letter_count == 0))
             return;
         struct question *q = command_ask(e, cmd, list);
         q->kind = ASK_CLAIM;
@@ -380,6 +391,26 @@ static bool has_name(struct engine *e, struct command *cmd, const struct job *jo
     return false;
 }
 
+/* What is run again is no dead letter any more. */
+static void take_letter(struct engine *e, const struct command *cmd)
+{
+    const struct letter_rec *letter = letter_asked(e, cmd);
+    if (letter != NULL)
+        letter_take(e, letter);
+}
+
+/* A command before this one may have asked for the name in vain, and given it back. */
+static void keep_name(struct engine *e, const struct job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; job->name_len > 0 && i < e->released.len; i++) {
+        if (e->released.items[i].holder != job->id)
+            e->released.items[kept++] = e->released.items[i];
+    }
+    if (job->name_len > 0)
+        e->released.len = kept;
+}
+
 static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
@@ -391,6 +422,8 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
     job->v.last_exec = x->id;
     exec_created(e, x, cmd->actor, STR("run again"));
+    keep_name(e, job);
+    take_letter(e, cmd);
     return x;
 }
 
@@ -421,8 +454,10 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
         refuse_cancelled(e, cmd);
     else if (other != NULL)
         overlaps(e, cmd, other);
-    else
+    else {
+        take_letter(e, cmd);
         reply_exec(e, cmd, slot_trigger(e, job, cmd->target.id, cmd->actor, STR("run again")));
+    }
 }
 
 void decide_retry(struct engine *e, struct command *cmd)
@@ -447,4 +482,26 @@ void decide_retry(struct engine *e, struct command *cmd)
         refuse_retry(e, cmd);
     else if (has_name(e, cmd, job))
         reply_exec(e, cmd, run_again(e, cmd, job));
+}
+
+/* Nothing was run for the sake of which its name was asked for. */
+static void give_back_unused(struct engine *e, const struct command *cmd)
+{
+    const struct job *job =
+        cmd->question_count == 2 ? map_get(&e->jobs, cmd->questions[1].claim.holder) : NULL;
+    if (cmd->question_count == 2 && (job == NULL || !job_has_unfinished(job)))
+        give_back(e, &cmd->questions[1]);
+}
+
+void decide_retry_letter(struct engine *e, struct command *cmd)
+{
+    const struct exec *known = map_get(&e->execs, cmd->target.id);
+    if (known != NULL && !exec_is_final(known->v.state)) {
+        command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet");
+    } else if (letter_asked(e, cmd) == NULL) {
+        give_back_unused(e, cmd);
+        command_fail(e, cmd, RC_NOT_FOUND, "the execution is not among the dead letters");
+    } else {
+        decide_retry(e, cmd);
+    }
 }

@@ -115,6 +115,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor
     e->boot_ms = now.boot_ms;
     e->turn = turn_floor;
     e->resettle = true;
+    e->retain.wake_ms = now.boot_ms; /* the first pass begins at once */
     id_raise_floor(&e->ids, id_floor);
     /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
     e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
@@ -153,6 +154,8 @@ void engine_load_counter(struct engine *e, const struct counter *counter)
         q->jobs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
         q->execs[counter->state] = counter->value;
+    else if (counter->kind == COUNTER_LETTERS && counter->state < EXEC_STATES)
+        q->letters[counter->state] = counter->value;
 }
 
 struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *err)
@@ -208,7 +211,7 @@ static int64_t next_look_ms(const struct engine *e)
     return e->horizon.due_ms - (has_enough(e) ? near_ms(e) : e->options.horizon_ms / 2);
 }
 
-void engine_ask_due(struct engine *e, struct question_list *list)
+void ask_due(struct engine *e, struct question_list *list)
 {
     if (e->now_ms < next_look_ms(e))
         return;
@@ -309,5 +312,9 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);
     if (e->alerts.look_ms > 0 && e->alerts.look_ms - now.boot_ms < wait_ms)
         wait_ms = e->alerts.look_ms - now.boot_ms;
+    int64_t operations_ms = operations_wait_ms(e, now.boot_ms);
+    int64_t retain_ms = retain_wait_ms(e, now.boot_ms);
+    wait_ms = operations_ms < wait_ms ? operations_ms : wait_ms;
+    wait_ms = retain_ms < wait_ms ? retain_ms : wait_ms;
     return wait_ms > 0 ? wait_ms : 0;
 }

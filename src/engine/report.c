@@ -63,9 +63,13 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
     enum exec_event last = outcome == OUTCOME_TIMEOUT ? EV_EXPIRE : EV_EXHAUST;
     const struct retry *retry = &x->job->v.def->retry;
     if (x->v.attempts > retry->max_retries)
-        return (struct move){.event = last, .reason = error};
+        return (struct move){.event = last, .reason = error, .why = LETTER_EXHAUSTED};
     if (!retry_allows(retry, failure) && !PLANTED(retry_of_permanent))
-        return (struct move){.event = last, .reason = given_up(e, x, failure, error)};
+        return (struct move){
+            .event = last,
+            .reason = given_up(e, x, failure, error),
+            .why = is_hopeless(retry, failure) ? LETTER_PERMANENT : LETTER_NOT_RETRIED,
+        };
     return (struct move){
         .event = EV_RETRY, .reason = error, .due_ms = next_attempt_ms(e, x, after_ms)};
 }
@@ -78,6 +82,7 @@ static struct move after_loss(struct engine *e, const struct exec *x, struct str
         return (struct move){.event = EV_LOST, .reason = error};
     return (struct move){
         .event = EV_QUARANTINE,
+        .why = LETTER_QUARANTINED,
         .reason = arena_printf(e->arena, "quarantined, since its worker was lost %d times: %.*s",
                                x->v.lost + 1, STR_ARG(error)),
     };

@@ -43,6 +43,12 @@ static bool was_edited(const struct job *job)
     return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
 }
 
+static void count_letter(struct engine *e, struct queue *q, enum exec_state state, int64_t by)
+{
+    q->letters_change[state] += by;
+    has_changed(e, q);
+}
+
 static struct job_change job_changed(struct engine *e, const struct touched *t)
 {
     const struct job *job = t->job;
@@ -173,6 +179,9 @@ static void add_counters(struct engine *e, struct counter *counters, size_t *len
             if (q->execs_change[i] != 0)
                 counters[(*len)++] =
                     (struct counter){COUNTER_EXECS, q->name, i, q->execs_change[i]};
+            if (q->letters_change[i] != 0)
+                counters[(*len)++] =
+                    (struct counter){COUNTER_LETTERS, q->name, i, q->letters_change[i]};
         }
     }
 }
@@ -193,6 +202,7 @@ struct room {
     struct rate_change *rates;
     struct breaker_rec *breakers;
     struct dependency_rec *dependencies;
+    struct operation_change *operations;
 };
 
 /* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
@@ -211,6 +221,7 @@ static struct room make_room(struct engine *e)
         .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
         .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
         .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
+        .operations = ARENA_ARRAY(e->arena, struct operation_change, counts[THING_OPERATION]),
     };
 }
 
@@ -240,9 +251,40 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         break;
     case THING_QUEUE: room->queues[d->queue_count++] = queue_record(t->queue); break;
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
+    case THING_OPERATION:
+        room->operations[d->operation_count++] =
+            (struct operation_change){t->operation->v.gone, operation_record(t->operation)};
+        break;
     case THING_EDGE: room->dependencies[d->dependency_count++] = edge_record(t->edge); break;
     default: limit_changed(d, room, t->limit); break;
     }
+}
+
+/* Whoever failed for good is among the dead letters from the same commit on. */
+static void add_letters(struct engine *e, struct delta *d)
+{
+    VEC(struct letter_rec) letters = {0};
+    for (size_t i = 0; i < e->touched.len; i++) {
+        const struct touched *t = e->touched.items[i];
+        if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
+            continue;
+        *VEC_PUSH(e->arena, &letters) = letter_of(e, t);
+        count_letter(e, t->exec->job->v.def->queue, t->exec->v.state, 1);
+    }
+    d->letters = letters.items;
+    d->letter_count = letters.len;
+}
+
+static void remove_letters(struct engine *e, struct delta *d)
+{
+    struct letter_place *gone = ARENA_ARRAY(e->arena, struct letter_place, e->letters_gone.len);
+    for (size_t i = 0; i < e->letters_gone.len; i++) {
+        const struct gone_letter *letter = &e->letters_gone.items[i];
+        gone[i] = letter->place;
+        count_letter(e, letter->queue, letter->state, -1);
+    }
+    d->letters_gone = gone;
+    d->letter_gone_count = e->letters_gone.len;
 }
 
 void seal_delta(struct engine *e)
@@ -259,6 +301,9 @@ void seal_delta(struct engine *e)
         .rates = room.rates,
         .breakers = room.breakers,
         .dependencies = room.dependencies,
+        .operations = room.operations,
+        .forgotten = e->forgotten.items,
+        .forgotten_count = e->forgotten.len,
         .attempts = e->attempts.items,
         .attempt_count = e->attempts.len,
         .released = e->released.items,
@@ -277,7 +322,9 @@ void seal_delta(struct engine *e)
         if (t->durable && t->thing == THING_EXEC)
             join_ends(e, t, &room.execs[at++]);
     }
-    size_t states = JOB_STATES + EXEC_STATES;
+    add_letters(e, d);
+    remove_letters(e, d);
+    size_t states = JOB_STATES + 2 * EXEC_STATES;
     struct counter *counters =
         ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);
     d->counters = counters;

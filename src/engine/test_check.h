@@ -374,9 +374,9 @@ static inline void check_slots(const struct table *t)
 {
     struct map ahead = {0};
     struct map fates = {0}; /* by job and slot: both are large, so a sum will do for a test */
-    const struct map *both[] = {&t->live, &t->history};
-    for (size_t i = 0; i < COUNT_OF(both); i++) {
-        MAP_EACH(both[i], slot)
+    const struct map *all[] = {&t->live, &t->history, &t->forgotten};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        MAP_EACH(all[i], slot)
         {
             const struct exec_rec *x = slot->value;
             if (x->origin != ORIGIN_SLOT)
@@ -410,20 +410,26 @@ static inline void check_counters(const struct engine *e, struct table *t)
         const struct job_rec *job = slot->value;
         ++*table_counter(&counted, COUNTER_JOBS, job->queue, job->state);
     }
-    const struct map *both[] = {&t->live, &t->history};
-    for (size_t i = 0; i < COUNT_OF(both); i++) {
-        MAP_EACH(both[i], slot)
+    const struct map *all[] = {&t->live, &t->history, &t->forgotten};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        MAP_EACH(all[i], slot)
         {
             const struct exec_rec *x = slot->value;
             ++*table_counter(&counted, COUNTER_EXECS, x->queue, x->state);
         }
     }
+    MAP_EACH(&t->letters, slot)
+    {
+        const struct letter_rec *letter = slot->value;
+        ++*table_counter(&counted, COUNTER_LETTERS, letter->queue, letter->state);
+    }
     for (size_t i = 0; i < t->counters.len; i++) {
         const struct counter *c = &t->counters.items[i];
         const struct queue *q = strmap_get(&e->queues, c->queue);
         assert_int_equal(c->value, *table_counter(&counted, c->kind, c->queue, c->state));
-        assert_int_equal(c->value,
-                         c->kind == COUNTER_JOBS ? q->jobs[c->state] : q->execs[c->state]);
+        assert_int_equal(c->value, c->kind == COUNTER_JOBS    ? q->jobs[c->state]
+                                   : c->kind == COUNTER_EXECS ? q->execs[c->state]
+                                                              : q->letters[c->state]);
     }
     for (size_t i = 0; i < counted.counters.len; i++) {
         const struct counter *c = &counted.counters.items[i];

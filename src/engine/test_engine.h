@@ -195,8 +195,7 @@ static inline const struct delta *decide_all(struct world *w)
     engine_begin(w->engine, world_now(w), &w->arena);
     for (unsigned round = 0;; round++) {
         struct question_list list = {0};
-        if (round == 0)
-            engine_ask_due(w->engine, &list);
+        engine_ask_own(w->engine, round, &list);
         for (size_t i = 0; i < w->command_count; i++)
             engine_ask(w->engine, w->commands[i], round, &list);
         for (size_t i = 0; i < list.len; i++)
@@ -276,6 +275,25 @@ static inline void world_pass(struct world *w, int64_t ms)
     world_turn(w);
 }
 
+static inline int operation_by_id(const void *a, const void *b)
+{
+    const struct operation_rec *left = a;
+    const struct operation_rec *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static inline void load_operations(struct world *w)
+{
+    struct table *t = &w->table;
+    struct operation_rec *all = ARENA_ARRAY(&t->arena, struct operation_rec, t->operations.len);
+    size_t len = 0;
+    MAP_EACH(&t->operations, slot) all[len++] = *(const struct operation_rec *)slot->value;
+    if (len > 0)
+        qsort(all, len, sizeof *all, operation_by_id);
+    for (size_t i = 0; i < len; i++)
+        engine_load_operation(w->engine, &all[i]);
+}
+
 /* The server dies and another one loads what the table remembers. Parked polls are dropped. */
 static inline void world_restart(struct world *w)
 {
@@ -309,6 +327,7 @@ static inline void world_restart(struct world *w)
         if (w->table.rates.slots[i].value != NULL)
             engine_load_rate(w->engine, w->table.rates.slots[i].value);
     }
+    load_operations(w);
     MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
     MAP_EACH(&w->table.live, slot)
     {
@@ -403,8 +422,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
         wish->cron == NULL ? "" : wish->cron, (int)wish->overlap, (int)misfire->policy,
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
-        STR_ARG(item->rules.team),
-        (int)wish->spec_bytes, "");
+        STR_ARG(item->rules.team), (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)

@@ -23,6 +23,7 @@ struct table {
     struct map jobs;        /* struct job_rec */
     struct map live;        /* struct exec_rec */
     struct map history;     /* struct exec_rec */
+    struct map forgotten;   /* struct exec_rec: they went on counting when they left history */
     struct map attempts;    /* struct attempt_rec, by attempt_key */
     struct map workers;     /* struct worker_rec */
     struct strmap claims;   /* struct claim, by name */
@@ -32,6 +33,8 @@ struct table {
     VEC(struct alert_rec *) alerts;
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
+    struct map letters;        /* struct letter_rec, by execution */
+    struct map operations;     /* struct operation_rec */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;
     uint64_t newest_id;
@@ -43,6 +46,7 @@ static inline void table_free(struct table *t)
     map_free(&t->jobs);
     map_free(&t->live);
     map_free(&t->history);
+    map_free(&t->forgotten);
     map_free(&t->attempts);
     map_free(&t->workers);
     strmap_free(&t->claims);
@@ -51,6 +55,8 @@ static inline void table_free(struct table *t)
     strmap_free(&t->teams);
     strmap_free(&t->rates);
     strmap_free(&t->depends);
+    map_free(&t->letters);
+    map_free(&t->operations);
     arena_free(&t->arena);
 }
 
@@ -246,6 +252,43 @@ static inline void keep_dependency(struct table *t, const struct dependency_rec 
     strmap_put(&t->depends, depend_key(copy), copy);
 }
 
+static inline void keep_letter(struct table *t, const struct letter_rec *rec)
+{
+    const struct exec_rec *x = map_get(&t->history, rec->place.exec_id);
+    assert_non_null(x);
+    assert_true(x->state == rec->state && x->finished_ms == rec->place.died_ms);
+    assert_null(map_get(&t->letters, x->id));
+    struct letter_rec *copy = table_copy(t, rec, sizeof *copy);
+    copy->queue = arena_str(&t->arena, rec->queue);
+    copy->name = arena_str(&t->arena, rec->name);
+    copy->line = arena_str(&t->arena, rec->line);
+    copy->error = arena_str(&t->arena, rec->error);
+    map_put(&t->letters, x->id, copy);
+}
+
+static inline void keep_operation(struct table *t, const struct operation_change *change)
+{
+    map_remove(&t->operations, change->operation.id);
+    table_saw(t, change->operation.id);
+    if (change->forget)
+        return;
+    struct operation_rec *copy = table_copy(t, &change->operation, sizeof *copy);
+    copy->filter.queue = arena_str(&t->arena, copy->filter.queue);
+    copy->filter.name = arena_str(&t->arena, copy->filter.name);
+    copy->by = arena_str(&t->arena, copy->by);
+    copy->refusal = arena_str(&t->arena, copy->refusal);
+    map_put(&t->operations, copy->id, copy);
+}
+
+/* Jobs stay: what becomes of those is the stores' business, and held by their contract. */
+static inline void forget_exec(struct table *t, uint64_t exec_id)
+{
+    struct exec_rec *x = map_remove(&t->history, exec_id);
+    assert_null(map_get(&t->letters, exec_id));
+    assert_non_null(x);
+    map_put(&t->forgotten, exec_id, x);
+}
+
 static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
                                      uint32_t state)
 {
@@ -292,6 +335,14 @@ static inline void table_keep(struct table *t, const struct delta *d)
     }
     for (size_t i = 0; i < d->worker_count; i++)
         keep_worker(t, &d->workers[i]);
+    for (size_t i = 0; i < d->letter_gone_count; i++)
+        assert_non_null(map_remove(&t->letters, d->letters_gone[i].exec_id));
+    for (size_t i = 0; i < d->letter_count; i++)
+        keep_letter(t, &d->letters[i]);
+    for (size_t i = 0; i < d->operation_count; i++)
+        keep_operation(t, &d->operations[i]);
+    for (size_t i = 0; i < d->forgotten_count; i++)
+        forget_exec(t, d->forgotten[i]);
     for (size_t i = 0; i < d->counter_count; i++)
         *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
             d->counters[i].value;
@@ -376,6 +427,59 @@ static inline void answer_exec(struct table *t, struct question *q)
     q->answer.exec = x != NULL ? x : map_get(&t->history, q->id);
     if (q->answer.exec != NULL)
         answer_job(t, q, q->answer.exec->job_id);
+    q->answer.letters = map_get(&t->letters, q->id);
+    q->answer.letter_count = q->answer.letters != NULL;
+}
+
+static inline int letter_by_place(const void *a, const void *b)
+{
+    return letter_order(((const struct letter_rec *)a)->place,
+                        ((const struct letter_rec *)b)->place);
+}
+
+static inline void answer_letters(struct table *t, struct question *q)
+{
+    struct letter_rec *letters = ARENA_ARRAY(&t->arena, struct letter_rec, t->letters.len);
+    size_t len = 0;
+    MAP_EACH(&t->letters, slot)
+    {
+        const struct letter_rec *letter = slot->value;
+        if (letter_order(letter->place, q->place) > 0 && letter->place.died_ms <= q->until_ms &&
+            letter_fits(&q->filter, letter))
+            letters[len++] = *letter;
+    }
+    if (len > 0)
+        qsort(letters, len, sizeof *letters, letter_by_place);
+    q->answer.more = len > q->limit;
+    q->answer.letters = letters;
+    q->answer.letter_count = q->answer.more ? q->limit : len;
+    if (q->answer.letter_count > 0)
+        q->answer.place = letters[q->answer.letter_count - 1].place;
+}
+
+static inline int old_order(const void *a, const void *b)
+{
+    const struct old_exec *left = a;
+    const struct old_exec *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static inline void answer_old(struct table *t, struct question *q)
+{
+    struct old_exec *old = ARENA_ARRAY(&t->arena, struct old_exec, t->history.len);
+    size_t len = 0;
+    MAP_EACH(&t->history, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        if (x->id > q->after_id && x->created_ms < q->until_ms)
+            old[len++] =
+                (struct old_exec){x->id, x->finished_ms, map_get(&t->letters, x->id) != NULL};
+    }
+    if (len > 0)
+        qsort(old, len, sizeof *old, old_order);
+    q->answer.more = len > q->limit;
+    q->answer.old = old;
+    q->answer.old_count = q->answer.more ? q->limit : len;
 }
 
 static inline void answer_attempt(struct table *t, struct question *q)
@@ -412,6 +516,8 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_EXEC: answer_exec(t, q); break;
     case ASK_ATTEMPT: answer_attempt(t, q); break;
     case ASK_TRAIL: answer_trail(t, q); break;
+    case ASK_LETTERS: answer_letters(t, q); break;
+    case ASK_OLD: answer_old(t, q); break;
     default: answer_due(t, q); break;
     }
 }
@@ -528,6 +634,25 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
         print_id(&p, "on", d->dependencies[i].upstream);
         buf_printf(out, " %d %d\n", (int)d->dependencies[i].type, (int)d->dependencies[i].state);
     }
+    for (size_t i = 0; i < d->letter_count; i++) {
+        const struct letter_rec *l = &d->letters[i];
+        buf_add(out, STR("letter"));
+        print_id(&p, "of", l->place.exec_id);
+        buf_printf(out, " %" PRId64 " %d %d %d %" PRIx64 " %.*s: %.*s\n", l->place.died_ms,
+                   (int)l->state, (int)l->reason, (int)l->class, l->fingerprint, STR_ARG(l->line),
+                   STR_ARG(l->error));
+    }
+    for (size_t i = 0; i < d->letter_gone_count; i++)
+        buf_printf(out, "letter gone %" PRIu64 "\n", d->letters_gone[i].exec_id);
+    for (size_t i = 0; i < d->operation_count; i++) {
+        const struct operation_rec *op = &d->operations[i].operation;
+        buf_add(out, STR("operation"));
+        print_id(&p, "id", op->id);
+        buf_printf(out, " %d %d %" PRIu64 " %" PRIu64 " %" PRId64 " %.*s\n", (int)op->kind,
+                   (int)op->state, op->done, op->refused, op->at.died_ms, STR_ARG(op->refusal));
+    }
+    for (size_t i = 0; i < d->forgotten_count; i++)
+        buf_printf(out, "forgotten %" PRIu64 "\n", d->forgotten[i]);
     for (size_t i = 0; i < d->released_count; i++) {
         buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
         print_id(&p, "holder", d->released[i].holder);

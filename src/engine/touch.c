@@ -87,12 +87,25 @@ struct touched *touch_edge(struct engine *e, struct edge *edge)
     return edge->touched;
 }
 
+struct touched *touch_operation(struct engine *e, struct operation *op)
+{
+    if (op->touched == NULL) {
+        op->touched = touch(e, THING_OPERATION);
+        op->touched->operation = op;
+        struct operation_values *before = ARENA_NEW(e->arena, struct operation_values);
+        *before = op->v;
+        op->touched->before.operation = before;
+    }
+    return op->touched;
+}
+
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
 {
-    struct touched *t = thing == THING_JOB    ? touch_job(e, ptr)
-                        : thing == THING_EXEC ? touch_exec(e, ptr)
-                        : thing == THING_EDGE ? touch_edge(e, ptr)
-                                              : touch_worker(e, ptr);
+    struct touched *t = thing == THING_JOB         ? touch_job(e, ptr)
+                        : thing == THING_EXEC      ? touch_exec(e, ptr)
+                        : thing == THING_EDGE      ? touch_edge(e, ptr)
+                        : thing == THING_OPERATION ? touch_operation(e, ptr)
+                                                   : touch_worker(e, ptr);
     t->is_new = true;
     t->stored = stored;
     t->durable = !stored;
@@ -169,6 +182,14 @@ static void undo_edge(struct engine *e, struct touched *t)
         edge_set(e, t->edge, &t->before.edge);
 }
 
+static void undo_operation(struct engine *e, struct touched *t)
+{
+    t->operation->touched = NULL;
+    t->operation->v = *t->before.operation;
+    if (t->is_new)
+        operation_free(e, t->operation);
+}
+
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
@@ -203,7 +224,9 @@ void engine_undo(struct engine *e)
             continue;
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
+        memset(q->letters_change, 0, sizeof q->letters_change);
     }
+    undo_things(e, THING_OPERATION, undo_operation);
     undo_things(e, THING_QUEUE, undo_queue);
     undo_things(e, THING_LIMIT, undo_limit);
     undo_things(e, THING_BREAKER, undo_breaker);
@@ -213,6 +236,7 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_JOB, undo_job);
     free_passed_over(e);
     e->horizon = e->horizon_before;
+    e->retain = e->retain_before;
     e->arena = NULL;
 }
 
@@ -224,13 +248,23 @@ static void commit_counters(struct engine *e)
         struct queue *q = CONTAINER_OF(node, struct queue, changed);
         for (int i = 0; i < JOB_STATES; i++)
             q->jobs[i] += q->jobs_change[i];
-        for (int i = 0; i < EXEC_STATES; i++)
+        for (int i = 0; i < EXEC_STATES; i++) {
             q->execs[i] += q->execs_change[i];
+            q->letters[i] += q->letters_change[i];
+        }
         memset(q->jobs_change, 0, sizeof q->jobs_change);
         memset(q->execs_change, 0, sizeof q->execs_change);
         if (q->execs[EXEC_QUEUED] > 0)
             alerts_arm(e);
+        memset(q->letters_change, 0, sizeof q->letters_change);
     }
+}
+
+static void commit_operation(struct engine *e, struct operation *op)
+{
+    op->touched = NULL;
+    if (op->v.gone)
+        operation_free(e, op);
 }
 
 static void commit_edge(struct engine *e, struct edge *edge)
@@ -314,6 +348,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             commit_worker(e, t->worker);
         else if (t->thing == THING_QUEUE)
             t->queue->touched = NULL;
+        else if (t->thing == THING_OPERATION)
+            commit_operation(e, t->operation);
     }
     free_passed_over(e);
     list_splice_back(ret_done, &e->done);

@@ -10,7 +10,7 @@
 #include <assert.h>
 
 enum {
-    ASK_ROUNDS_MAX = 4, /* the engine needs two; more would be a bug */
+    ASK_ROUNDS_MAX = 5, /* the engine needs three, and one to have none; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
     /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
      * one goes out in any case. */
@@ -112,6 +112,13 @@ static enum rc load_dependency(void *arg, const struct dependency_rec *dependenc
     return RC_OK;
 }
 
+static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
+{
+    (void)err;
+    engine_load_operation(((struct turn *)arg)->engine, operation);
+    return RC_OK;
+}
+
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err)
 {
@@ -132,6 +139,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .rate = load_rate,
         .breaker = load_breaker,
         .dependency = load_dependency,
+        .operation = load_operation,
         .arg = t,
     };
     return store->ops->load(store, until_ms, &sink, err);
@@ -155,8 +163,7 @@ static enum rc ask(struct turn *t, struct command *const *commands, size_t count
     for (unsigned round = 0;; round++) {
         assert(round < ASK_ROUNDS_MAX);
         struct question_list list = {0};
-        if (round == 0)
-            engine_ask_due(t->engine, &list);
+        engine_ask_own(t->engine, round, &list);
         for (size_t i = 0; i < count; i++)
             engine_ask(t->engine, commands[i], round, &list);
         if (list.len == 0)
