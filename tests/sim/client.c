@@ -573,6 +573,55 @@ static void meddle(struct world *w)
     acts[at].act(w);
 }
 
+/* ---- dead letters */
+
+static uint64_t some_letter(struct world *w)
+{
+    const struct model *m = &w->model;
+    size_t from = pick(w, m->execs.len + 1);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[(from + i) % m->execs.len];
+        if (x->is_letter)
+            return x->rec.id;
+    }
+    return some_exec(w);
+}
+
+static void operate(struct world *w)
+{
+    struct call *call = call_new(w, CMD_OPERATE, STR("key:admin"));
+    const struct model_exec *x = model_exec(&w->model, some_letter(w));
+    struct letter_filter *f = &call->cmd.operate.filter;
+    call->cmd.operate.kind = pick(w, 6) == 0 ? OPERATION_DISCARD : OPERATION_RETRY;
+    if (pick(w, 5) == 0)
+        f->queue = PICK(w, queues);
+    if (pick(w, 10) == 0)
+        f->name = PICK(w, names);
+    if (x != NULL && x->is_letter && pick(w, 10) == 0)
+        f->class = x->letter.class;
+    if (x != NULL && x->is_letter && pick(w, 10) == 0)
+        f->fingerprint = x->letter.fingerprint;
+    if (x != NULL && pick(w, 12) == 0)
+        f->job_id = x->rec.job_id;
+    SAY(w, "client", "asks for many dead letters to be %s",
+        call->cmd.operate.kind == OPERATION_RETRY ? "run again" : "discarded");
+    net_send(w, call);
+}
+
+static void bury(struct world *w)
+{
+    uint64_t dice = pick(w, 10);
+    uint64_t letter = pick(w, 6) == 0 ? some_exec(w) : some_letter(w);
+    if (dice < 3)
+        send_target(w, CMD_RETRY_LETTER, letter, "gives another chance to", exec_label(w, letter));
+    else if (dice < 4)
+        send_target(w, CMD_DISCARD_LETTER, letter, "discards", exec_label(w, letter));
+    else if (dice < 9)
+        operate(w);
+    else
+        look(w, CMD_OPERATIONS);
+}
+
 void client_tidy_up(struct world *w)
 {
     const struct model *m = &w->model;
@@ -593,10 +642,12 @@ void client_tidy_up(struct world *w)
 
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, 126);
+    uint64_t dice = pick(w, 144);
     uint64_t job = some_job(w);
     uint64_t exec = dice % 2 == 0 ? some_running(w) : some_exec(w);
-    if (dice >= 120)
+    if (dice >= 126)
+        bury(w);
+    else if (dice >= 120)
         edit(w);
     else if (dice >= 100)
         meddle(w);

@@ -31,7 +31,12 @@
     X(PROBE_AFTER_RESTART, "after a restart it was tried again")                                   \
     X(RATE_AFTER_RESTART, "the first start of a rate after a restart")                             \
     X(SERVER_TIMEOUT, "the server ended a run past its timeout")                                   \
-    X(RETRY_AFTER, "a worker put off the next attempt")
+    X(RETRY_AFTER, "a worker put off the next attempt")                                            \
+    X(LETTER_RETRIED, "a dead letter was run again")                                               \
+    X(LETTER_EXPIRED, "a dead letter was too old")                                                 \
+    X(OPERATION_AFTER_RESTART, "an operation went on after a restart")                             \
+    X(HISTORY_FORGOTTEN, "what had ended long ago was deleted")                                    \
+    X(JOB_FORGOTTEN, "its job was deleted with it")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };

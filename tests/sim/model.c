@@ -14,12 +14,16 @@ void model_free(struct model *m)
 
 struct model_job *model_job(const struct model *m, uint64_t id)
 {
-    return map_get(&m->job_by_id, id);
+    struct model_job *job = map_get(&m->job_by_id, id);
+    bool gone = job != NULL && job->forgotten_turn != 0 && job->forgotten_turn < m->turn;
+    return gone ? NULL : job;
 }
 
 struct model_exec *model_exec(const struct model *m, uint64_t id)
 {
-    return map_get(&m->exec_by_id, id);
+    struct model_exec *x = map_get(&m->exec_by_id, id);
+    bool gone = x != NULL && x->forgotten_turn != 0 && x->forgotten_turn < m->turn;
+    return gone ? NULL : x;
 }
 
 struct model_worker *model_worker(const struct model *m, uint64_t id)
@@ -245,6 +249,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         failures_wait(w, x, to, view);
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
+    x->ended_by = event;
     x->rec.state = next;
 }
 
@@ -532,6 +537,9 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     model_check_waits(w);
     alerts_keep(w, delta, view);
     tally_check(w, delta);
+    letters_keep(w, delta, view);
+    for (size_t i = 0; i < delta->forgotten_count; i++)
+        letters_forget(w, delta->forgotten[i], view);
 }
 
 /* ---- what is not kept by the store: until when a lease holds */

@@ -66,6 +66,7 @@ struct model_job {
     struct schedule *schedule_before;
     struct model_exec *planned_before; /* the run that had not begun; NULL: none */
     int64_t slot_before_ms;            /* of that */
+    uint64_t forgotten_turn;           /* in which it was deleted; 0: it is there */
 };
 
 struct model_attempt {
@@ -87,8 +88,12 @@ struct model_exec {
     int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
     uint32_t lost;          /* steps of these kinds that it has taken */
     uint32_t returned;
-    uint64_t holder;   /* who had the newest lease */
-    uint64_t sent_seq; /* the poll whose answer carried it to its worker; 0: none did */
+    enum exec_event ended_by;
+    bool is_letter; /* it is among the dead letters, as: */
+    struct letter_rec letter;
+    uint64_t forgotten_turn; /* in which it was deleted; 0: it is there */
+    uint64_t holder;         /* who had the newest lease */
+    uint64_t sent_seq;       /* the poll whose answer carried it to its worker; 0: none did */
     /* as they were before the newest turn that changed it */
     uint64_t changed_turn;
     uint64_t token_before;
@@ -126,6 +131,13 @@ struct model_alert {
     uint64_t loads;  /* model.loads, then */
 };
 
+/* Something that is done with many dead letters. */
+struct model_operation {
+    struct operation_rec rec;
+    uint64_t most;  /* letters that it may have come across by now */
+    uint64_t loads; /* model.loads, when it began */
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
@@ -141,6 +153,7 @@ struct model {
     VEC(struct model_rate) rates;
     VEC(struct model_breaker) breakers;
     VEC(struct model_alert) alerts;
+    VEC(struct model_operation) operations;
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
@@ -155,6 +168,7 @@ struct turn_view {
 };
 
 void model_free(struct model *m);
+/* What was deleted is there until the end of the turn that did it: its answers know it. */
 struct model_job *model_job(const struct model *m, uint64_t id);
 struct model_exec *model_exec(const struct model *m, uint64_t id);
 struct model_worker *model_worker(const struct model *m, uint64_t id);
@@ -233,6 +247,15 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
 void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view);
 void breakers_granted(struct world *w, const struct model_exec *x);
 bool breakers_hold(const struct world *w, const struct model_exec *x);
+
+/* ---- dead letters, and what is too old: model_letters.c */
+
+/* After all that happened to executions in this turn. */
+void letters_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* An execution is deleted. */
+void letters_forget(struct world *w, uint64_t exec_id, const struct turn_view *view);
+/* An operation is under way. */
+bool letters_operate(const struct model *m);
 
 /* ---- failures: model_failures.c */
 

@@ -26,11 +26,13 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     const struct model *m = &w->model;
     uint64_t id = wait->job_id != 0 ? wait->job_id : m->wishes.items[wait->wish].job_id;
     const struct model_job *upstream = model_job(m, id);
+    if (wait->state != 0 && wait->state != DEPENDENCY_WAITING)
+        return; /* it may have been deleted since */
     PROMISE(w, upstream != NULL, "a job was kept that waits for one that was not");
     if (wait->state == 0)
         wait->state = DEPENDENCY_WAITING;
-    wish->unclear |= wait->state == DEPENDENCY_WAITING && runs_again(m, upstream);
-    if (wait->state != DEPENDENCY_WAITING || !is_over(m, upstream))
+    wish->unclear |= runs_again(m, upstream);
+    if (!is_over(m, upstream))
         return;
     bool met = wait->type == DEPENDS_COMPLETION ||
                upstream->rec.state == (wait->type == DEPENDS_SUCCESS ? JOB_COMPLETED : JOB_FAILED);

@@ -14,8 +14,8 @@ static bool asks_for_name(const struct world *w, const struct command *cmd, stru
         if (&cmd->submit.items[i] != but && str_eq(cmd->submit.items[i].name, name))
             return true;
     }
-    const struct model_exec *x =
-        cmd->kind == CMD_RETRY_EXEC ? model_exec(&w->model, cmd->target.id) : NULL;
+    bool again = cmd->kind == CMD_RETRY_EXEC || cmd->kind == CMD_RETRY_LETTER;
+    const struct model_exec *x = again ? model_exec(&w->model, cmd->target.id) : NULL;
     return x != NULL && str_eq(x->job->rec.name, name);
 }
 
@@ -33,7 +33,7 @@ static bool name_was_held(const struct world *w, const struct submission *item)
         if (asks_for_name(w, view->commands[i], item->name, item))
             return true;
     }
-    return false;
+    return letters_operate(&w->model); /* it may have asked for one that was to run again */
 }
 
 static bool is_stored(struct world *w, uint64_t job_id)
@@ -144,6 +144,32 @@ static void check_cancel_exec(struct world *w, const struct command *cmd)
                 exec_label(w, cmd->target.id));
     PROMISE(w, (cmd->reply.rc == RC_NOT_FOUND) == (x == NULL),
             "an execution that should be there was not found, or the other way round");
+}
+
+static void check_letter(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->target.id);
+    PROMISE(w, cmd->reply.rc != RC_OK || (x != NULL && !x->is_letter),
+            "%s was to leave the dead letters, somebody was told, and it is still there",
+            exec_label(w, cmd->target.id));
+    PROMISE(w, cmd->reply.rc != RC_NOT_FOUND || x == NULL || !x->is_letter || cmd->own,
+            "%s is a dead letter, and was not found", exec_label(w, cmd->target.id));
+}
+
+static void check_operations(struct world *w, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->reply.operation_count; i++) {
+        const struct operation_rec *shown = &cmd->reply.operations[i];
+        const struct operation_rec *kept = NULL;
+        for (size_t j = 0; j < w->model.operations.len; j++) {
+            if (w->model.operations.items[j].rec.id == shown->id)
+                kept = &w->model.operations.items[j].rec;
+        }
+        PROMISE(w,
+                kept != NULL && kept->state == shown->state && kept->done == shown->done &&
+                    kept->refused == shown->refused && kept->kind == shown->kind,
+                "an operation is shown as it was not kept");
+    }
 }
 
 static void check_run_again(struct world *w, const struct command *cmd)
@@ -425,6 +451,17 @@ static int64_t count_kept(const struct world *w, const struct counter *counter)
     for (size_t i = 0; counter->kind == COUNTER_EXECS && i < m->execs.len; i++)
         count += m->execs.items[i]->rec.state == counter->state &&
                  str_eq(m->execs.items[i]->rec.queue, counter->queue);
+    for (size_t i = 0; counter->kind == COUNTER_LETTERS && i < m->execs.len; i++)
+        count += m->execs.items[i]->is_letter && m->execs.items[i]->rec.state == counter->state &&
+                 str_eq(m->execs.items[i]->rec.queue, counter->queue);
+    return count;
+}
+
+static size_t letters_kept(const struct model *m)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->execs.len; i++)
+        count += m->execs.items[i]->is_letter;
     return count;
 }
 
@@ -459,7 +496,7 @@ static void check_stats(struct world *w, const struct command *cmd)
                 count_kept(w, counter));
         total += counter->value;
     }
-    PROMISE(w, total == (int64_t)(w->model.jobs.len + w->model.execs.len),
+    PROMISE(w, total == (int64_t)(w->model.jobs.len + w->model.execs.len + letters_kept(&w->model)),
             "the numbers leave something out");
     check_sums(w, &cmd->reply.stats);
 }
@@ -488,6 +525,15 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_CANCEL_JOB: check_cancel_job(w, cmd); break;
     case CMD_CANCEL_EXEC: check_cancel_exec(w, cmd); break;
     case CMD_RETRY_EXEC: check_run_again(w, cmd); break;
+    case CMD_RETRY_LETTER:
+        check_run_again(w, cmd);
+        check_letter(w, cmd);
+        break;
+    case CMD_DISCARD_LETTER: check_letter(w, cmd); break;
+    case CMD_OPERATIONS:
+        if (kept_nothing)
+            check_operations(w, cmd);
+        break;
     case CMD_PAUSE_JOB: check_paused(w, cmd, JOB_PAUSED); break;
     case CMD_RESUME_JOB: check_paused(w, cmd, JOB_ACTIVE); break;
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;

@@ -69,6 +69,8 @@ static const struct job_rec *next_job(const struct world *w, const struct filter
     const struct job_rec *next = NULL;
     for (size_t i = 0; i < w->model.jobs.len; i++) {
         const struct job_rec *job = &w->model.jobs.items[i]->rec;
+        if (w->model.jobs.items[i]->forgotten_turn != 0)
+            continue;
         if (job->id < before && (next == NULL || job->id > next->id) && wants_job(f, job))
             next = job;
     }
@@ -81,6 +83,8 @@ static const struct exec_rec *next_exec(const struct world *w, const struct filt
     const struct exec_rec *next = NULL;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct exec_rec *x = &w->model.execs.items[i]->rec;
+        if (w->model.execs.items[i]->forgotten_turn != 0)
+            continue;
         if (x->id < before && (next == NULL || x->id > next->id) && wants_exec(f, x))
             next = x;
     }
@@ -138,6 +142,69 @@ static void read_execs(struct world *w, const struct filter *f, size_t limit)
     PROMISE(w, missed == NULL, "a list of executions leaves %s out", exec_label(w, missed->id));
 }
 
+/* ---- dead letters */
+
+static bool same_letter(const struct letter_rec *a, const struct letter_rec *b)
+{
+    return letter_order(a->place, b->place) == 0 && a->job_id == b->job_id &&
+           a->state == b->state && a->reason == b->reason && a->class == b->class &&
+           a->fingerprint == b->fingerprint && a->attempts == b->attempts && a->lost == b->lost &&
+           str_eq(a->queue, b->queue) && str_eq(a->name, b->name) && str_eq(a->owner, b->owner) &&
+           str_eq(a->line, b->line) && str_eq(a->error, b->error);
+}
+
+struct letter_reading {
+    struct world *w;
+    const struct letter_filter *filter;
+    struct letter_place last;
+    size_t left; /* on this page */
+};
+
+static const struct letter_rec *next_letter(const struct letter_reading *r)
+{
+    const struct letter_rec *next = NULL;
+    for (size_t i = 0; i < r->w->model.execs.len; i++) {
+        const struct model_exec *x = r->w->model.execs.items[i];
+        if (x->is_letter && letter_order(x->letter.place, r->last) < 0 &&
+            (next == NULL || letter_order(x->letter.place, next->place) > 0) &&
+            letter_fits(r->filter, &x->letter))
+            next = &x->letter;
+    }
+    return next;
+}
+
+static bool take_letter(void *arg, const struct letter_rec *letter)
+{
+    struct letter_reading *r = arg;
+    if (r->left == 0)
+        return false;
+    const struct letter_rec *want = next_letter(r);
+    PROMISE(r->w, want != NULL && same_letter(letter, want),
+            "a list of dead letters shows %s where %s should stand",
+            exec_label(r->w, letter->place.exec_id),
+            want == NULL ? "nothing" : exec_label(r->w, want->place.exec_id));
+    r->last = want->place;
+    r->left--;
+    return true;
+}
+
+static void read_letters(struct world *w, const struct letter_filter *filter, size_t limit)
+{
+    struct letter_reading r = {.w = w, .filter = filter, .last = {INT64_MAX, UINT64_MAX}};
+    struct letter_place at = {0};
+    struct err err;
+    do {
+        r.left = limit;
+        PROMISE(w,
+                w->store.reader->ops->letters(w->store.reader, filter, at, 7, take_letter, &r, &at,
+                                              &err) == RC_OK,
+                "a list failed: %s", err.text);
+    } while (at.exec_id != 0);
+    const struct letter_rec *missed = next_letter(&r);
+    PROMISE(w, missed == NULL, "a list of dead letters leaves %s out",
+            exec_label(w, missed->place.exec_id));
+}
+
 /* ---- one by one */
 
 static void read_one(struct world *w, const struct model_exec *x)
@@ -150,6 +217,14 @@ static void read_one(struct world *w, const struct model_exec *x)
     size_t count;
     struct err err;
     enum rc rc = r->ops->exec(r, x->rec.id, &arena, &exec, &attempts, &count, &err);
+    if (x->forgotten_turn != 0) {
+        PROMISE(w, rc == RC_NOT_FOUND, "%s was deleted, and is there", exec_label(w, x->rec.id));
+        rc = r->ops->job(r, x->rec.job_id, &arena, &job, &err);
+        PROMISE(w, (rc == RC_NOT_FOUND) == (x->job->forgotten_turn != 0),
+                "%s was deleted, and is there, or the other way round",
+                job_label(w, x->rec.job_id));
+        return;
+    }
     PROMISE(w, rc == RC_OK && same_exec(&exec, &x->rec) && str_eq(exec.result, x->rec.result),
             "%s is not as it was kept", exec_label(w, x->rec.id));
     rc = r->ops->job(r, x->rec.job_id, &arena, &job, &err);
@@ -171,6 +246,12 @@ static void read_one(struct world *w, const struct model_exec *x)
     PROMISE(w, ended == count, "%s has more attempts than were kept", exec_label(w, x->rec.id));
 }
 
+static bool was_forgotten(const struct world *w, uint64_t job_id)
+{
+    const struct model_job *job = map_get(&w->model.job_by_id, job_id);
+    return job != NULL && job->forgotten_turn != 0;
+}
+
 void promise_acknowledged(struct world *w)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -178,7 +259,7 @@ void promise_acknowledged(struct world *w)
     struct err err;
     for (size_t i = 0; i < w->model.wishes.len; i++) {
         const struct wish *wish = &w->model.wishes.items[i];
-        if (!wish->acknowledged)
+        if (!wish->acknowledged || was_forgotten(w, wish->job_id))
             continue;
         enum rc rc = w->store.reader->ops->job(w->store.reader, wish->job_id, &arena, &job, &err);
         PROMISE(w,
@@ -223,12 +304,16 @@ void promise_reads(struct world *w)
     }
     if (w->model.execs.len > 0)
         read_one(w, w->model.execs.items[pick(w, w->model.execs.len)]);
+    struct letter_filter letters = {.queue = f.queue, .name = f.name, .job_id = f.job_id};
+    if (pick(w, 4) == 0)
+        read_letters(w, &letters, limit);
 }
 
 void promise_all_reads(struct world *w)
 {
     read_jobs(w, &(struct filter){0}, 50);
     read_execs(w, &(struct filter){0}, 50);
+    read_letters(w, &(struct letter_filter){0}, 50);
     for (size_t i = 0; i < w->model.execs.len; i++)
         read_one(w, w->model.execs.items[i]);
 }
@@ -239,6 +324,8 @@ void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t ex
 {
     enum { WAKING_MS = 1000 }; /* who slept past its leases needs a moment to kill what ran */
     const struct model_exec *x = model_exec(&w->model, exec_id);
+    if (x == NULL) /* over long ago: the lease was a long time on its way */
+        return;
     if (model_wish(&w->model, x->job)->rules.overlap == OVERLAP_PARALLEL || x->job->was_parallel)
         return; /* its executions may; each has leases of its own */
     for (size_t i = 0; i < w->scene.workers; i++) {

@@ -120,7 +120,7 @@ static enum outcome draw_outcome(struct world *w)
 static int64_t timeout_of(const struct world *w, uint64_t exec_id)
 {
     const struct model_exec *x = model_exec(&w->model, exec_id);
-    return model_wish(&w->model, x->job)->rules.timeout_ms;
+    return x == NULL ? 0 : model_wish(&w->model, x->job)->rules.timeout_ms;
 }
 
 static void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *lease)

@@ -39,6 +39,11 @@ static void draw_scene(struct world *w)
     s->engine.alerts.quiet_ms = pick_ms(w, 1000, 600000);
     s->engine.alerts.queue_age_ms = pick_ms(w, 1000, 60000);
     s->engine.alerts.deliver = pick(w, 2) == 0;
+    s->engine.operation_step_max = 1 + pick(w, 5);
+    s->engine.letters_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
+    s->engine.history_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
+    s->engine.retain_rows_max = 1 + pick(w, 10);
+    s->engine.retain_pause_ms = pick_ms(w, 1, 1000);
     s->engine.due_max = 1 + pick(w, 20);
     s->engine.load_max = 1 + pick(w, 20);
     s->engine.kill_grace_ms = pick_ms(w, 0, 3000);
@@ -186,12 +191,15 @@ static bool runs_leftovers(const struct world *w)
 
 static bool is_quiet(const struct world *w)
 {
-    return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL;
+    return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL &&
+           !letters_operate(&w->model);
 }
 
 static _Noreturn void stuck(struct world *w)
 {
     const struct model_exec *x = find_unfinished(w);
+    if (letters_operate(&w->model))
+        promise_broken(w, "an operation does not come to its end");
     if (x == NULL)
         promise_broken(w, "a worker runs something that has ended long ago");
     promise_broken(w, "%zu executions do not finish though all faults are over: %s is %.*s",
