@@ -8,7 +8,7 @@
 request_step api_job_create, api_job_batch, api_job, api_job_delete, api_job_pause,
     api_job_resume;                      /* api_jobs.c */
 request_step api_job_patch, api_job_put; /* api_edit.c */
-request_step api_execution, api_execution_cancel, api_execution_retry,
+request_step api_execution, api_execution_cancel, api_execution_retry, api_letter_retry,
     api_job_trigger;                         /* api_executions.c */
 request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
@@ -22,6 +22,8 @@ request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_
     api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
     api_successes, api_success_rates;         /* api_reports.c */
 request_step api_breakers, api_breaker_reset; /* api_breakers.c */
+request_step api_letters, api_letter_groups, api_letter, api_letter_discard, api_letters_retry,
+    api_letters_discard, api_operations, api_operation; /* api_letters.c */
 request_step api_queues, api_queue, api_queue_change, api_queue_pause,
     api_queue_resume;                                                      /* api_queues.c */
 request_step api_teams, api_team, api_team_change;                         /* api_teams.c */

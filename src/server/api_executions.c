@@ -1,4 +1,5 @@
 #include "server/api.h"
+#include "wire/fields.h"
 #include "wire/record_json.h"
 
 enum { ANSWER_BYTES_MAX = 1024 };
@@ -71,6 +72,31 @@ void api_execution_retry(struct request *r)
 {
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
         request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
+}
+
+/* The body may be absent. */
+static bool read_edit(struct request *r)
+{
+    static const struct field table[] = {
+        {.name = STR_INIT("payload"), .size = sizeof(struct str), .kind = FIELD_LATER},
+    };
+    struct field_errors errors = {0};
+    const struct fields f = {.arena = r->arena, .errors = &errors};
+    struct str payload;
+    struct json doc;
+    if (!request_json(r, true, &doc))
+        return false;
+    fields_read(&f, NULL, &doc, table, COUNT_OF(table), &payload);
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+void api_letter_retry(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
+        request_to_turn(r, CMD_RETRY_LETTER, answer_retried);
 }
 
 static void answer_triggered(struct request *r)

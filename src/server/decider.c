@@ -344,6 +344,8 @@ static struct engine_options engine_options(const struct server_options *options
     engine.kill_grace_ms = (int64_t)options->kill_grace_ms;
     engine.lost_max = (uint32_t)options->lost_max;
     engine.retry_after_max_ms = (int64_t)options->retry_after_max_ms;
+    engine.history_keep_ms = (int64_t)options->history_keep_ms;
+    engine.letters_keep_ms = (int64_t)options->dead_letters_keep_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;

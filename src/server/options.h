@@ -83,6 +83,8 @@ struct server_options {
     uint64_t priority_age_ms;    /* waiting this long is worth a point of priority */
     uint64_t horizon_ms;         /* work due later than this stays on disk only */
     uint64_t logs_keep_ms;       /* output, and checkpoints of ended executions */
+    uint64_t history_keep_ms;    /* what has ended, unless it is a dead letter */
+    uint64_t dead_letters_keep_ms;
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;

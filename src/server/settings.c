@@ -86,6 +86,8 @@ static const struct setting settings_table[] = {
     NUMBER(alert_rate_warning, "1", 0, 100, "warn when more percent failed; 0: never"),
     NUMBER(alert_rate_critical, "5", 0, 100, "critical when more percent failed; 0: never"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
+    TIME(history_keep_ms, "30d", SECOND, 3650 * DAY, "how long ended executions are kept"),
+    TIME(dead_letters_keep_ms, "30d", SECOND, 3650 * DAY, "how long dead letters are kept"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };
 /* clang-format on */

@@ -295,6 +295,7 @@ void worker_view_print(struct json_writer *w, const struct worker_view *view, in
 struct totals {
     int64_t jobs[JOB_STATES];
     int64_t execs[EXEC_STATES];
+    int64_t letters;
 };
 
 static void totals_add(struct totals *tally, const struct counter *counter)
@@ -304,6 +305,8 @@ static void totals_add(struct totals *tally, const struct counter *counter)
     else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
         tally->execs[counter->state == EXEC_STOPPING ? EXEC_RUNNING : counter->state] +=
             counter->value; /* users know no stopping state */
+    else if (counter->kind == COUNTER_LETTERS)
+        tally->letters += counter->value;
 }
 
 static void put_job_states(struct json_writer *w, const struct totals *tally)
@@ -354,6 +357,7 @@ static void put_queues(struct json_writer *w, const struct counter *sorted, size
         json_open(w);
         json_put_str(w, "queue", queue);
         put_exec_states(w, &tally);
+        json_put_int(w, "dead_letters", tally.letters);
         json_close(w);
     }
     json_close_array(w);
@@ -376,6 +380,7 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
     json_open(w);
     put_exec_states(w, &total);
     json_close(w);
+    json_put_int(w, "dead_letters", total.letters);
     put_queues(w, sort_counters(stats, arena), stats->counter_count);
     json_key(w, "workers");
     json_open(w);
