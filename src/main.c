@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"alerts", alerts_command, "list what somebody should know about"},
     {"breakers", breakers_command, "list what keeps failing and is left alone; reset one"},
     {"teams", teams_command, "list teams; limit one"},
+    {"dead-letters", dead_letters_command, "list what failed for good; retry or discard it"},
     {"workers", workers_command, "list workers"},
     {"show", show_command, "show all about a job or an execution"},
     {"explain", explain_command, "say why a job does not run"},

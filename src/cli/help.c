@@ -21,7 +21,7 @@ static const char outro[] =
     "4 denied, 5 server not reachable.\n";
 
 /* Commands that users were promised, and that this version does not have. */
-static const char promised[] = "dead-letters|keys|tasks|audit|plan|"
+static const char promised[] = "keys|tasks|audit|plan|"
                                "progress|nodes|move|top|doctor|migrate";
 
 const struct command *command_find(const struct command *commands, size_t count, const char *name)

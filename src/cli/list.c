@@ -31,6 +31,8 @@ static struct str query_of(const struct list_args *args, struct arena *arena)
     api_add_param(&query, "name", args->name);
     api_add_param(&query, "tag", tag_param(args->tag, arena));
     api_add_param(&query, "job", args->job);
+    api_add_param(&query, "class", args->class);
+    api_add_param(&query, "fingerprint", args->fingerprint);
     return arena_str(arena, buf_str(&query));
 }
 

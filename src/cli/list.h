@@ -12,6 +12,8 @@ struct list_args {
     const char *name;
     const char *tag;
     const char *job;
+    const char *class;
+    const char *fingerprint;
     int64_t limit;
     bool all;
 };
