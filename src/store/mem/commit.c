@@ -342,18 +342,15 @@ static void apply_counter(struct mem_store *m, const struct counter *add)
 
 static void apply_tally(struct mem_store *m, const struct tally *add)
 {
-    for (size_t i = 0; i < m->tally_count; i++) {
-        struct tally *row = &m->tallies[i];
-        if (row->scope == add->scope && row->hour == add->hour && row->end == add->end &&
-            row->bucket == add->bucket && str_eq(row->key, add->key)) {
-            row->count += add->count;
-            row->sum_ms += add->sum_ms;
-            return;
-        }
+    char bytes[TALLY_KEY_MAX];
+    struct tally *row = strmap_get(&m->tallies, tally_name(add, bytes));
+    if (row != NULL) {
+        row->count += add->count;
+        row->sum_ms += add->sum_ms;
+        return;
     }
-    m->tallies = kept_rows_grow(m->tallies, m->tally_count, sizeof *m->tallies);
-    m->tallies[m->tally_count] = *add;
-    m->tallies[m->tally_count++].key = kept_text(add->key);
+    row = kept_tally(add);
+    strmap_put(&m->tallies, tally_name(row, (char *)(row + 1)), row);
 }
 
 static void apply(struct mem_store *m, const struct delta *delta)

@@ -42,6 +42,7 @@ struct mem_store {
     struct strmap breakers;            /* target -> struct breaker_rec, owned */
     struct map alerts;                 /* id -> struct alert_rec, owned */
     struct strmap teams;               /* name -> struct team_rec, owned */
+    struct strmap tallies;             /* tally_name -> struct tally, owned */
     struct strmap rates;               /* key -> struct rate_rec, owned */
     struct strmap dependencies;        /* dependency_key -> struct dependency_rec, owned */
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
@@ -49,8 +50,6 @@ struct mem_store {
     struct map operations;             /* id -> struct operation_rec, owned */
     struct counter *counters;          /* owned */
     size_t counter_count;
-    struct tally *tallies; /* owned */
-    size_t tally_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
     struct map logs;        /* execution -> struct chunk_list */

@@ -272,7 +272,7 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
 static bool in_hours(const struct tally *row, enum tally_scope scope, int64_t from_hour,
                      int64_t until_hour)
 {
-    return row->scope == scope && row->hour >= from_hour && row->hour < until_hour;
+    return row != NULL && row->scope == scope && row->hour >= from_hour && row->hour < until_hour;
 }
 
 static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
@@ -283,8 +283,8 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
     (void)err;
     *ret_sum = (struct tally_sum){0};
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->tally_count; i++) {
-        const struct tally *row = &m->tallies[i];
+    for (size_t i = 0; i < m->tallies.cap; i++) {
+        const struct tally *row = m->tallies.slots[i].value;
         if (in_hours(row, scope, from_hour, until_hour) && str_eq(row->key, key))
             tally_add(ret_sum, row);
     }
@@ -320,9 +320,9 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     size_t count = 0;
     (void)err;
     pthread_mutex_lock(&m->lock);
-    struct tally_key *keys = ARENA_ARRAY(arena, struct tally_key, m->tally_count + 1);
-    for (size_t i = 0; i < m->tally_count; i++) {
-        const struct tally *row = &m->tallies[i];
+    struct tally_key *keys = ARENA_ARRAY(arena, struct tally_key, m->tallies.len + 1);
+    for (size_t i = 0; i < m->tallies.cap; i++) {
+        const struct tally *row = m->tallies.slots[i].value;
         if (!in_hours(row, scope, from_hour, until_hour))
             continue;
         struct tally_key *key = find_key(keys, &count, row->key, arena);

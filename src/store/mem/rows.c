@@ -1,6 +1,7 @@
 #include "store/mem/rows.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,24 @@ struct rate_rec *kept_rate(const struct rate_rec *rate)
     return kept;
 }
 
+struct str tally_name(const struct tally *row, char *bytes)
+{
+    const int64_t numbers[] = {row->scope, row->hour, row->end, row->bucket};
+    assert(sizeof numbers + row->key.len <= TALLY_KEY_MAX);
+    memcpy(bytes, numbers, sizeof numbers);
+    if (row->key.len > 0)
+        memcpy(bytes + sizeof numbers, row->key.ptr, row->key.len);
+    return str_of(bytes, sizeof numbers + row->key.len);
+}
+
+struct tally *kept_tally(const struct tally *row)
+{
+    struct tally *kept = mem_new(sizeof *kept + TALLY_KEY_MAX);
+    *kept = *row;
+    kept->key = kept_text(row->key);
+    return kept;
+}
+
 struct alert_rec *kept_alert(const struct alert_rec *alert)
 {
     struct alert_rec *kept = mem_dup(alert, sizeof *alert);
@@ -208,6 +227,14 @@ void kept_rate_free(struct rate_rec *rate)
         return;
     kept_text_free(&rate->key);
     free(rate);
+}
+
+void kept_tally_free(struct tally *row)
+{
+    if (row == NULL)
+        return;
+    kept_text_free(&row->key);
+    free(row);
 }
 
 void kept_alert_free(struct alert_rec *alert)

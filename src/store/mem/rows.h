@@ -13,6 +13,13 @@ struct worker_rec *kept_worker(const struct worker_rec *worker);
 struct queue_rec *kept_queue(const struct queue_rec *queue);
 struct team_rec *kept_team(const struct team_rec *team);
 struct rate_rec *kept_rate(const struct rate_rec *rate);
+/* Room for the key of a tally: numbers and a name. */
+enum { TALLY_KEY_MAX = 256 };
+
+/* What tells one row of numbers from another, written to bytes. */
+struct str tally_name(const struct tally *row, char *bytes);
+/* With room for its tally_name behind it. */
+struct tally *kept_tally(const struct tally *row);
 struct alert_rec *kept_alert(const struct alert_rec *alert);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 struct letter_rec *kept_letter(const struct letter_rec *letter);
@@ -23,6 +30,7 @@ void kept_worker_free(struct worker_rec *worker);
 void kept_queue_free(struct queue_rec *queue);
 void kept_team_free(struct team_rec *team);
 void kept_rate_free(struct rate_rec *rate);
+void kept_tally_free(struct tally *row);
 void kept_alert_free(struct alert_rec *alert);
 void kept_breaker_free(struct breaker_rec *breaker);
 void kept_letter_free(struct letter_rec *letter);

@@ -484,9 +484,9 @@ static void free_rows(struct mem_store *m)
     strmap_free(&m->teams);
     for (size_t i = 0; i < m->dependencies.cap; i++)
         free(m->dependencies.slots[i].value);
-    for (size_t i = 0; i < m->tally_count; i++)
-        kept_text_free(&m->tallies[i].key);
-    free(m->tallies);
+    for (size_t i = 0; i < m->tallies.cap; i++)
+        kept_tally_free(m->tallies.slots[i].value);
+    strmap_free(&m->tallies);
     MAP_EACH(&m->alerts, slot)
     kept_alert_free(slot->value);
     map_free(&m->alerts);
