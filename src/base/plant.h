@@ -64,7 +64,9 @@
     X(dead_letter_without_reason, "a dead letter does not say why")                                \
     X(letter_outlives_retry, "a dead letter that is run again stays one")                          \
     X(operation_forgotten, "a server that starts knows of no operation")                           \
-    X(retention_by_birth, "what ended a moment ago goes because it began long ago")
+    X(retention_by_birth, "what ended a moment ago goes because it began long ago")                \
+    X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \
+    X(late_told_again, "a server that starts tells once more that something is late")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

@@ -25,7 +25,7 @@ static const struct listing listing = {
     .opts =
         {"executions", "[options]",
          "Lists runs of jobs, the newest first. The status of a run is scheduled, blocked, queued,\n"
-         "running, retrying, completed, failed, timeout, cancelled or skipped. Slots that were\n"
+         "running, retrying, completed, failed, timeout, cancelled, skipped or expired. Slots that were\n"
          "skipped for one reason are one line, from the first of them on.",
          table, COUNT_OF(table)},
     .path = "/executions",

@@ -17,6 +17,7 @@ static const struct view_field head_lines[] = {
     {{.title = "job"}, VIEW_TEXT, "job_id"},
     {{.title = "execution"}, VIEW_TEXT, "execution_id"},
     {{.title = "status"}, VIEW_STATUS, "status"},
+    {{.title = "expires"}, VIEW_TEXT, "expires_at"},
 };
 
 /* The words of a text in lines no wider than the paper, each behind an indent. A word that is wider

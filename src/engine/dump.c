@@ -91,17 +91,18 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     buf_printf(out,
                "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
                " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%d returned=%d told=%d"
-               " due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
+               " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
                " granted=%" PRIu64 " origin=%d nominal=%" PRId64 " slots=%" PRIu64 ",%" PRId64,
                x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state,
-               v->attempts, v->lost, v->returned, v->stop_told, v->due_ms, v->ready_ms,
+               v->attempts, v->lost, v->returned, v->stop_told, v->late, v->due_ms, v->ready_ms,
                v->started_ms, v->finished_ms, v->granted, (int)x->origin, x->v.nominal_ms,
                v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64 " at:",
                v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
                v->lease.confirmed, v->lease.inherited, v->times_out_ms);
-    dump_key(out, "due", &e->dues, &x->due);
+    bool waits = exec_is_waiting(v->state) && x->job->v.state != JOB_PAUSED;
+    dump_key(out, waits ? "due" : "deadline", waits ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
     dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
@@ -269,9 +270,9 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
                "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
-               " ready %zu upstreams %zu edges %zu\n",
-               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len, e->ready.len,
-               e->upstreams.len, e->edge_count);
+               " deadlines %" PRIu32 " ready %zu upstreams %zu edges %zu\n",
+               e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
+               e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count);
     buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 "\n", e->retain.wake_ms,
                e->retain.after_id);
     dump_maps(e, out);

@@ -86,8 +86,10 @@ static void move_execs(struct engine *e, struct job *job, const struct definitio
 static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
 {
     int64_t due_ms = submission_due_ms(cmd->edit.item, e->now_ms);
+    struct exec_values to = x->v;
     touch_exec(e, x)->durable = true;
-    x->v.slot_ms = due_ms;
+    to.slot_ms = due_ms;
+    exec_set(e, x, &to); /* its deadlines move along */
     if (x->v.state == EXEC_BLOCKED)
         return; /* it is planned when what it waits for is over */
     exec_move(e, x,

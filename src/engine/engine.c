@@ -97,6 +97,7 @@ void engine_free(struct engine *e)
     ready_free(&e->ready);
     trades_free(&e->trades);
     heap_free(&e->dues);
+    heap_free(&e->deadlines);
     heap_free(&e->terms);
     alerts_free(&e->alerts);
     free(e);
@@ -355,6 +356,8 @@ void engine_tick(struct engine *e)
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
         come_due(e, CONTAINER_OF(node, struct exec, due));
+    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
+        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
     alerts_look(e);
     operations_step(e); /* last: by now it is known what of their jobs is under way */
 }

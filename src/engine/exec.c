@@ -166,12 +166,27 @@ static bool holds_permit(enum exec_state state)
     return !(PLANTED(permit_freed_early) && state == EXEC_STOPPING);
 }
 
+static bool waits_for_its_time(const struct exec *x)
+{
+    return exec_is_waiting(x->v.state) && x->job->v.state != JOB_PAUSED;
+}
+
+/* What is due has no other use for the node. */
+static void deadline_place(struct engine *e, struct exec *x)
+{
+    int64_t at_ms = deadline_ms(x);
+    if (at_ms != NO_DEADLINE_MS)
+        heap_push(&e->deadlines, &x->due, (uint64_t)at_ms, x->id);
+}
+
 void exec_place(struct engine *e, struct exec *x)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
-    if (exec_is_waiting(x->v.state) && !paused) {
+    if (waits_for_its_time(x))
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
-    } else if (x->v.state == EXEC_QUEUED && !paused) {
+    else
+        deadline_place(e, x);
+    if (x->v.state == EXEC_QUEUED && !paused) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
         ready_put(&e->ready, x->job->v.def->track, &x->ready,
                   lost_rank ? 0 : x->job->v.def->priority, x->v.ready_ms, x->id);
@@ -187,7 +202,7 @@ void exec_place(struct engine *e, struct exec *x)
 
 void exec_unplace(struct engine *e, struct exec *x)
 {
-    heap_remove(&e->dues, &x->due);
+    heap_remove(waits_for_its_time(x) ? &e->dues : &e->deadlines, &x->due);
     if (heap_holds(&x->term.node)) {
         heap_remove(&e->terms, &x->term.node);
         if (holds_permit(x->v.state))
@@ -248,6 +263,10 @@ static void count_up(uint16_t *counter)
  * report or by its timeout: a lost or returned one is taken off again, and both are counted apart. */
 static void apply(struct engine *e, struct exec_values *v, const struct move *move)
 {
+    if (move->event == EV_LATE) {
+        v->late = true;
+        return;
+    }
     v->due_ms = 0;
     switch (move->event) {
     case EV_DUE: v->ready_ms = ready_since_ms(e); return;
@@ -326,7 +345,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     t->why = move->why;
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */
-    if (move->event == EV_SKIP)
+    if (move->event == EV_SKIP || move->event == EV_OVERDUE)
         t->error = move->reason; /* so that lists tell it, too */
     if (to.state == EXEC_FAILED || to.state == EXEC_TIMEOUT)
         alert_job_failed(e, x, move->reason);

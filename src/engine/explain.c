@@ -373,7 +373,7 @@ static const struct exec *choose(const struct job *job)
     static const uint8_t order[EXEC_STATES] = {
         [EXEC_QUEUED] = 1,  [EXEC_RETRYING] = 2,  [EXEC_BLOCKED] = 3,   [EXEC_STOPPING] = 4,
         [EXEC_RUNNING] = 5, [EXEC_SCHEDULED] = 6, [EXEC_COMPLETED] = 7, [EXEC_FAILED] = 7,
-        [EXEC_TIMEOUT] = 7, [EXEC_CANCELLED] = 7, [EXEC_SKIPPED] = 7,
+        [EXEC_TIMEOUT] = 7, [EXEC_CANCELLED] = 7, [EXEC_SKIPPED] = 7,   [EXEC_EXPIRED] = 7,
     };
     const struct exec *best = NULL;
     LIST_EACH(&job->execs, node)
@@ -430,6 +430,8 @@ static void reply(struct command *cmd, const struct scene *s)
         .summary = summarise(s),
         .blockers = s->blockers.items,
         .blocker_count = s->blockers.len,
+        .expires_ms =
+            s->exec == NULL || expiry_ms(s->exec) == NO_DEADLINE_MS ? 0 : expiry_ms(s->exec),
     };
     cmd->reply.explanation = explanation;
     cmd->reply.job_id = s->job->id;

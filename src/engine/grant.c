@@ -32,16 +32,22 @@ void grant_again(struct engine *e, struct worker *w, struct exec *x)
     add_lease(e, w, x);
 }
 
-static void fill(struct engine *e, struct worker *w)
+/* True when something was found that may not start any more, and ended. */
+static bool fill(struct engine *e, struct worker *w)
 {
     struct str reason = {0};
+    bool expired = false;
     while (w->turn.free > 0) {
         struct heap_node *node = ready_best(&e->ready, w->trade);
         if (node == NULL)
-            return;
+            break;
+        struct exec *x = CONTAINER_OF(node, struct exec, ready);
+        if (deadline_pass(e, x)) {
+            expired = true;
+            continue;
+        }
         if (reason.len == 0)
             reason = worker_words(e, STR("leased to "), w);
-        struct exec *x = CONTAINER_OF(node, struct exec, ready);
         exec_move(
             e, x,
             &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
@@ -49,6 +55,7 @@ static void fill(struct engine *e, struct worker *w)
         breaker_started(e, x);
         add_lease(e, w, x);
     }
+    return expired;
 }
 
 static struct worker *longest_waiting(const struct engine *e, const struct lane *lane)
@@ -65,19 +72,27 @@ static struct worker *longest_waiting(const struct engine *e, const struct lane 
     return longest;
 }
 
-static void offer_lane(struct engine *e, const struct lane *lane)
+static bool offer_lane(struct engine *e, const struct lane *lane)
 {
+    bool expired = false;
     for (struct worker *w; heap_holds(&lane->order) && (w = longest_waiting(e, lane)) != NULL;) {
         worker_open(e, w);
-        fill(e, w);
+        expired |= fill(e, w);
     }
+    return expired;
 }
 
+/* A tick that had too much to do leaves some that are overdue: they end where they would start. What
+ * becomes ready by that is for those that were asked before, too. */
 void grant_all(struct engine *e)
 {
-    LIST_EACH(&e->open, node) fill(e, CONTAINER_OF(node, struct worker, turn.node));
-    for (struct lane *lane; (lane = ready_next_fresh(&e->ready)) != NULL;)
-        offer_lane(e, lane);
+    bool again = true;
+    while (again) {
+        again = false;
+        LIST_EACH(&e->open, node) again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
+        for (struct lane *lane; (lane = ready_next_fresh(&e->ready)) != NULL;)
+            again |= offer_lane(e, lane);
+    }
 }
 
 /* ---- answering or parking what was polled */

@@ -59,6 +59,8 @@ struct definition {
     int64_t timeout_ms; /* of an attempt; 0: none */
     struct misfire misfire;
     enum overlap overlap;
+    int64_t start_within_ms;
+    int64_t expires_in_ms;
     uint32_t spec_len; /* 0: fetch it from the store */
     uint32_t payload_len;
     _Alignas(struct schedule) char tail[]; /* the schedule; spec and payload, unless they are too
@@ -100,6 +102,7 @@ struct exec_values {
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
+    bool late;          /* as in its record */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
     int64_t due_ms;
@@ -130,7 +133,8 @@ struct exec {
     bool first; /* made with its job */
     enum origin origin;
     int64_t created_ms;
-    struct heap_node due;       /* on engine.dues while it waits for its time */
+    struct heap_node due;       /* on engine.dues while it waits for its time, and afterwards on
+                                 * engine.deadlines while it should start by one */
     struct term term;           /* the end of its lease */
     struct heap_node ready;     /* in its job's track */
     struct list_node on_worker; /* on worker.leases */
@@ -321,8 +325,9 @@ struct engine {
     struct strmap names;       /* owned: texts that stay */
     struct strmap definitions; /* those that may be shared */
     struct ready ready;
-    struct heap dues;  /* executions that wait, by the wall clock */
-    struct heap terms; /* leases and workers, by the boot clock */
+    struct heap dues;      /* executions that wait, by the wall clock */
+    struct heap deadlines; /* executions that should have started by then, by the wall clock */
+    struct heap terms;     /* leases and workers, by the boot clock */
     struct trades trades;
     struct alerts alerts;
     struct horizon horizon;
@@ -509,6 +514,17 @@ void exec_start_clock(struct engine *e, struct exec *x);
 /* Asks to end it, which takes a while when it runs. */
 void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason);
 
+/* ---- deadlines.c: what should have started */
+
+enum { NO_DEADLINE_MS = -1 };
+
+/* By when it should start, or else is late or over: the next such moment. */
+int64_t deadline_ms(const struct exec *x);
+/* When it ends unless it has started; NO_DEADLINE_MS: never. */
+int64_t expiry_ms(const struct exec *x);
+/* Says that it is late when it is, and ends it when it may not start any more. True: it is over. */
+bool deadline_pass(struct engine *e, struct exec *x);
+
 /* ---- slots.c: jobs with a schedule */
 
 /* The time of the slot that is ahead has come. */
@@ -529,9 +545,9 @@ void slot_shift(struct engine *e, struct job *job, struct str actor);
 void slot_put_next(struct engine *e, struct exec *x);
 /* Lets the next one go that waited for another to end, if none is under way. */
 void slot_unblock(struct engine *e, struct job *job);
-/* A run for which somebody asked. */
-struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, struct str actor,
-                          struct str reason);
+/* A run for which somebody asked: a new one, for now, or the one that has ended, again, for its slot. */
+struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_rec *again,
+                          struct str actor, struct str reason);
 /* Another run of the job than this one whose time has come and that is not over; NULL: none. */
 struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* What keeps another run from starting, by the job's own rule; NULL: nothing. */

@@ -50,17 +50,14 @@ int64_t submission_due_ms(const struct submission *item, int64_t now_ms)
 }
 
 /* The first moment at which it is to run, as its execution's own. */
-static void set_first(struct engine *e, const struct submission *item, struct exec *x,
-                      const struct slot *first)
+static void set_first(struct exec *x, const struct slot *first)
 {
-    if (x->job->v.def->schedule != NULL) {
-        x->origin = ORIGIN_SLOT;
-        x->v.slot_ms = first->at_ms;
-        x->v.nominal_ms = first->nominal_ms;
-        x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, first);
-    } else {
-        x->v.slot_ms = x->v.due_ms = submission_due_ms(item, e->now_ms);
-    }
+    x->v.slot_ms = x->v.due_ms = first->at_ms;
+    if (x->job->v.def->schedule == NULL)
+        return;
+    x->origin = ORIGIN_SLOT;
+    x->v.nominal_ms = first->nominal_ms;
+    x->v.due_ms = schedule_due_ms(x->job->v.def->schedule, first);
 }
 
 static void create(struct engine *e, struct command *cmd, struct submission *item, struct job *job,
@@ -74,7 +71,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     touch_new(e, THING_EXEC, x, false);
     x->first = true;
     item->created_ms = x->created_ms = e->now_ms;
-    set_first(e, item, x, first);
+    set_first(x, first);
     item->due_ms = x->v.due_ms;
     if (depends_hold(item)) {
         x->v.state = EXEC_BLOCKED;
@@ -90,6 +87,19 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     depends_add(e, item, x);
 }
 
+/* The first slot, of a job that recurs, else the moment that was asked for. False: there is none. */
+static bool find_first(const struct engine *e, const struct submission *item,
+                       struct slot *ret_first)
+{
+    if (item->rules.schedule == NULL) {
+        *ret_first = (struct slot){.at_ms = submission_due_ms(item, e->now_ms)};
+        return true;
+    }
+    struct schedule schedule = *item->rules.schedule;
+    schedule.start_ms = e->now_ms;
+    return schedule_after(&schedule, e->now_ms, ret_first);
+}
+
 static enum rc submit_one(struct engine *e, struct command *cmd, struct submission *item)
 {
     struct job_rec rec = {
@@ -103,7 +113,10 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         .payload = item->payload,
     };
     struct err err;
-    if (submission_due_ms(item, e->now_ms) - e->now_ms > e->options.near_ms)
+    struct slot first;
+    if (!find_first(e, item, &first))
+        return refuse(cmd, item, RC_INVALID, "its schedule has no slot before the year 10000");
+    if (first.at_ms - e->now_ms > e->options.near_ms)
         rec.spec = rec.payload =
             (struct str){0}; /* the lease is far: the store keeps them for it */
     if (e->execs.len >= e->options.live_max)
@@ -114,11 +127,6 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
     struct definition *def = definition_wanted(e, &rec, &item->rules, &why);
     if (def == NULL)
         return refuse(cmd, item, RC_BUSY, why);
-    struct slot first = {0};
-    if (def->schedule != NULL && !schedule_after(def->schedule, e->now_ms, &first)) {
-        definition_free(e, def);
-        return refuse(cmd, item, RC_INVALID, "its schedule has no slot before the year 10000");
-    }
     create(e, cmd, item, job_new(e, &rec, def), &first);
     return RC_OK;
 }
@@ -372,7 +380,8 @@ void decide_trigger(struct engine *e, struct command *cmd)
     else if (other != NULL)
         overlaps(e, cmd, other);
     else
-        reply_exec(e, cmd, slot_trigger(e, job, 0, cmd->actor, STR("somebody asked for it now")));
+        reply_exec(e, cmd,
+                   slot_trigger(e, job, NULL, cmd->actor, STR("somebody asked for it now")));
 }
 
 /* ---- run again */
@@ -416,7 +425,8 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
     touch_new(e, THING_EXEC, x, false);
     x->retry_of = cmd->target.id;
-    x->created_ms = x->v.slot_ms = e->now_ms;
+    x->created_ms = e->now_ms;
+    x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
@@ -456,7 +466,7 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
         overlaps(e, cmd, other);
     else {
         take_letter(e, cmd);
-        reply_exec(e, cmd, slot_trigger(e, job, cmd->target.id, cmd->actor, STR("run again")));
+        reply_exec(e, cmd, slot_trigger(e, job, a->exec, cmd->actor, STR("run again")));
     }
 }
 

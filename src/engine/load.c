@@ -86,6 +86,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .returned = (uint16_t)(rec->returned < UINT16_MAX ? rec->returned : UINT16_MAX),
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
+        .late = rec->late && !PLANTED(late_told_again),
         .due_ms = rec->due_ms,
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,
@@ -307,6 +308,7 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
         return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
     wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);
+    wait_ms = sooner_ms(wait_ms, &e->deadlines, now.wall_ms);
     wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.limits.wakes, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);

@@ -128,6 +128,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .attempts = v->attempts,
                 .lost = v->lost,
                 .returned = v->returned,
+                .late = v->late,
                 .token = v->lease.token,
                 .worker_id = v->lease.worker_id,
                 .result = t->result,

@@ -125,6 +125,8 @@ static void replace(struct engine *e, struct exec *x)
 /* Its time has come: whether it may go depends on what its job still does. */
 static void start(struct engine *e, struct exec *x)
 {
+    if (deadline_pass(e, x))
+        return; /* it must not start, so it keeps nobody else from that */
     const struct exec *other = slot_under_way(x->job, x);
     if (other == NULL || x->job->v.def->overlap == OVERLAP_PARALLEL)
         make_due(e, x, STR("its time has come"));
@@ -332,12 +334,12 @@ void slot_shift(struct engine *e, struct job *job, struct str actor)
 
 /* ---- a run that somebody asks for */
 
-struct exec *slot_trigger(struct engine *e, struct job *job, uint64_t retry_of, struct str actor,
-                          struct str reason)
+struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_rec *again,
+                          struct str actor, struct str reason)
 {
-    struct slot now = {.at_ms = e->now_ms};
-    struct exec *x = new_exec(e, job, ORIGIN_REQUEST, &now);
-    x->retry_of = retry_of;
+    struct slot slot = {.at_ms = again != NULL ? again->slot_ms : e->now_ms};
+    struct exec *x = new_exec(e, job, ORIGIN_REQUEST, &slot);
+    x->retry_of = again != NULL ? again->id : 0;
     exec_created(e, x, actor, reason);
     start(e, x);
     return x;

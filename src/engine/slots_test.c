@@ -441,9 +441,40 @@ static void a_run_that_is_refused_after_the_end_leaves_the_name_free(void **stat
     assert_int_equal(next->rc, RC_OK);
 }
 
+static void texts_are_kept_in_memory_only_when_the_first_slot_is_near(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *near = SUBMIT(&w, .every_ms = MINUTE_MS);
+    const struct submission *far = SUBMIT(&w, .every_ms = HOUR_MS / 2);
+    world_turn(&w);
+    assert_true(exec_of(&w, near->exec_id)->job->v.def->spec_len > 0);
+    assert_int_equal(exec_of(&w, far->exec_id)->job->v.def->spec_len, 0);
+}
+
+static void what_is_run_again_keeps_its_slot(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1);
+    SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    int64_t slot_ms = w.now_ms;
+    struct poll_lease lease = fake_lease(&w, &f);
+    finish(&w, &f, &lease, OUTCOME_PERMANENT);
+    w.now_ms += 5000;
+    struct asked *again = ask_job(&w, CMD_RETRY_EXEC, lease.exec_id);
+    const struct exec_rec *x = map_get(&w.table.live, again->cmd.reply.exec_id);
+    assert_int_equal(x->slot_ms, slot_ms);
+    assert_int_equal(x->origin, ORIGIN_REQUEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_kept_in_memory_only_when_the_first_slot_is_near),
+        cmocka_unit_test(what_is_run_again_keeps_its_slot),
         cmocka_unit_test(the_first_slot_of_an_interval_is_one_interval_ahead),
         cmocka_unit_test(a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit),
         cmocka_unit_test(a_job_with_a_schedule_stays_active_when_a_run_ends),

@@ -53,13 +53,16 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_false(exec_is_final(x->v.state));
     assert_true(leased == (x->v.lease.worker_id != 0));
     bool paused = x->job->v.state == JOB_PAUSED;
-    assert_true(heap_holds(&x->due) == (exec_is_waiting(x->v.state) && !paused));
+    bool waits = exec_is_waiting(x->v.state) && !paused;
+    assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
     assert_true(heap_holds(&x->term.node) == leased);
     assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused));
     assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == (holder != NULL));
-    if (heap_holds(&x->due))
+    if (waits)
         assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
+    else if (heap_holds(&x->due))
+        assert_int_equal(e->deadlines.items[x->due.place - 1].key, deadline_ms(x));
     if (leased)
         assert_int_equal(e->terms.items[x->term.node.place - 1].key, x->v.lease.ends_ms);
 }
@@ -172,7 +175,7 @@ static inline void check_places(const struct engine *e)
         const struct job *job = slot->value;
         assert_true(job->touched == NULL && job->exec_count > 0);
     }
-    assert_int_equal(e->dues.len, dues);
+    assert_int_equal(e->dues.len + e->deadlines.len, dues);
     assert_int_equal(e->terms.len, terms);
     assert_int_equal(e->ready.len, ready);
     assert_int_equal(busy, held);
@@ -197,6 +200,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.attempts, rec->attempts);
     assert_int_equal(x->v.lost, rec->lost);
     assert_int_equal(x->v.returned, rec->returned);
+    assert_int_equal(x->v.late, rec->late);
     assert_int_equal(x->v.lease.token, rec->token);
     assert_int_equal(x->v.lease.worker_id, rec->worker_id);
 }

@@ -586,10 +586,10 @@ static inline void print_exec(struct printer *p, const struct exec_change *chang
     buf_printf(p->out,
                " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
                " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
-               "+%" PRIu32 " token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
+               "+%" PRIu32 " late=%d token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->returned,
-               x->token, STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
+               x->late, x->token, STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
                STR_ARG(without_ids(p->arena, change->step)));
 }
 

@@ -58,6 +58,7 @@ struct explanation {
     struct str summary;             /* one sentence */
     const struct blocker *blockers; /* what somebody has to lift comes first */
     size_t blocker_count;
+    int64_t expires_ms; /* it ends then unless it has started; 0: it does not */
 };
 
 /* The API's word: "queue_paused". */

@@ -62,6 +62,7 @@ struct exec_rec {
     uint32_t attempts;  /* leases that count against max_retries: ended by a report, or under way */
     uint32_t lost;      /* leases that ended without a word from a confirmed worker */
     uint32_t returned;  /* leases that came back without having run, or by a drain: cost nothing */
+    bool late;          /* it had not started when it should have, and that was told */
     uint64_t token;     /* of the newest lease; only grows */
     uint64_t worker_id; /* of the current lease; 0: none */
     struct str result;  /* JSON, final only; empty: none */

@@ -47,6 +47,8 @@ struct rules spec_rules(const struct spec *spec)
         .stagger_ms = spec->stagger_ms,
         .misfire = spec->misfire,
         .overlap = spec->overlap,
+        .start_within_ms = spec->start_within_ms,
+        .expires_in_ms = spec->expires_in_ms,
     };
 }
 

@@ -107,7 +107,9 @@ struct spec {
     struct str queue;
     struct str team; /* empty: of none */
     int32_t priority;
-    int64_t timeout_ms; /* 0: none */
+    int64_t timeout_ms;      /* 0: none */
+    int64_t start_within_ms; /* 0: nobody is told when it starts late */
+    int64_t expires_in_ms;   /* 0: it may start however late */
     struct retry retry;
     struct limit_rule concurrency;
     struct limit_rule rate;
@@ -132,6 +134,8 @@ struct rules {
     int64_t stagger_ms;              /* over all jobs; each has a share of its own */
     struct misfire misfire;
     enum overlap overlap;
+    int64_t start_within_ms; /* of when it is due; 0: nobody is told when it starts late */
+    int64_t expires_in_ms;   /* the same; 0: it may start however late */
 };
 
 extern const struct retry retry_default;

@@ -10,13 +10,19 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_SCHEDULED][EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_SCHEDULED][EV_BLOCK]   = EXEC_BLOCKED,
     [EXEC_SCHEDULED][EV_PLAN]    = EXEC_SCHEDULED, /* somebody changed when it is to run */
+    [EXEC_SCHEDULED][EV_LATE]    = EXEC_SCHEDULED, /* its job is paused, or it fires late */
+    [EXEC_SCHEDULED][EV_OVERDUE] = EXEC_EXPIRED,
     [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
     [EXEC_BLOCKED]  [EV_PLAN]    = EXEC_SCHEDULED,
     [EXEC_BLOCKED]  [EV_CANCEL]  = EXEC_CANCELLED,
     [EXEC_BLOCKED]  [EV_SKIP]    = EXEC_SKIPPED,
+    [EXEC_BLOCKED]  [EV_LATE]    = EXEC_BLOCKED,
+    [EXEC_BLOCKED]  [EV_OVERDUE] = EXEC_EXPIRED,
     [EXEC_QUEUED]   [EV_LEASE]   = EXEC_RUNNING,
     [EXEC_QUEUED]   [EV_SUCCEED] = EXEC_COMPLETED, /* a late report, before anyone else got it */
     [EXEC_QUEUED]   [EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_QUEUED]   [EV_LATE]    = EXEC_QUEUED,
+    [EXEC_QUEUED]   [EV_OVERDUE] = EXEC_EXPIRED, /* never leased; what was may run again */
     [EXEC_RUNNING]  [EV_SUCCEED] = EXEC_COMPLETED,
     [EXEC_RUNNING]  [EV_RETRY]   = EXEC_RETRYING,
     [EXEC_RUNNING]  [EV_EXHAUST] = EXEC_FAILED,
@@ -38,6 +44,7 @@ static const struct str state_names[EXEC_STATES] = {
     [EXEC_COMPLETED] = STR_INIT("completed"), [EXEC_FAILED] = STR_INIT("failed"),
     [EXEC_TIMEOUT] = STR_INIT("timeout"),     [EXEC_CANCELLED] = STR_INIT("cancelled"),
     [EXEC_SKIPPED] = STR_INIT("skipped"),     [EXEC_BLOCKED] = STR_INIT("blocked"),
+    [EXEC_EXPIRED] = STR_INIT("expired"),
 };
 
 static const struct str event_names[EXEC_EVENTS] = {
@@ -48,7 +55,8 @@ static const struct str event_names[EXEC_EVENTS] = {
     [EV_RETURN] = STR_INIT("return"),         [EV_CANCEL] = STR_INIT("cancel"),
     [EV_STOPPED] = STR_INIT("stopped"),       [EV_SKIP] = STR_INIT("skip"),
     [EV_BLOCK] = STR_INIT("block"),           [EV_PLAN] = STR_INIT("plan"),
-    [EV_QUARANTINE] = STR_INIT("quarantine"),
+    [EV_QUARANTINE] = STR_INIT("quarantine"), [EV_LATE] = STR_INIT("start_late"),
+    [EV_OVERDUE] = STR_INIT("overdue"),
 };
 
 static const struct str job_names[JOB_STATES] = {
@@ -131,7 +139,8 @@ enum job_state job_state_after(enum exec_state final)
     switch (final) {
     case EXEC_COMPLETED: return JOB_COMPLETED;
     case EXEC_CANCELLED:
-    case EXEC_SKIPPED: return JOB_CANCELLED; /* nothing failed: nothing ran */
+    case EXEC_SKIPPED:
+    case EXEC_EXPIRED: return JOB_CANCELLED; /* nothing failed: nothing ran */
     default: return JOB_FAILED;
     }
 }

@@ -20,6 +20,7 @@ enum exec_state {
     EXEC_CANCELLED,
     EXEC_SKIPPED, /* its slot was not to be run: the record says why */
     EXEC_BLOCKED, /* something else has to end first: another run, or a job it depends on */
+    EXEC_EXPIRED, /* it did not start in time, and must not any more */
     EXEC_STATES
 };
 
@@ -39,6 +40,8 @@ enum exec_event {
     EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
     EV_PLAN,    /* what it waited for is over, but its time has not come; or that was changed */
     EV_QUARANTINE, /* its lease was lost once too often: whoever ran it may have died of it */
+    EV_LATE,       /* it should have started by now; only for the record, it goes on waiting */
+    EV_OVERDUE,    /* it has not started, and now it is too late */
     EXEC_EVENTS
 };
 

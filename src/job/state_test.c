@@ -23,7 +23,10 @@ static const struct step {
     {EXEC_SCHEDULED, EV_BLOCK, EXEC_BLOCKED},    {EXEC_BLOCKED, EV_DUE, EXEC_QUEUED},
     {EXEC_BLOCKED, EV_CANCEL, EXEC_CANCELLED},   {EXEC_BLOCKED, EV_SKIP, EXEC_SKIPPED},
     {EXEC_BLOCKED, EV_PLAN, EXEC_SCHEDULED},     {EXEC_RUNNING, EV_QUARANTINE, EXEC_FAILED},
-    {EXEC_SCHEDULED, EV_PLAN, EXEC_SCHEDULED},
+    {EXEC_SCHEDULED, EV_PLAN, EXEC_SCHEDULED},   {EXEC_SCHEDULED, EV_LATE, EXEC_SCHEDULED},
+    {EXEC_BLOCKED, EV_LATE, EXEC_BLOCKED},       {EXEC_QUEUED, EV_LATE, EXEC_QUEUED},
+    {EXEC_SCHEDULED, EV_OVERDUE, EXEC_EXPIRED},  {EXEC_BLOCKED, EV_OVERDUE, EXEC_EXPIRED},
+    {EXEC_QUEUED, EV_OVERDUE, EXEC_EXPIRED},
 };
 
 static enum exec_state expected(enum exec_state from, enum exec_event event)
@@ -112,6 +115,7 @@ static void a_job_becomes_what_its_execution_became(void **state)
     assert_int_equal(job_state_after(EXEC_TIMEOUT), JOB_FAILED);
     assert_int_equal(job_state_after(EXEC_CANCELLED), JOB_CANCELLED);
     assert_int_equal(job_state_after(EXEC_SKIPPED), JOB_CANCELLED);
+    assert_int_equal(job_state_after(EXEC_EXPIRED), JOB_CANCELLED);
 }
 
 int main(void)

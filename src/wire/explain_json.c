@@ -61,6 +61,7 @@ void explanation_print(struct json_writer *w, const struct command *cmd,
                  has_exec ? exec_state_name(cmd->reply.exec_state)
                           : job_state_name(cmd->reply.job_state));
     json_put_str(w, "summary", explanation->summary);
+    json_put_when(w, "expires_at", explanation->expires_ms);
     json_key(w, "blockers");
     json_open_array(w);
     for (size_t i = 0; i < explanation->blocker_count; i++)

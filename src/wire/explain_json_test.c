@@ -37,7 +37,7 @@ static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
         {.kind = BLOCKER_NO_HANDLER, .text = STR("nobody"), .handler = STR("sms")},
         {.kind = BLOCKER_BEHIND, .text = STR("wait"), .ahead = 1000, .ahead_is_min = true},
     };
-    const struct explanation explanation = {STR("much"), blockers, COUNT_OF(blockers)};
+    const struct explanation explanation = {STR("much"), blockers, COUNT_OF(blockers), 0};
     struct command cmd = {.reply = {.job_id = 1,
                                     .version = 3,
                                     .exec_id = 2,
@@ -47,7 +47,7 @@ static void what_a_blocker_has_is_printed_and_nothing_else(void **state)
         &cmd,
         "{\"job_id\":\"job_0000000000001\",\"version\":3,"
         "\"execution_id\":\"exec_0000000000002\","
-        "\"status\":\"queued\",\"summary\":\"much\",\"blockers\":["
+        "\"status\":\"queued\",\"summary\":\"much\",\"expires_at\":null,\"blockers\":["
         "{\"kind\":\"queue_paused\",\"text\":\"the queue is paused\",\"until\":null,"
         "\"since\":\"2027-01-15T08:00:00.000Z\",\"by\":\"key:admin\",\"queue\":\"mail\"},"
         "{\"kind\":\"concurrency\",\"text\":\"full\",\"until\":null,\"key\":\"db\",\"used\":2,"
@@ -65,9 +65,10 @@ static void a_job_without_an_execution_to_speak_of_has_its_own_status(void **sta
     struct command cmd = {
         .reply = {
             .job_id = 1, .version = 3, .job_state = JOB_CANCELLED, .explanation = &explanation}};
-    assert_printed(&cmd, "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
-                         "\"status\":\"cancelled\",\"summary\":\"over\",\"blockers\":[],"
-                         "\"warnings\":[]}");
+    assert_printed(
+        &cmd, "{\"job_id\":\"job_0000000000001\",\"version\":3,\"execution_id\":null,"
+              "\"status\":\"cancelled\",\"summary\":\"over\",\"expires_at\":null,\"blockers\":[],"
+              "\"warnings\":[]}");
 }
 
 static void every_kind_has_a_word_of_its_own(void **state)

@@ -96,6 +96,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     json_put_int(w, "lost_count", exec->lost);
     json_put_int(w, "returned_count", exec->returned);
     json_put_when(w, "next_attempt_at", exec->state == EXEC_RETRYING ? exec->due_ms : 0);
+    json_put_bool(w, "start_late", exec->late);
     put_id(w, "worker_id", ID_WORKER, exec->worker_id);
     json_put_int(w, "token", (int64_t)exec->token);
     json_put_text(w, "error", exec->error);

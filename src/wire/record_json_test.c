@@ -238,6 +238,7 @@ static void a_run_of_a_job_without_a_schedule_stands_for_no_slot(void **state)
     assert_raw("origin", "\"once\"");
     assert_raw("slot", "\"" AT "\"");
     assert_raw("nominal_time", "null");
+    assert_raw("start_late", "false");
     assert_raw("slot_last", "null");
     assert_raw("slot_count", "0");
 }
@@ -420,9 +421,10 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
     assert_raw("time", "\"" AT "\"");
     assert_raw("uptime_ms", "12000");
     assert_raw("jobs", "{\"active\":9,\"completed\":0,\"failed\":0,\"cancelled\":0,\"paused\":0}");
-    assert_raw("executions",
-               "{\"scheduled\":0,\"queued\":5,\"running\":4,\"retrying\":0,\"completed\":0,"
-               "\"failed\":0,\"timeout\":0,\"cancelled\":0,\"skipped\":0,\"blocked\":0}");
+    assert_raw(
+        "executions",
+        "{\"scheduled\":0,\"queued\":5,\"running\":4,\"retrying\":0,\"completed\":0,"
+        "\"failed\":0,\"timeout\":0,\"cancelled\":0,\"skipped\":0,\"blocked\":0,\"expired\":0}");
     assert_raw("workers", "{\"count\":1,\"slots\":8,\"busy\":4}");
     assert_raw("quarantined", "3");
     assert_raw("store", "{\"commits\":31,\"syncs\":33,\"sync_ms\":19}");

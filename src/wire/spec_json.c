@@ -405,8 +405,10 @@ static const struct field spec_fields[] = {
     {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
     LATER("unique"),
-    LATER("start_within"),
-    LATER("expires_in"),
+    {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
+     .max = SPEC_DURATION_MAX_MS},
+    {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,
+     .max = SPEC_DURATION_MAX_MS},
     LATER("at_most_once"),
     LATER("calendars"),
     LATER("secrets"),
@@ -445,6 +447,8 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
     else if (spec.depends_count > 0)
         field_error(errors, arena, STR("depends_on"),
                     "together with a recurring schedule is not supported by this version yet");
+    if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
+        field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
     if ((seen & COMMAND) && (seen & HANDLER))
         field_error(errors, arena, STR("handler"), "must not stand beside command");
     if (!(seen & WORK) && doc->kind == JSON_OBJECT)

@@ -436,14 +436,31 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",         "container",  "task",         "resources", "labels",  "sla",  "unique",
-        "start_within", "expires_in", "at_most_once", "calendars", "secrets", "user", "sandbox",
+        "http",   "container",    "task",      "resources", "labels", "sla",
+        "unique", "at_most_once", "calendars", "secrets",   "user",   "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
         assert_problem(text.ptr, later[i], "is not supported by this version yet");
     }
     assert_problem("{\"http\": {}}", "http", "is not supported by this version yet");
+}
+
+static void deadlines_of_a_start_are_durations(void **state)
+{
+    (void)state;
+    struct spec spec =
+        spec_of("{\"command\": \"x\", \"start_within\": \"5m\", \"expires_in\": \"6h\"}");
+    assert_int_equal(spec.start_within_ms, 300000);
+    assert_int_equal(spec.expires_in_ms, 6 * 3600000);
+    spec = spec_of("{\"command\": \"x\"}");
+    assert_true(spec.start_within_ms == 0 && spec.expires_in_ms == 0);
+    assert_member_problem("\"expires_in\": 60", "expires_in", "must be a string, not a number");
+    assert_member_problem("\"expires_in\": \"0s\"", "expires_in", "must be at least 1ms");
+    assert_member_problem("\"start_within\": \"0s\"", "start_within", "must be at least 1ms");
+    assert_member_problem("\"start_within\": \"4000d\"", "start_within", "must be at most 3660d");
+    assert_member_problem("\"start_within\": \"5m\", \"expires_in\": \"5m\"", "start_within",
+                          "must be shorter than expires_in");
 }
 
 static void all_problems_are_reported_at_once(void **state)
@@ -478,6 +495,7 @@ static void what_is_printed_reads_back_as_the_same(void **state)
     static const char *const docs[] = {
         "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
         "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
+        "{\"command\": \"x\", \"start_within\": \"5m\", \"expires_in\": \"1h30m\"}",
         "{\"handler\": \"send_email\", \"schedule\": {\"at\": \"2031-01-01T00:00:00.5Z\"}}",
         "{\"handler\": \"x\", \"schedule\": {\"at\": \"1970-01-01T00:00:00Z\"}}",
         "{\"handler\": \"x\", \"schedule\": {\"delay\": \"0s\"}, \"retry\": {\"jitter\": 0}}",
@@ -584,6 +602,7 @@ int main(void)
         cmocka_unit_test(dependencies_that_make_no_sense_are_refused),
         cmocka_unit_test(one_dependency_too_many_is_refused),
         cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),
+        cmocka_unit_test(deadlines_of_a_start_are_durations),
         cmocka_unit_test(all_problems_are_reported_at_once),
         cmocka_unit_test(a_hostile_document_gets_a_bounded_answer),
         cmocka_unit_test(what_is_printed_reads_back_as_the_same),

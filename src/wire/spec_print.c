@@ -174,6 +174,10 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     put_text(w, "team", spec->team);
     if (spec->timeout_ms > 0)
         put_duration(w, "timeout", spec->timeout_ms);
+    if (spec->start_within_ms > 0)
+        put_duration(w, "start_within", spec->start_within_ms);
+    if (spec->expires_in_ms > 0)
+        put_duration(w, "expires_in", spec->expires_in_ms);
     put_retry(w, &spec->retry);
     put_slots(w, spec);
     put_limit(w, "concurrency", &spec->concurrency);

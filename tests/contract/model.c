@@ -392,6 +392,7 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_int_equal(got->attempts, want->attempts);
     assert_int_equal(got->lost, want->lost);
     assert_int_equal(got->returned, want->returned);
+    assert_int_equal(got->late, want->late);
     assert_int_equal(got->token, want->token);
     assert_int_equal(got->worker_id, want->worker_id);
     assert_str(got->error, want->error);

@@ -386,6 +386,7 @@ def test_answers_about_jobs_are_as_documented():
     full = {"name": name, "description": "d", "command": ["a"], "payload": {"x": 1}, "env": {"A": "1"},
             "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
             "timeout": "5s", "retry": {"jitter": 0.25, "retry_on": ["killed"]}, "tags": {"k": "v"},
+            "start_within": "1h", "expires_in": "2h",
             "team": queue, "concurrency": {"key": queue, "limit": 1},
             "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)

@@ -109,6 +109,17 @@ static void draw_recurrence(struct world *w, struct wish *wish)
     wish->rules.schedule = schedule;
 }
 
+static void draw_deadlines(struct world *w, struct rules *rules)
+{
+    if (!chance(w, w->scene.deadline_permille))
+        return;
+    if (pick(w, 3) > 0)
+        rules->expires_in_ms = pick_ms(w, 2, 60000);
+    if (pick(w, 3) > 0)
+        rules->start_within_ms =
+            pick_ms(w, 1, rules->expires_in_ms > 0 ? rules->expires_in_ms - 1 : 20000);
+}
+
 static struct wish draw_wish(struct world *w)
 {
     struct wish wish = {0};
@@ -124,6 +135,7 @@ static struct wish draw_wish(struct world *w)
     wish.rules.concurrency = draw_limit(w, false);
     wish.rules.rate = draw_limit(w, true);
     wish.rules.team = PICK(w, teams);
+    draw_deadlines(w, &wish.rules);
     if (chance(w, w->scene.named_permille))
         wish.name = PICK(w, names);
     if (pick(w, 4) == 0 && recurring(w) < w->scene.recurring_max) {
@@ -180,6 +192,8 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .timeout_ms = wish->rules.timeout_ms,
         .concurrency = wish->rules.concurrency,
         .rate = wish->rules.rate,
+        .start_within_ms = wish->rules.start_within_ms,
+        .expires_in_ms = wish->rules.expires_in_ms,
     };
     if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
         spec.when = wish->when;

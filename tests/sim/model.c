@@ -207,6 +207,8 @@ static enum exec_state first_state(const struct world *w, const struct model_exe
 {
     if (waits_for_others(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
         return EXEC_BLOCKED; /* model_check_waits knows whether that is right */
+    if (!model_recurs(x) && x->rec.retry_of != 0)
+        return EXEC_QUEUED;
     return model_recurs(x) || to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED
                                                                                 : EXEC_QUEUED;
 }
@@ -224,10 +226,12 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
             "%s took a step that is not in the table", exec_label(w, to->id));
     if (event == EV_CREATE)
         next = first_state(w, x, step, to, view);
+    deadlines_step(w, x, event, view);
     bool edited = model_edited_now(&w->model, x->job);
     PROMISE(w, from != EXEC_SCHEDULED || event != EV_PLAN || edited,
             "%s is moved, and nobody asked", exec_label(w, to->id));
-    if (from == EXEC_SCHEDULED && event != EV_CANCEL && x->rec.origin == ORIGIN_SLOT)
+    if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
+        x->rec.origin == ORIGIN_SLOT)
         slots_decided(w, x, event, step->reason, to, view);
     if (event == EV_DUE && from == EXEC_BLOCKED && waits_for_others(w, x))
         PROMISE(w, view->now.wall_ms >= x->rec.slot_ms || edited, "%s goes on before its time",
@@ -272,6 +276,8 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
     }
     PROMISE(w, x->rec.state == to->state, "the steps of %s do not lead where it is",
             exec_label(w, to->id));
+    PROMISE(w, x->rec.late == to->late, "%s is late in its record, or in its steps, alone",
+            exec_label(w, to->id));
     PROMISE(w, x->rec.token == to->token,
             "%s has token %" PRIu64 " where its grants make it %" PRIu64, exec_label(w, to->id),
             to->token, x->rec.token);
@@ -286,10 +292,12 @@ static void check_birth(struct world *w, const struct model_exec *x, int64_t cre
     PROMISE(w, created_ms == view->now.wall_ms, "%s was made now, and says another time",
             exec_label(w, x->rec.id));
     if (model_recurs(x))
-        return; /* slots_born has looked */
-    if (x->rec.retry_of == 0 && wish->when == WHEN_DELAY)
+        return;               /* slots_born has looked */
+    if (x->rec.retry_of != 0) /* what it is about stays the same */
+        due_ms = model_exec(&w->model, x->rec.retry_of)->rec.slot_ms;
+    else if (wish->when == WHEN_DELAY)
         due_ms += wish->when_ms;
-    if (x->rec.retry_of == 0 && wish->when == WHEN_AT && wish->when_ms > due_ms)
+    else if (wish->when == WHEN_AT && wish->when_ms > due_ms)
         due_ms = wish->when_ms;
     PROMISE(w, x->rec.slot_ms == due_ms, "%s is promised for another moment than was asked for",
             exec_label(w, x->rec.id));
@@ -310,6 +318,7 @@ static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec,
     x->rec.retry_of = rec->retry_of;
     x->rec.slot_ms = rec->slot_ms;
     x->rec.nominal_ms = rec->nominal_ms;
+    x->rec.created_ms = rec->created_ms;
     x->rec.origin = rec->origin;
     *VEC_PUSH(m->arena, &m->execs) = x;
     map_put(&m->exec_by_id, rec->id, x);

@@ -220,6 +220,14 @@ void edits_slot(struct world *w, const struct model_exec *x, enum exec_event eve
 /* Everything else of the turn is kept. */
 void edits_check(struct world *w, struct model_job *job, const struct turn_view *view);
 
+/* ---- what should have started (model_deadlines.c) */
+
+/* One step of it; before the model has taken it. */
+void deadlines_step(struct world *w, struct model_exec *x, enum exec_event event,
+                    const struct turn_view *view);
+/* When something has to be said about it next, if it has not started by then; 0: never. */
+int64_t model_deadline_ms(const struct world *w, const struct model_exec *x);
+
 /* ---- what holds work back: pauses, queues, limits */
 
 /* As somebody decided, or as every queue is before that. */

@@ -77,7 +77,9 @@ void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *re
     if (rec->origin == ORIGIN_SLOT && model_edited_now(&w->model, job))
         return; /* edits_check knows which one is ahead then */
     if (rec->origin == ORIGIN_REQUEST) {
-        PROMISE(w, rec->slot_ms == view->now.wall_ms, "%s was asked for now, and says another time",
+        const struct model_exec *again = model_exec(&w->model, rec->retry_of);
+        PROMISE(w, rec->slot_ms == (again != NULL ? again->rec.slot_ms : view->now.wall_ms),
+                "%s was asked for now, or for the slot of another, and says another time",
                 exec_label(w, rec->id));
         return;
     }

@@ -114,7 +114,8 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
     bool recurs = job != NULL && job->schedule != NULL;
     struct model_exec *x = job == NULL ? NULL : model_exec(&w->model, job->rec.last_exec);
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
-    bool skipped = x != NULL && x->rec.state == EXEC_SKIPPED; /* its job is cancelled already */
+    bool skipped = x != NULL && (x->rec.state == EXEC_SKIPPED ||
+                                 x->rec.state == EXEC_EXPIRED); /* its job is cancelled already */
     if (cmd->reply.rc == RC_OK && recurs)
         check_all_cancelled(w, job);
     else if (cmd->reply.rc == RC_OK && !skipped &&

@@ -27,14 +27,20 @@ static bool is_same(const struct exec *x, const struct exec_rec *rec)
            x->v.lost == rec->lost && x->v.returned == rec->returned &&
            x->v.lease.token == rec->token && x->v.lease.worker_id == rec->worker_id &&
            x->retry_of == rec->retry_of && x->created_ms == rec->created_ms &&
-           x->origin == rec->origin && x->v.nominal_ms == rec->nominal_ms;
+           x->origin == rec->origin && x->v.nominal_ms == rec->nominal_ms && x->v.late == rec->late;
 }
 
-static void check_place(struct world *w, const struct exec *x)
+static void check_place(struct world *w, const struct engine *e, const struct exec *x,
+                        const struct model_exec *kept)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
-    PROMISE(w, heap_holds(&x->due) == (exec_is_waiting(x->v.state) && !paused),
+    int64_t deadline_ms = model_deadline_ms(w, kept);
+    bool waits = exec_is_waiting(x->v.state) && !paused;
+    PROMISE(w, heap_holds(&x->due) == (waits || deadline_ms != 0),
             "%s waits for a moment without a timer, or the other way round", exec_label(w, x->id));
+    if (deadline_ms != 0)
+        PROMISE(w, e->deadlines.items[x->due.place - 1].key == (uint64_t)deadline_ms,
+                "%s has its deadline at another moment", exec_label(w, x->id));
     PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
     PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused),
@@ -74,7 +80,7 @@ static void check_execs(struct world *w, const struct engine *e)
                     x->job->v.def->version == kept->job->rec.version,
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
         check_term(w, x, kept);
-        check_place(w, x);
+        check_place(w, e, x, kept);
         near++;
     }
     PROMISE(w, near == e->execs.len, "the engine holds %zu executions, the store %zu", e->execs.len,

@@ -60,6 +60,7 @@ static void draw_scene(struct world *w)
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);
     s->pauses = pick(w, 2) == 0;
+    s->deadline_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 600);
     /* What recurs must not keep others from finishing within the day: waiting counts for much. */
     s->engine.point_ms = points_ms[pick(w, s->recurring_max > 0 ? 2 : COUNT_OF(points_ms))];
     s->client_gap_ms = 1 + (uint32_t)pick(w, 1500);
@@ -207,6 +208,17 @@ static _Noreturn void stuck(struct world *w)
                    STR_ARG(exec_state_name(x->rec.state)));
 }
 
+/* Nothing waits that should be over, or was to be told about. */
+static void check_deadlines(struct world *w)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        int64_t deadline_ms = model_deadline_ms(w, x);
+        PROMISE(w, deadline_ms == 0 || world_now(w).wall_ms - deadline_ms < LATE_MAX_MS,
+                "%s should be late, or over, since long", exec_label(w, x->rec.id));
+    }
+}
+
 /* No slot is late, of no job. */
 static void check_going_on(struct world *w)
 {
@@ -236,6 +248,7 @@ static void finish(struct world *w)
     client_want_names(w);
     live_until_quiet(w, ANSWERED_MS);
     check_going_on(w);
+    check_deadlines(w);
     promise_acknowledged(w);
     promise_engine(w, w->server);
     promise_all_reads(w);

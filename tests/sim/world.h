@@ -28,11 +28,12 @@ struct scene {
     uint32_t fail_permille;    /* attempts that fail */
     uint32_t timeout_permille; /* jobs that have one */
     uint32_t named_permille;
-    uint32_t waiting_permille; /* jobs that wait for others */
-    uint32_t limit_permille;   /* jobs that have one */
-    size_t recurring_max;      /* jobs that recur at the same time */
-    bool pauses;               /* clients pause jobs and queues */
-    uint32_t client_gap_ms;    /* between two actions of clients, at most */
+    uint32_t waiting_permille;  /* jobs that wait for others */
+    uint32_t limit_permille;    /* jobs that have one */
+    uint32_t deadline_permille; /* jobs that should start by a moment */
+    size_t recurring_max;       /* jobs that recur at the same time */
+    bool pauses;                /* clients pause jobs and queues */
+    uint32_t client_gap_ms;     /* between two actions of clients, at most */
 };
 
 struct world {

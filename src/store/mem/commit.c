@@ -133,6 +133,7 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->attempts = to->attempts;
     exec->lost = to->lost;
     exec->returned = to->returned;
+    exec->late = to->late;
     exec->token = to->token;
     exec->worker_id = to->worker_id;
     if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */

@@ -130,6 +130,7 @@ static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct
     stmt_i64(stmt, exec->attempts);
     stmt_i64(stmt, exec->lost);
     stmt_i64(stmt, exec->returned);
+    stmt_i64(stmt, exec->late);
     stmt_u64(stmt, exec->token);
     stmt_u64(stmt, exec->worker_id);
     stmt_text(stmt, exec->error);

@@ -79,12 +79,12 @@ SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
 FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id, error,
+    due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id, error,
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id, error, finished_ms,
+    due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id, error, finished_ms,
     slot_last_ms, slot_count
 FROM history;
 
@@ -257,10 +257,10 @@ DELETE FROM document WHERE job_id = :job_id;
 
 -- name: insert_live
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
     error, trail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
     :worker_id, :error, :step);
 
 -- name: update_live
@@ -268,7 +268,7 @@ VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :
 -- while the next one waits.
 UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
-    attempts = :attempts, lost = :lost, returned = :returned, token = :token,
+    attempts = :attempts, lost = :lost, returned = :returned, late = :late, token = :token,
     worker_id = :worker_id,
     error = iif(:error = '', error, :error), trail = trail || :step
 WHERE id = :id;
@@ -284,12 +284,12 @@ WHERE id = :id;
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
     error, trail, finished_ms, result, slot_last_ms, slot_count, job_state, job_step,
     attempt_outcome, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
     attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
     :worker_id, :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result,
     :slot_last_ms, :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
     :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error, :attempt_class,
@@ -300,10 +300,10 @@ DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
     error, trail, finished_ms, result, slot_last_ms, slot_count)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
     :worker_id, :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
 
 -- name: put_attempt

@@ -146,6 +146,7 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.attempts = row_u32(row);
     exec.lost = row_u32(row);
     exec.returned = row_u32(row);
+    exec.late = row_bool(row);
     exec.token = row_u64(row);
     exec.worker_id = row_u64(row);
     exec.error = row_text(row);
