@@ -65,6 +65,7 @@
     X(letter_outlives_retry, "a dead letter that is run again stays one")                          \
     X(operation_forgotten, "a server that starts knows of no operation")                           \
     X(retention_by_birth, "what ended a moment ago goes because it began long ago")                \
+    X(slot_signal_lost, "who waits for a slot does not hear of its end")                           \
     X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \
     X(late_told_again, "a server that starts tells once more that something is late")
 

@@ -35,7 +35,7 @@ static const struct view_field job_lines[] = {
     LINE("priority", VIEW_TEXT, "priority"),
     LINE("tags", VIEW_PAIRS, "tags"),
     LINE("timeout", VIEW_TEXT, "timeout"),
-    LINE("start within", VIEW_TEXT, "start_within"),
+    LINE("late after", VIEW_TEXT, "start_within"),
     LINE("expires in", VIEW_TEXT, "expires_in"),
     LINE("retries", VIEW_TEXT, "retry.max_retries"),
     LINE("owner", VIEW_TEXT, "owner"),

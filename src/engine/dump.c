@@ -57,16 +57,28 @@ static void dump_key(struct buf *out, const char *what, const struct heap *h,
     }
 }
 
+static void dump_edge(struct buf *out, const struct edge *edge)
+{
+    buf_printf(out, " %" PRIu64 ":%" PRIu64 ",%d,%d,%d,%d,%" PRIu64 "%s%s",
+               edge->exec == NULL ? 0 : edge->exec->id, edge->upstream, (int)edge->type,
+               (int)edge->v.state, edge->v.asking, edge->v.unsure, edge->v.target,
+               heap_holds(&edge->place) ? ",placed" : "", edge->touched == NULL ? "" : ",touched");
+}
+
 static void dump_edges(struct buf *out, const struct job *job)
 {
-    buf_printf(out, " waits=%" PRIu32, job->waits_for);
     LIST_EACH(&job->edges, node)
     {
         const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
-        buf_printf(out, " %" PRIu64 ",%d,%d%s%s", edge->upstream, (int)edge->type,
-                   (int)edge->v.state, heap_holds(&edge->place) ? ",placed" : "",
-                   edge->touched == NULL ? "" : ",touched");
+        dump_edge(out, edge);
     }
+    buf_add_char(out, '\n');
+}
+
+static void dump_standing(struct buf *out, uint64_t job_id, const struct rulebook *st)
+{
+    buf_printf(out, "standing %" PRIu64, job_id);
+    LIST_EACH(&st->rules, node) dump_edge(out, CONTAINER_OF(node, struct edge, sibling));
     buf_add_char(out, '\n');
 }
 
@@ -92,11 +104,12 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
                " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%d returned=%d told=%d"
                " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
-               " granted=%" PRIu64 " origin=%d nominal=%" PRId64 " slots=%" PRIu64 ",%" PRId64,
+               " granted=%" PRIu64 " waits=%" PRIu16 " origin=%d nominal=%" PRId64 " slots=%" PRIu64
+               ",%" PRId64,
                x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state,
                v->attempts, v->lost, v->returned, v->stop_told, v->late, v->due_ms, v->ready_ms,
-               v->started_ms, v->finished_ms, v->granted, (int)x->origin, x->v.nominal_ms,
-               v->slot_count, v->slot_last_ms);
+               v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
+               x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64 " at:",
                v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
@@ -255,6 +268,10 @@ static void dump_maps(const struct engine *e, struct buf *out)
         dump_exec(e, out, execs[i].value);
     for (size_t i = 0; i < e->workers.len; i++)
         dump_worker(e, out, workers[i].value);
+    struct map_slot *standing = sorted(&e->standing);
+    for (size_t i = 0; i < e->standing.len; i++)
+        dump_standing(out, standing[i].key, standing[i].value);
+    free(standing);
     free(jobs);
     free(execs);
     free(workers);
@@ -270,9 +287,11 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *queues = sorted_names(&e->queues);
     buf_printf(out,
                "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
-               " deadlines %" PRIu32 " ready %zu upstreams %zu edges %zu\n",
+               " deadlines %" PRIu32
+               " ready %zu upstreams %zu edges %zu standing %zu asking %" PRIu32 "\n",
                e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
-               e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count);
+               e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count, e->standing.len,
+               e->asking.len);
     buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 "\n", e->retain.wake_ms,
                e->retain.after_id);
     dump_maps(e, out);

@@ -90,8 +90,12 @@ static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
     touch_exec(e, x)->durable = true;
     to.slot_ms = due_ms;
     exec_set(e, x, &to); /* its deadlines move along */
-    if (x->v.state == EXEC_BLOCKED)
+    if (x->v.state == EXEC_BLOCKED) {
+        depends_moved(e, x);
         return; /* it is planned when what it waits for is over */
+    }
+    if (due_ms <= e->now_ms && depends_begin(e, x))
+        return;
     exec_move(e, x,
               &(struct move){.event = due_ms > e->now_ms ? EV_PLAN : EV_DUE,
                              .actor = cmd->actor,

@@ -71,6 +71,7 @@ void engine_free(struct engine *e)
         return;
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
+    MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
     MAP_EACH(&e->jobs, slot)
     {
         struct job *job = slot->value;
@@ -90,6 +91,7 @@ void engine_free(struct engine *e)
     map_free(&e->jobs);
     map_free(&e->workers);
     map_free(&e->upstreams);
+    map_free(&e->standing);
     strmap_free(&e->queues);
     strmap_free(&e->names);
     strmap_free(&e->definitions);
@@ -98,6 +100,7 @@ void engine_free(struct engine *e)
     trades_free(&e->trades);
     heap_free(&e->dues);
     heap_free(&e->deadlines);
+    heap_free(&e->asking);
     heap_free(&e->terms);
     alerts_free(&e->alerts);
     free(e);
@@ -126,6 +129,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->events, 0, sizeof e->events);
     memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
+    memset(&e->slots_asked, 0, sizeof e->slots_asked);
     memset(&e->raised, 0, sizeof e->raised);
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
     memset(&e->hushed, 0, sizeof e->hushed);
@@ -334,7 +338,7 @@ static void come_due(struct engine *e, struct exec *x)
 {
     if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
-    else
+    else if (x->v.state != EXEC_SCHEDULED || !depends_begin(e, x))
         exec_move(
             e, x,
             &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
@@ -345,6 +349,7 @@ void engine_tick(struct engine *e)
     struct heap_node *node;
     size_t left = e->options.due_max;
     adopt_due(e);
+    depends_answer(e);
     zones_renew(e);
     retain_step(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)

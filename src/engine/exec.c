@@ -314,6 +314,7 @@ bool job_has_unfinished(const struct job *job)
 static void finish(struct engine *e, struct exec *x, const struct move *move)
 {
     struct job *job = x->job;
+    depends_exec_over(e, x);
     if (job->v.def->schedule != NULL && !job_is_over(job->v.state)) {
         slot_unblock(e, job);
         return;

@@ -197,7 +197,7 @@ static int64_t count_blocked_before(const struct exec *x)
 static void explain_overlap(struct scene *s)
 {
     const struct exec *other = slot_under_way(s->job, s->exec);
-    if (other == NULL)
+    if (other == NULL || s->exec->waits_for > 0)
         return;
     uint64_t *execs = ARENA_ARRAY(s->arena, uint64_t, 1);
     execs[0] = other->id;
@@ -223,23 +223,37 @@ static void explain_dependencies(struct scene *s)
 {
     struct str text = STR("it waits for");
     uint32_t named = 0;
-    if (s->job->waits_for == 0)
+    uint32_t waits_for = s->exec->waits_for;
+    uint64_t *execs = ARENA_ARRAY(s->arena, uint64_t, BLOCKER_EXECS_MAX);
+    size_t exec_count = 0;
+    if (waits_for == 0)
         return;
     LIST_EACH(&s->job->edges, node)
     {
         const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
-        if (edge->v.state != DEPENDENCY_WAITING || named == BLOCKER_EXECS_MAX)
+        if (edge->exec != s->exec || edge->v.state != DEPENDENCY_WAITING ||
+            named == BLOCKER_EXECS_MAX)
             continue;
         text = arena_printf(s->arena, "%.*s%s the %.*s of %.*s", STR_ARG(text),
                             named > 0 ? "," : "", STR_ARG(dependency_type_name(edge->type)),
                             STR_ARG(scene_id(s, ID_JOB, edge->upstream)));
         named++;
+        if (edge->v.asking || edge->v.target == edge->upstream)
+            continue;
+        execs[exec_count++] = edge->v.target;
+        text = arena_printf(s->arena, "%.*s (its slot %.*s)", STR_ARG(text),
+                            STR_ARG(scene_id(s, ID_EXEC, edge->v.target)));
     }
-    if (s->job->waits_for > named)
+    if (waits_for > named)
         text = arena_printf(s->arena, "%.*s, and of %" PRIu32 " more", STR_ARG(text),
-                            s->job->waits_for - named);
-    scene_add(
-        s, (struct blocker){.kind = BLOCKER_DEPENDENCY, .text = text, .ahead = s->job->waits_for});
+                            waits_for - named);
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_DEPENDENCY,
+                     .text = text,
+                     .ahead = waits_for,
+                     .execs = execs,
+                     .exec_count = exec_count,
+                 });
 }
 
 /* ---- it runs, or did */

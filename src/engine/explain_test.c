@@ -193,6 +193,42 @@ static void what_is_about_to_start_is_blocked_by_nothing(void **state)
     assert_says(explain_job(&w, job)->summary, "nothing holds it back");
 }
 
+static void a_slot_that_waits_for_the_slot_of_another_job_names_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct dependency_wish on = {.job_id = up->job_id, .type = DEPENDS_SUCCESS};
+    const struct submission *down = SUBMIT(&w, .every_ms = HOUR_MS, .after = &on);
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    world_turn(&w); /* asks for the slot */
+    const struct explanation *why = explain(&w, CMD_EXPLAIN_EXEC, down->exec_id);
+    const struct blocker *b = find(why, BLOCKER_DEPENDENCY);
+    assert_says(b->text, "it waits for the success of job_");
+    assert_says(b->text, "(its slot exec_");
+    assert_int_equal(b->exec_count, 1);
+    assert_int_equal(b->execs[0], up->exec_id);
+    assert_null(find(why, BLOCKER_OVERLAP));
+}
+
+static void what_expires_says_when(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .expires_in_ms = HOUR_MS);
+    const struct submission *later =
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS, .expires_in_ms = HOUR_MS);
+    const struct submission *other = SUBMIT(&w);
+    world_turn(&w);
+    int64_t now_ms = w.now_ms;
+    assert_int_equal(explain(&w, CMD_EXPLAIN_EXEC, job->exec_id)->expires_ms, now_ms + HOUR_MS);
+    assert_int_equal(explain(&w, CMD_EXPLAIN_EXEC, later->exec_id)->expires_ms,
+                     now_ms + MINUTE_MS + HOUR_MS);
+    assert_int_equal(explain(&w, CMD_EXPLAIN_EXEC, other->exec_id)->expires_ms, 0);
+}
+
 static void what_is_stopping_says_who_asked_and_for_whom_it_waits(void **state)
 {
     (void)state;
@@ -300,6 +336,8 @@ int main(void)
         cmocka_unit_test(a_job_that_waits_for_others_names_them),
         cmocka_unit_test(what_runs_is_blocked_by_nothing),
         cmocka_unit_test(what_is_about_to_start_is_blocked_by_nothing),
+        cmocka_unit_test(a_slot_that_waits_for_the_slot_of_another_job_names_it),
+        cmocka_unit_test(what_expires_says_when),
         cmocka_unit_test(what_is_stopping_says_who_asked_and_for_whom_it_waits),
         cmocka_unit_test(what_is_over_says_why),
         cmocka_unit_test(what_was_cancelled_says_by_whom_and_not_who_obeyed),

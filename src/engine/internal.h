@@ -79,9 +79,8 @@ struct job {
     int64_t created_ms;
     struct str owner;    /* among engine.names */
     uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
-    uint32_t waits_for;  /* how many of its edges wait */
     struct list execs;   /* exec.sibling, oldest first */
-    struct list edges;   /* edge.sibling: what it waits for */
+    struct list edges;   /* edge.sibling: what its executions wait for */
     struct job_values v;
     struct touched *touched;
     uint32_t name_len;
@@ -130,7 +129,8 @@ struct exec {
     struct job *job;
     struct list_node sibling; /* on job.execs */
     uint64_t retry_of;
-    bool first; /* made with its job */
+    bool first;         /* made with its job */
+    uint16_t waits_for; /* how many of its edges wait */
     enum origin origin;
     int64_t created_ms;
     struct heap_node due;       /* on engine.dues while it waits for its time, and afterwards on
@@ -180,20 +180,26 @@ struct worker {
 
 struct edge_values {
     enum dependency_state state;
+    bool asking;     /* waits: nobody knows yet for what, and the store is asked */
+    bool unsure;     /* waits: for a slot that was still ahead; later ones may count as well */
+    uint64_t target; /* waits: for the end of this job, or of this execution of the upstream */
 };
 
 /* That a job waits for another; see depends.c. */
 struct edge {
-    struct job *job;          /* who waits; owns it */
-    struct list_node sibling; /* on job.edges */
+    uint64_t dependant;       /* the id of the job that waits */
+    struct exec *exec;        /* its execution that waits; NULL: a rule, for each when it is due */
+    struct edge *rule;        /* by which it waits; NULL: it is a rule, or is kept by itself */
+    struct list_node sibling; /* on job.edges; a rule: on rulebook.rules */
     uint64_t upstream;        /* the id of the other */
     enum dependency_type type;
-    struct heap_node place; /* in upstream.edges while it waits */
+    struct heap_node place; /* while it waits: in upstream.edges, or in engine.asking */
     struct edge_values v;
     struct touched *touched;
 };
 
-/* All that wait for one job, by the dependant's id: the order follows from nothing else. */
+/* All that wait for the end of one thing, by the execution that waits: the order follows from
+ * nothing else. */
 struct upstream {
     struct heap edges;
 };
@@ -244,10 +250,22 @@ struct retain {
     uint64_t after_id;
 };
 
-/* A job that is over and whose dependants are to be told. */
+/* What a job waits for each time it is due. In memory also while the job is not. */
+struct rulebook {
+    struct list rules; /* edge.sibling */
+};
+
+/* What is over and whose dependants are to be told. */
 struct ended {
-    uint64_t job_id;
+    uint64_t id;
     enum job_state state;
+    enum exec_state slot; /* as what the slot ended; EXEC_NONE: it is a job */
+};
+
+/* What the store is asked in this turn about the upstream of an edge. */
+struct slot_asked {
+    struct edge *edge;
+    const struct question *question;
 };
 
 enum thing {
@@ -319,7 +337,9 @@ struct engine {
     struct map jobs;
     struct map execs;
     struct map workers;
-    struct map upstreams; /* job id -> struct upstream, while something waits for it */
+    struct map upstreams; /* id of a job or execution -> struct upstream, while one waits for it */
+    struct map standing;  /* job id -> struct rulebook, of jobs that have such rules */
+    struct heap asking;   /* edges, by their execution and upstream */
     size_t edge_count;
     struct strmap queues;
     struct strmap names;       /* owned: texts that stay */
@@ -365,8 +385,9 @@ struct engine {
     VEC(struct hush *) hushed;            /* keys that this turn raised */
     bool looks;                           /* this turn looked at queues, … */
     int64_t look_next_ms;                 /* … and when to look again */
-    VEC(struct ended) ended;              /* empty but within depends_over */
+    VEC(struct ended) ended;              /* empty but while dependants are told */
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
+    VEC(struct slot_asked) slots_asked;
     struct delta delta;
 };
 
@@ -569,17 +590,44 @@ void depends_ask(struct engine *e, struct command *cmd, struct submission *item,
 /* Whether the item may wait for what it wants to; fills in how each of those stands. */
 enum rc depends_check(struct engine *e, struct command *cmd, struct submission *item,
                       struct err *err);
-/* Not all of them are met. */
-bool depends_hold(const struct submission *item);
+/* It has to wait, due_ms being when it is due. */
+bool depends_hold(const struct engine *e, const struct submission *item, int64_t due_ms);
 /* Makes the edges of a job that is new; skips x when one of them can never be met. */
 void depends_add(struct engine *e, const struct submission *item, struct exec *x);
-/* The job has ended, with all that it did: nothing more to wait for, and its dependants go on or
- * are skipped. */
+/* The time of x has come, and nothing of its own job is in its way. True: it is blocked now until
+ * what it depends on is over, or was skipped because that can never be. */
+bool depends_begin(struct engine *e, struct exec *x);
+/* An execution is over: it waits for nothing any more, and who waits for its slot is told. */
+void depends_exec_over(struct engine *e, struct exec *x);
+/* The job has ended, with all that it did: no more rules, and its dependants go on or are
+ * skipped. */
 void depends_over(struct engine *e, struct job *job);
+/* Somebody changed for when x is: what it waits for, or who waits for its slot, has to be found anew. */
+void depends_moved(struct engine *e, struct exec *x);
+void depends_slot_moved(struct engine *e, const struct exec *x);
+/* Asks what those wait for of whom nobody knows it yet; some of them, when there are many. */
+void depends_ask_slots(struct engine *e, struct question_list *list);
+/* … and decides about them, before anything else of the turn: memory and answers are of one time. */
+void depends_answer(struct engine *e);
+/* The dependency of rec, new in memory: x waits by it, or when x is NULL it is a rule. */
+struct edge *edge_new(struct engine *e, const struct dependency_rec *rec, struct exec *x,
+                      struct edge *rule, const struct edge_values *v);
+/* Touches it; what is kept of it changes only when it stands for itself. */
+void edge_change(struct engine *e, struct edge *edge, struct edge_values to);
+/* What the edge waits for ended like that: its execution goes on, waits on, or is skipped. */
+void depends_settle(struct engine *e, struct edge *edge, const struct ended *ended);
+/* x can never run. */
+void depends_skip(struct engine *e, struct exec *x, struct str reason);
+/* Nothing is left that x waits for but, perhaps, its time, and then the slots of others. */
+void depends_go_on(struct engine *e, struct exec *x, struct str reason);
+struct str why_impossible(struct engine *e, const struct edge *edge, const struct ended *ended);
+/* It has a schedule. */
+bool depends_recurs(struct engine *e, const struct job_rec *rec);
 void edge_set(struct engine *e, struct edge *edge, const struct edge_values *to);
 void edge_free(struct engine *e, struct edge *edge);
 struct dependency_rec edge_record(const struct edge *edge);
 void upstream_free(struct upstream *up);
+void rulebook_free(struct rulebook *st);
 
 /* ---- batch.c: jobs of one submission that depend on one another */
 

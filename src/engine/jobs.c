@@ -73,7 +73,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     item->created_ms = x->created_ms = e->now_ms;
     set_first(x, first);
     item->due_ms = x->v.due_ms;
-    if (depends_hold(item)) {
+    if (depends_hold(e, item, x->v.due_ms)) {
         x->v.state = EXEC_BLOCKED;
         x->v.due_ms = 0;
     } else if (item->due_ms > e->now_ms) {
@@ -351,13 +351,23 @@ void decide_resume(struct engine *e, struct command *cmd)
     reply_job(e, cmd, job);
 }
 
+static bool waits_for_others(const struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        if (CONTAINER_OF(node, struct exec, sibling)->waits_for > 0)
+            return true;
+    }
+    return false;
+}
+
 static void trigger_once(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = slot_ahead(job);
     if (x == NULL) {
         command_fail(e, cmd, RC_CONFLICT, "%s",
-                     job->waits_for > 0 ? "the job waits for other jobs to end"
-                                        : "the job's only run has begun already");
+                     waits_for_others(job) ? "the job waits for other jobs to end"
+                                           : "the job's only run has begun already");
         return;
     }
     exec_move(e, x,

@@ -214,6 +214,7 @@ static int64_t next_look_ms(const struct engine *e)
 
 void ask_due(struct engine *e, struct question_list *list)
 {
+    depends_ask_slots(e, list);
     if (e->now_ms < next_look_ms(e))
         return;
     e->due_question = ARENA_NEW(e->arena, struct question);
@@ -304,7 +305,7 @@ static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_m
 
 int64_t engine_wait_ms(const struct engine *e, struct moment now)
 {
-    if (e->zone_news_count > 0)
+    if (e->zone_news_count > 0 || e->asking.len > 0)
         return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
     wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);

@@ -43,12 +43,13 @@ struct exec *slot_put_ahead(struct engine *e, struct job *job, const struct slot
 
 /* ---- overlap */
 
-/* Of the same job, its time has come, and not over. */
+/* Of the same job, its time has come, and not over; also what waits for other jobs. */
 static bool is_under_way(const struct exec *x)
 {
     if (PLANTED(stopping_overlaps) && x->v.state == EXEC_STOPPING)
         return false;
-    return x->v.state == EXEC_QUEUED || x->v.state == EXEC_RETRYING || exec_is_leased(x->v.state);
+    return x->v.state == EXEC_QUEUED || x->v.state == EXEC_RETRYING || exec_is_leased(x->v.state) ||
+           x->waits_for > 0;
 }
 
 struct exec *slot_under_way(const struct job *job, const struct exec *but)
@@ -81,6 +82,13 @@ static struct str name_exec(struct engine *e, const char *before, const struct e
 static void make_due(struct engine *e, struct exec *x, struct str reason)
 {
     exec_move(e, x, &(struct move){.event = EV_DUE, .actor = SERVER, .reason = reason});
+}
+
+/* Nothing of its own job is in its way. */
+static void let_go(struct engine *e, struct exec *x, struct str reason)
+{
+    if (!depends_begin(e, x))
+        make_due(e, x, reason);
 }
 
 static void skip(struct engine *e, struct exec *x, struct str reason)
@@ -119,7 +127,7 @@ static void replace(struct engine *e, struct exec *x)
     if (running != NULL)
         block(e, x, running);
     else
-        make_due(e, x, STR("its time has come"));
+        let_go(e, x, STR("its time has come"));
 }
 
 /* Its time has come: whether it may go depends on what its job still does. */
@@ -129,7 +137,7 @@ static void start(struct engine *e, struct exec *x)
         return; /* it must not start, so it keeps nobody else from that */
     const struct exec *other = slot_under_way(x->job, x);
     if (other == NULL || x->job->v.def->overlap == OVERLAP_PARALLEL)
-        make_due(e, x, STR("its time has come"));
+        let_go(e, x, STR("its time has come"));
     else if (x->job->v.def->overlap == OVERLAP_QUEUE)
         wait_behind(e, x, other);
     else if (x->job->v.def->overlap == OVERLAP_REPLACE)
@@ -146,7 +154,7 @@ void slot_unblock(struct engine *e, struct job *job)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, sibling);
         if (x->v.state == EXEC_BLOCKED) {
-            make_due(e, x, STR("the run before it is over"));
+            let_go(e, x, STR("the run before it is over"));
             return;
         }
     }
@@ -266,6 +274,7 @@ static void move_ahead(struct engine *e, struct exec *x, const struct slot *slot
                              .actor = actor,
                              .reason = reason,
                              .due_ms = schedule_due_ms(x->job->v.def->schedule, slot)});
+    depends_slot_moved(e, x);
 }
 
 /* All slots of a schedule, from that of x on, whose moment has come: also those that a stagger still

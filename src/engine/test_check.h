@@ -314,41 +314,82 @@ static inline void check_same(const struct engine *e, const struct table *t)
     }
 }
 
-/* What waits stands with its upstream, which is not over; the table knows the same. */
+/* What waits stands with what has to end, which is not over; the table knows the same. */
+static inline void check_edge(const struct engine *e, const struct table *t,
+                              const struct edge *edge)
+{
+    const struct dependency_rec rec = edge_record(edge);
+    const struct dependency_rec *kept = strmap_get(&t->depends, depend_key(&rec));
+    enum dependency_state state = edge->rule != NULL ? DEPENDENCY_PER_SLOT : DEPENDENCY_WAITING;
+    assert_true(edge->touched == NULL && heap_holds(&edge->place));
+    assert_true(edge->v.state == DEPENDENCY_WAITING && edge->exec->v.state == EXEC_BLOCKED);
+    assert_non_null(kept);
+    assert_true(kept->state == state && kept->type == edge->type);
+    if (edge->v.asking)
+        return;
+    const struct job_rec *upstream = map_get(&t->jobs, edge->v.target);
+    if (upstream == NULL) {
+        assert_non_null(map_get(&t->live, edge->v.target)); /* it is a slot's */
+        return;
+    }
+    assert_int_equal(edge->v.target, edge->upstream);
+    assert_true(!job_is_over(upstream->state) ||
+                job_has_unfinished(map_get(&e->jobs, edge->upstream)));
+}
+
+static inline size_t check_rules(const struct engine *e, const struct table *t)
+{
+    size_t count = 0;
+    MAP_EACH(&e->standing, slot)
+    {
+        const struct rulebook *st = slot->value;
+        LIST_EACH(&st->rules, node)
+        {
+            const struct edge *rule = CONTAINER_OF(node, struct edge, sibling);
+            const struct dependency_rec rec = edge_record(rule);
+            const struct dependency_rec *kept = strmap_get(&t->depends, depend_key(&rec));
+            assert_true(rule->touched == NULL && rule->exec == NULL && rule->rule == NULL);
+            assert_true(kept->state == DEPENDENCY_PER_SLOT && kept->type == rule->type);
+            count++;
+        }
+    }
+    return count;
+}
+
 static inline void check_edges(const struct engine *e, const struct table *t)
 {
-    size_t edges = 0;
-    size_t waiting = 0;
+    size_t rules = check_rules(e, t);
+    size_t edges = rules;
+    size_t kept = rules;
+    size_t waits_for = 0;
     MAP_EACH(&e->jobs, slot)
     {
         const struct job *job = slot->value;
-        uint32_t waits_for = 0;
-        bool blocked = false;
         LIST_EACH(&job->edges, node)
         {
             const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
-            const struct dependency_rec rec = edge_record(edge);
-            const struct dependency_rec *kept = strmap_get(&t->depends, depend_key(&rec));
-            const struct job_rec *upstream = map_get(&t->jobs, edge->upstream);
-            const struct job *near = map_get(&e->jobs, edge->upstream);
-            assert_true(edge->touched == NULL && heap_holds(&edge->place));
-            assert_non_null(kept);
-            assert_true(kept->state == DEPENDENCY_WAITING && kept->type == edge->type);
-            assert_true(!job_is_over(upstream->state) || job_has_unfinished(near));
-            waits_for++;
+            check_edge(e, t, edge);
+            kept += edge->rule == NULL;
+            edges++;
         }
         LIST_EACH(&job->execs, node)
-        blocked |= CONTAINER_OF(node, struct exec, sibling)->v.state == EXEC_BLOCKED;
-        assert_int_equal(job->waits_for, waits_for);
-        assert_true(job->v.def->schedule != NULL || blocked == (waits_for > 0));
-        edges += waits_for;
+        {
+            const struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+            bool blocked = x->v.state == EXEC_BLOCKED;
+            waits_for += x->waits_for;
+            assert_true(blocked || x->waits_for == 0);
+            assert_true(job->v.def->schedule != NULL ? !blocked || slot_under_way(job, NULL) != NULL
+                                                     : blocked == (x->waits_for > 0));
+        }
     }
     for (size_t i = 0; i < t->depends.cap; i++) {
         const struct dependency_rec *rec = t->depends.slots[i].value;
-        waiting += rec != NULL && rec->state == DEPENDENCY_WAITING;
+        kept -=
+            rec != NULL && (rec->state == DEPENDENCY_WAITING || rec->state == DEPENDENCY_PER_SLOT);
     }
+    assert_int_equal(kept, 0);
     assert_int_equal(e->edge_count, edges);
-    assert_int_equal(waiting, edges);
+    assert_int_equal(waits_for, edges - rules);
     assert_int_equal(e->ended.len, 0);
 }
 

@@ -243,7 +243,7 @@ static inline void keep_dependency(struct table *t, const struct dependency_rec 
     struct dependency_rec *old = strmap_get(&t->depends, depend_key(rec));
     if (old != NULL) {
         assert_int_equal(old->type, rec->type);
-        assert_int_equal(old->state, DEPENDENCY_WAITING);
+        assert_true(old->state == DEPENDENCY_WAITING || old->state == DEPENDENCY_PER_SLOT);
         assert_int_not_equal(rec->state, DEPENDENCY_WAITING);
         old->state = rec->state;
         return;
@@ -482,6 +482,22 @@ static inline void answer_old(struct table *t, struct question *q)
     q->answer.old_count = q->answer.more ? q->limit : len;
 }
 
+static inline void answer_slot(struct table *t, struct question *q)
+{
+    const struct map *both[] = {&t->live, &t->history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            const struct exec_rec *best = q->answer.exec;
+            if (x->job_id == q->id && x->origin == ORIGIN_SLOT && x->slot_ms <= q->until_ms &&
+                (best == NULL || x->slot_ms > best->slot_ms))
+                q->answer.exec = x;
+        }
+    }
+    answer_job(t, q, q->id);
+}
+
 static inline void answer_attempt(struct table *t, struct question *q)
 {
     q->answer.attempt = map_get(&t->attempts, attempt_key(q->id, q->token));
@@ -518,6 +534,7 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_TRAIL: answer_trail(t, q); break;
     case ASK_LETTERS: answer_letters(t, q); break;
     case ASK_OLD: answer_old(t, q); break;
+    case ASK_SLOT: answer_slot(t, q); break;
     default: answer_due(t, q); break;
     }
 }

@@ -270,7 +270,7 @@ static void commit_operation(struct engine *e, struct operation *op)
 static void commit_edge(struct engine *e, struct edge *edge)
 {
     edge->touched = NULL;
-    if (edge->v.state != DEPENDENCY_WAITING)
+    if (edge->v.state != DEPENDENCY_WAITING && edge->v.state != DEPENDENCY_PER_SLOT)
         edge_free(e, edge);
 }
 

@@ -60,6 +60,10 @@ static struct wish random_wish(struct chaos *c)
         wish.starts = chance(c, 30) ? 10000 : 1 + (uint32_t)below(c, 4);
         wish.per_ms = chance(c, 50) ? 1000 : 20000;
     }
+    if (chance(c, 15)) {
+        wish.expires_in_ms = chance(c, 50) ? 2000 : 30000;
+        wish.start_within_ms = chance(c, 50) ? 1000 : 0;
+    }
     if (chance(c, 20))
         wish.name = names[below(c, COUNT_OF(names))];
     if (chance(c, 40))

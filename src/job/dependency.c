@@ -9,10 +9,9 @@ static const struct str type_names[DEPENDS_TYPES] = {
 };
 
 static const struct str state_names[DEPENDENCY_STATES] = {
-    [DEPENDENCY_WAITING] = STR_INIT("waiting"),
-    [DEPENDENCY_MET] = STR_INIT("met"),
-    [DEPENDENCY_IMPOSSIBLE] = STR_INIT("impossible"),
-    [DEPENDENCY_MOOT] = STR_INIT("moot"),
+    [DEPENDENCY_WAITING] = STR_INIT("waiting"),       [DEPENDENCY_MET] = STR_INIT("met"),
+    [DEPENDENCY_IMPOSSIBLE] = STR_INIT("impossible"), [DEPENDENCY_MOOT] = STR_INIT("moot"),
+    [DEPENDENCY_PER_SLOT] = STR_INIT("per_slot"),
 };
 
 struct str dependency_type_name(enum dependency_type type)

@@ -2,7 +2,8 @@
  *
  * The job that waits is the *dependant*, the one it waits for its *upstream*. Whether a dependency
  * is met follows from how its upstream ended and from nothing else, so it is the same for one that
- * ended years ago. Plain values. */
+ * ended years ago. Of an upstream with a schedule it is the outcome of one slot that counts: of the
+ * latest one at or before the dependant's own. Plain values. */
 #pragma once
 #include "job/state.h"
 
@@ -20,6 +21,8 @@ enum dependency_state {
     DEPENDENCY_MET,
     DEPENDENCY_IMPOSSIBLE, /* the upstream ended otherwise: the dependant is skipped */
     DEPENDENCY_MOOT,       /* the dependant ended first */
+    DEPENDENCY_PER_SLOT,   /* a job with a schedule is on either end: what is waited for is decided
+                            * when the dependant is due, for each of its slots by itself */
     DEPENDENCY_STATES
 };
 

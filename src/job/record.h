@@ -308,11 +308,13 @@ enum question_kind {
     ASK_EXEC,      /* the execution, finished or not, its job, and the job's unfinished ones */
     ASK_ATTEMPT,   /* the attempt of an execution that had this token */
     ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
-    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+    ASK_SLOT,    /* the job, its unfinished executions, and the execution (finished or not) that has
+                    * the latest slot of its schedule at or before a moment */
+    ASK_DUE,     /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
-    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
+    ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
-    ASK_OLD,       /* executions that have ended, with ids above after_id, created before until_ms,
+    ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit */
 };
 
@@ -328,11 +330,11 @@ struct old_exec {
 struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
-    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL; ASK_ATTEMPT: the execution */
+    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL, ASK_SLOT; ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, and ASK_OLD */
-    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD */
+    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD; ASK_SLOT: the moment */
     size_t limit;
     struct letter_filter filter; /* ASK_LETTERS */
     struct letter_place place;
@@ -340,7 +342,7 @@ struct question {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
         size_t job_count;
-        const struct exec_rec *exec; /* ASK_EXEC: the one asked for; NULL when there is none */
+        const struct exec_rec *exec;       /* ASK_EXEC, ASK_SLOT: the one asked for; NULL: none */
         const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
         const struct exec_rec *live;       /* unfinished executions */
         size_t live_count;

@@ -444,9 +444,6 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
     parse_cron(&f, &spec);
     if (!spec_recurs(&spec))
         refuse_recurring(&f, seen);
-    else if (spec.depends_count > 0)
-        field_error(errors, arena, STR("depends_on"),
-                    "together with a recurring schedule is not supported by this version yet");
     if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
         field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
     if ((seen & COMMAND) && (seen & HANDLER))

@@ -414,9 +414,6 @@ static void dependencies_that_make_no_sense_are_refused(void **state)
     assert_member_problem("\"depends_on\": [{}]", "depends_on[0].job", "is required");
     assert_member_problem("\"depends_on\": [{\"job\": \"#0\", \"type\": \"done\"}]",
                           "depends_on[0].type", "must be one of success, failure and completion");
-    assert_member_problem(
-        "\"schedule\": {\"every\": \"1h\"}, \"depends_on\": [{\"job\": \"#1\"}]", "depends_on",
-        "together with a recurring schedule is not supported by this version yet");
 }
 
 static void one_dependency_too_many_is_refused(void **state)

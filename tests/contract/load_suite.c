@@ -305,16 +305,21 @@ static void dependencies_are_kept_and_those_that_wait_are_loaded(void **state)
         {.upstream = 11, .dependant = 20, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_WAITING},
         {.upstream = 11, .dependant = 21, .type = DEPENDS_COMPLETION, .state = DEPENDENCY_WAITING},
         {.upstream = 20, .dependant = 22, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_IMPOSSIBLE},
+        {.upstream = 20, .dependant = 23, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_PER_SLOT},
+        {.upstream = 21, .dependant = 23, .type = DEPENDS_SUCCESS, .state = DEPENDENCY_PER_SLOT},
     };
-    world_commit(w, (struct delta){.dependencies = given, .dependency_count = 4});
+    world_commit(w, (struct delta){.dependencies = given, .dependency_count = 6});
+    given[5].state = DEPENDENCY_MOOT;
+    world_commit(w, (struct delta){.dependencies = &given[5], .dependency_count = 1});
     given[1].state = DEPENDENCY_MET;
     world_commit(w, (struct delta){.dependencies = &given[1], .dependency_count = 1});
     world_reopen(w);
     CLEANUP(loaded_free) struct loaded l = {0};
     assert_rc(load(w, T0, &l), RC_OK);
-    assert_int_equal(l.dependencies.len, 2);
+    assert_int_equal(l.dependencies.len, 3);
     assert_memory_equal(&l.dependencies.items[0], &given[0], sizeof given[0]);
     assert_memory_equal(&l.dependencies.items[1], &given[2], sizeof given[2]);
+    assert_memory_equal(&l.dependencies.items[2], &given[4], sizeof given[4]);
     assert_int_equal(read_side(w, 20, SIDE_UPSTREAMS, 9, &found), 2);
     assert_memory_equal(&found[0], &given[1], sizeof given[1]);
     assert_memory_equal(&found[1], &given[0], sizeof given[0]);

@@ -315,6 +315,58 @@ static void a_question_about_a_job_tells_its_unfinished_executions(void **state)
     assert_int_equal(finished.answer.live_count, 2);
 }
 
+static struct exec_change new_slot(struct world *w, const struct job_change *job,
+                                   enum exec_state state, enum origin origin, int64_t slot_ms)
+{
+    struct exec_change exec = new_exec(w, job, state);
+    exec.exec.origin = origin;
+    exec.exec.slot_ms = slot_ms;
+    return exec;
+}
+
+/* The id of the execution that has the latest slot until then; 0: none. */
+static uint64_t latest_slot(struct world *w, uint64_t job_id, int64_t until_ms)
+{
+    struct question q = {.kind = ASK_SLOT, .id = job_id, .until_ms = until_ms};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.job_count, 1);
+    assert_int_equal(q.answer.jobs[0].id, job_id);
+    return q.answer.exec == NULL ? 0 : q.answer.exec->id;
+}
+
+static void a_question_about_a_slot_tells_the_latest_until_then(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct job_change other = new_job(w);
+    struct exec_change execs[] = {
+        new_slot(w, &job, EXEC_SKIPPED, ORIGIN_SLOT, T0 + 10), /* of 10 to 30 */
+        new_slot(w, &job, EXEC_RUNNING, ORIGIN_SLOT, T0 + 40),
+        new_slot(w, &job, EXEC_FAILED, ORIGIN_SLOT, T0 + 50),
+        new_slot(w, &job, EXEC_SCHEDULED, ORIGIN_SLOT, T0 + 60),
+        new_slot(w, &job, EXEC_COMPLETED, ORIGIN_REQUEST, T0 + 55),
+        new_slot(w, &other, EXEC_COMPLETED, ORIGIN_SLOT, T0 + 45),
+        new_slot(w, &other, EXEC_QUEUED, ORIGIN_ONCE, T0 + 1),
+    };
+    execs[0].exec.first = true;
+    job.job.last_exec = execs[0].exec.id;
+    execs[0].exec.slot_count = 3;
+    execs[0].exec.slot_last_ms = T0 + 30;
+    struct job_change jobs[] = {job, other};
+    world_commit(w, (struct delta){.jobs = jobs, .job_count = 2, .execs = execs, .exec_count = 7});
+    world_reopen(w);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 9), 0);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 10), execs[0].exec.id);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 39), execs[0].exec.id);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 49), execs[1].exec.id);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 59), execs[2].exec.id);
+    assert_int_equal(latest_slot(w, job.job.id, T0 + 99), execs[3].exec.id);
+    assert_int_equal(latest_slot(w, other.job.id, T0 + 44), 0);
+    struct question nobody = {.kind = ASK_SLOT, .id = 99, .until_ms = T0};
+    world_admit(w, &nobody);
+    assert_true(nobody.answer.job_count == 0 && nobody.answer.exec == NULL);
+}
+
 static void a_question_about_an_attempt_tells_the_one_with_that_token(void **state)
 {
     struct world *w = *state;
@@ -576,6 +628,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_grant_stays_on_record_when_it_has_ended),
     PROMISE(a_number_no_database_has_does_no_harm),
     PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
+    PROMISE(a_question_about_a_slot_tells_the_latest_until_then),
     PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
     PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),
     PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution),

@@ -1,6 +1,8 @@
 """Jobs that wait for other jobs: in order, across a crash, and never in a circle."""
 
-from belfry import Server, main, tests_of
+import time
+
+from belfry import Server, main, tests_of, wait_for
 from protocol import API, Worker, call, expect, names, submit
 
 server = Server("--no-worker")
@@ -138,10 +140,68 @@ def test_bad_dependencies_are_refused():
     assert refusal(depends_on="job")["errors"][0]["field"] == "depends_on"
     too_many = refusal(depends_on=[after(f"#{i}") for i in range(100_000)])
     assert "10000" in too_many["errors"][0]["message"], too_many
-    often, _ = submit(server, queue="never", schedule={"every": "1h"})
-    assert "not supported" in refusal(depends_on=[after(often)])["detail"]
-    both = refusal(schedule={"every": "1h"}, depends_on=[after(often)])
-    assert both["errors"][0]["field"] == "depends_on", both
+    assert unknown in refusal(schedule={"every": "1h"}, depends_on=[after(unknown)])["detail"]
+    name = next(names)
+    loop = refusal(name=name, schedule={"every": "1h"}, depends_on=[after("name:" + name)])
+    assert "cycle" in loop["detail"], loop
+
+
+def slots_of(job_id, own=server):
+    """Executions of slots by their slot; those ahead are left out."""
+    found = expect(200, own, "GET", f"/jobs/{job_id}/executions?limit=1000")["executions"]
+    return {one["slot"]: one for one in found
+            if one["origin"] == "slot" and one["status"] != "scheduled"}
+
+
+def test_each_slot_waits_for_the_slot_of_the_other_job():
+    queue, own = next(names), server
+    every_second = {"cron": "* * * * * *", "seconds": True}
+    up, _ = submit(own, queue=queue, schedule=every_second, overlap="parallel")
+    down, _ = submit(own, queue=queue, schedule=every_second, overlap="parallel",
+                     depends_on=[after(up)])
+    bad, _ = submit(own, queue=queue, schedule=every_second, overlap="parallel",
+                    depends_on=[after(up, "failure")])
+    assert job_of(down)["depends_on"] == [{"job": up, "type": "success", "state": "per_slot"}]
+    worker = Worker(own, queues=[queue])
+    seen, leases = set(), []
+    deadline = time.monotonic() + 60
+    while len(seen) < 2:
+        assert time.monotonic() < deadline, seen
+        done = [(lease, "succeeded") for lease in leases]
+        leases = worker.poll(free=10, wait_ms=1000, results=done)["leases"]
+        for lease in leases:
+            if lease["job_id"] == down:  # only after the slot of the same second is over
+                assert slots_of(up)[lease["slot"]]["status"] == "completed", lease
+                seen.add(lease["slot"])
+            assert lease["job_id"] in (up, down), lease
+    worker.poll(results=[(lease, "succeeded") for lease in leases])
+    for job_id in (up, down, bad):
+        expect(200, own, "DELETE", "/jobs/" + job_id)
+    skipped = [one for one in slots_of(bad).values() if one["status"] == "skipped"]
+    assert skipped and up in skipped[0]["error"], skipped
+    assert job_of(down)["depends_on"][0]["state"] == "moot"
+
+
+def test_what_a_slot_waits_for_is_explained_and_survives_a_crash():
+    queue = next(names)
+    with Server("--no-worker") as own:
+        up, _ = submit(own, queue=queue)
+        down, _ = submit(own, queue=queue, schedule={"every": "1s"}, depends_on=[after(up)])
+        idle, _ = submit(own, queue=queue, schedule={"every": "1h"})
+        once, _ = submit(own, queue=queue, depends_on=[after(idle)])
+        wait_for(lambda: slots_of(down, own), "a slot")
+        wait_for(lambda: status_of(once, own) == "queued", "nothing to wait for")
+        first = min(slots_of(down, own).items())[1]
+        assert first["status"] == "blocked", first
+        own.kill()
+        own.start()
+        why = expect(200, own, "GET", f"/executions/{first['execution_id']}/explain")
+        assert why["blockers"][0]["kind"] == "dependency" and up in why["summary"], why
+        worker = Worker(own, queues=[queue])
+        given = {lease["job_id"]: lease for lease in worker.take(2)}
+        done = [(lease, "succeeded") for lease in given.values()]
+        answer = worker.poll(free=1, results=done)
+        assert [one["execution_id"] for one in answer["leases"]] == [first["execution_id"]], answer
 
 
 def test_a_time_of_its_own_holds_a_dependant_too():

@@ -111,6 +111,7 @@ static void draw_recurrence(struct world *w, struct wish *wish)
 
 static void draw_deadlines(struct world *w, struct rules *rules)
 {
+    rules->expires_in_ms = rules->start_within_ms = 0;
     if (!chance(w, w->scene.deadline_permille))
         return;
     if (pick(w, 3) > 0)
@@ -150,14 +151,14 @@ static struct wish draw_wish(struct world *w)
 }
 
 static uint64_t some_job(struct world *w);
+static uint64_t some_recurring(struct world *w);
 
 /* One or two jobs that are there, or that come behind it in its own submission. */
 static void draw_waits(struct world *w, struct wish *wish, size_t behind)
 {
     struct model *m = &w->model;
     struct model_wait *waits = ARENA_ARRAY(m->arena, struct model_wait, 2);
-    if (!chance(w, w->scene.waiting_permille) || wish->when == WHEN_EVERY ||
-        wish->when == WHEN_CRON)
+    if (!chance(w, w->scene.waiting_permille))
         return;
     for (size_t i = 0; i < 2; i++) {
         struct model_wait *wait = &waits[wish->wait_count];
@@ -165,9 +166,8 @@ static void draw_waits(struct world *w, struct wish *wish, size_t behind)
         if (i == 0 && behind > 0 && pick(w, 2) == 0)
             wait->wish = m->wishes.len + 1 + pick(w, behind);
         else
-            wait->job_id = some_job(w);
-        const struct model_job *job = model_job(m, wait->job_id);
-        bool known = wait->job_id == 0 || (job != NULL && job->schedule == NULL);
+            wait->job_id = pick(w, 3) == 0 ? some_recurring(w) : some_job(w);
+        bool known = wait->job_id == 0 || model_job(m, wait->job_id) != NULL;
         bool twice = i == 1 && wish->wait_count == 1 && waits[0].job_id == wait->job_id;
         wish->wait_count += known && !twice;
     }
@@ -511,6 +511,8 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.tags = PICK(w, tags);
     if (pick(w, 3) == 0)
         wish.rules.team = PICK(w, teams);
+    if (pick(w, 4) == 0)
+        draw_deadlines(w, &wish.rules);
     if (wish.rules.schedule != NULL && pick(w, 3) == 0) {
         wish.rules.stagger_ms = pick_ms(w, 0, 8000);
         wish.rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);

@@ -20,6 +20,8 @@
     X(DEPENDENCY_IMPOSSIBLE, "a job that was waited for ended otherwise")                          \
     X(MOVED, "an edit moved the slot ahead")                                                       \
     X(CHANGED_RANGE, "an edit skipped what had passed of a schedule")                              \
+    X(SLOT_MET, "a slot waited for the slot of another job, and went on")                          \
+    X(SLOT_IMPOSSIBLE, "a slot waited for the slot of another job, and was skipped")               \
     X(NAME_IN_USE, "a name was refused")                                                           \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \

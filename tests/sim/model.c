@@ -195,22 +195,15 @@ static bool was_triggered(const struct model_exec *x, const struct turn_view *vi
     return false;
 }
 
-static bool waits_for_others(const struct world *w, const struct model_exec *x)
-{
-    return x->number == 1 && w->model.wishes.items[x->job->submission].wait_count > 0;
-}
-
 /* What it is when it is made; its lease may follow in the same turn. */
 static enum exec_state first_state(const struct world *w, const struct model_exec *x,
                                    const struct trail_step *step, const struct exec_rec *to,
                                    const struct turn_view *view)
 {
-    if (waits_for_others(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
+    if (model_waits(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
         return EXEC_BLOCKED; /* model_check_waits knows whether that is right */
-    if (!model_recurs(x) && x->rec.retry_of != 0)
-        return EXEC_QUEUED;
-    return model_recurs(x) || to->due_ms > 0 || to->slot_ms > view->now.wall_ms ? EXEC_SCHEDULED
-                                                                                : EXEC_QUEUED;
+    bool later = x->rec.retry_of == 0 && (to->due_ms > 0 || to->slot_ms > view->now.wall_ms);
+    return model_recurs(x) || later ? EXEC_SCHEDULED : EXEC_QUEUED;
 }
 
 static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
@@ -233,9 +226,8 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
         x->rec.origin == ORIGIN_SLOT)
         slots_decided(w, x, event, step->reason, to, view);
-    if (event == EV_DUE && from == EXEC_BLOCKED && waits_for_others(w, x))
-        PROMISE(w, view->now.wall_ms >= x->rec.slot_ms || edited, "%s goes on before its time",
-                exec_label(w, to->id));
+    if (!was_triggered(x, view))
+        waits_step(w, x, event, step->reason, view);
     if (event == EV_DUE || event == EV_LEASE)
         PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited,
                 "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),

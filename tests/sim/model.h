@@ -83,7 +83,10 @@ struct model_exec {
     struct model_job *job;
     unsigned number; /* 1: the job's first, and the only one that waits for other jobs */
     uint64_t born_turn;
-    bool cancelled;         /* somebody was told so */
+    bool cancelled;      /* somebody was told so */
+    bool settled_before; /* perhaps: by a clock that was set back since, so it had to wait again */
+    uint64_t begun_turn; /* what it depends on did not hold it any more … */
+    uint64_t hopeless_turn; /* … or never will be */
     int64_t lease_until_ms; /* boot clock */
     int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
     uint32_t lost;          /* steps of these kinds that it has taken */
@@ -184,7 +187,10 @@ bool model_was_granted(const struct model *m, const struct model_exec *x); /* in
 
 /* The store keeps this delta, now. */
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
-/* After that: what waits for other jobs (model_waits.c). */
+/* After that: what waits for other jobs (model_waits.c). First each step of it. */
+bool model_waits(const struct world *w, const struct model_exec *x);
+void waits_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
+                const struct turn_view *view);
 void model_check_waits(struct world *w);
 /* Everything in the turn has happened; done are the commands that are answered. */
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);

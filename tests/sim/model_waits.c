@@ -3,6 +3,25 @@
 #include "model.h"
 #include "world.h"
 
+bool model_waits(const struct world *w, const struct model_exec *x)
+{
+    return x->number == 1 && w->model.wishes.items[x->job->submission].wait_count > 0;
+}
+
+void waits_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
+                const struct turn_view *view)
+{
+    enum exec_state from = x->rec.state;
+    x->settled_before |= event == EV_PLAN && from == EXEC_BLOCKED;
+    if (event == EV_DUE && from != EXEC_RETRYING && !x->settled_before)
+        x->begun_turn = w->model.turn;
+    if (event == EV_SKIP && str_starts(reason, STR("it ")))
+        x->hopeless_turn = w->model.turn;
+    if (event == EV_DUE && from == EXEC_BLOCKED && model_waits(w, x) && !model_recurs(x))
+        PROMISE(w, view->now.wall_ms >= x->rec.slot_ms || model_edited_now(&w->model, x->job),
+                "%s goes on before its time", exec_label(w, x->rec.id));
+}
+
 static bool is_over(const struct model *m, const struct model_job *job)
 {
     for (size_t i = 0; i < m->execs.len; i++) {
@@ -40,12 +59,106 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     saw(met ? SAW_DEPENDENCY_MET : SAW_DEPENDENCY_IMPOSSIBLE);
 }
 
+/* ---- where a job that recurs is on either end */
+
+/* Also one that was deleted since. */
+static const struct model_job *upstream_of(const struct model *m, const struct model_wait *wait)
+{
+    uint64_t id = wait->job_id != 0 ? wait->job_id : m->wishes.items[wait->wish].job_id;
+    return map_get(&m->job_by_id, id);
+}
+
+static bool is_per_slot(const struct model *m, const struct model_exec *x)
+{
+    const struct wish *wish = &m->wishes.items[x->job->submission];
+    for (size_t i = 0; i < wish->wait_count; i++) {
+        if (x->job->schedule != NULL || upstream_of(m, &wish->waits[i])->schedule != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The slot that counts: the latest at or before the other's own. */
+static const struct model_exec *latest(const struct model_job *job, int64_t until_ms)
+{
+    const struct model_exec *found = NULL;
+    for (size_t i = 0; i < job->execs.len; i++) {
+        const struct model_exec *x = job->execs.items[i];
+        if (x->rec.origin == ORIGIN_SLOT && x->rec.slot_ms <= until_ms &&
+            (found == NULL || x->rec.slot_ms > found->rec.slot_ms))
+            found = x;
+    }
+    return found;
+}
+
+static enum dependency_state as_of_job(const struct model *m, const struct model_job *job,
+                                       enum dependency_type type)
+{
+    if (!is_over(m, job))
+        return DEPENDENCY_WAITING;
+    bool met = type == DEPENDS_COMPLETION ||
+               job->rec.state == (type == DEPENDS_SUCCESS ? JOB_COMPLETED : JOB_FAILED);
+    return met ? DEPENDENCY_MET : DEPENDENCY_IMPOSSIBLE;
+}
+
+static enum dependency_state as_of_slot(const struct model_exec *slot, enum dependency_type type)
+{
+    if (slot == NULL)
+        return DEPENDENCY_MET; /* there is nothing to wait for */
+    enum exec_state state = slot->rec.state;
+    if (!exec_is_final(state))
+        return DEPENDENCY_WAITING;
+    bool met = type == DEPENDS_COMPLETION || (type == DEPENDS_SUCCESS && state == EXEC_COMPLETED) ||
+               (type == DEPENDS_FAILURE && (state == EXEC_FAILED || state == EXEC_TIMEOUT));
+    return met ? DEPENDENCY_MET : DEPENDENCY_IMPOSSIBLE;
+}
+
+/* It went on because everything is met, or was skipped because something never will be. */
+static void check_slot_waits(struct world *w, const struct model_exec *x)
+{
+    const struct model *m = &w->model;
+    const struct wish *wish = &m->wishes.items[x->job->submission];
+    size_t counts[DEPENDENCY_STATES] = {0};
+    if (x->rec.retry_of != 0 || x->rec.origin == ORIGIN_REQUEST ||
+        (x->begun_turn != m->turn && x->hopeless_turn != m->turn) || model_edited_now(m, x->job))
+        return;
+    for (size_t i = 0; i < wish->wait_count; i++) {
+        const struct model_job *upstream = upstream_of(m, &wish->waits[i]);
+        enum dependency_type type = wish->waits[i].type;
+        if (upstream->schedule == NULL && upstream->execs.len > 1)
+            return; /* it was run again, perhaps after it had settled this */
+        const struct model_exec *slot = latest(upstream, x->rec.slot_ms);
+        if (upstream->forgotten_turn != 0 || (slot != NULL && slot->forgotten_turn != 0))
+            return; /* nobody knows any more */
+        if (model_edited_now(m, upstream))
+            return; /* which slot was the latest depends on the order of commands */
+        counts[upstream->schedule == NULL ? as_of_job(m, upstream, type)
+                                          : as_of_slot(slot, type)]++;
+    }
+    if (x->hopeless_turn == m->turn) {
+        PROMISE(w, counts[DEPENDENCY_IMPOSSIBLE] > 0,
+                "%s was skipped, though all it waits for can be", exec_label(w, x->rec.id));
+        saw(SAW_SLOT_IMPOSSIBLE);
+        return;
+    }
+    PROMISE(w, counts[DEPENDENCY_MET] == wish->wait_count,
+            "%s went on, and of what it waits for %zu are not over and %zu can never be",
+            exec_label(w, x->rec.id), counts[DEPENDENCY_WAITING], counts[DEPENDENCY_IMPOSSIBLE]);
+    saw(SAW_SLOT_MET);
+}
+
+/* ---- where both run once */
+
 /* It is blocked exactly while something is missing, and skipped exactly when something never
  * comes: in the turn that decides it, not later. */
 static void check_waits(struct world *w, const struct model_exec *x)
 {
     struct wish *wish = &w->model.wishes.items[x->job->submission];
     size_t counts[DEPENDENCY_STATES] = {0};
+    if (wish->wait_count > 0 && is_per_slot(&w->model, x)) {
+        check_slot_waits(w, x);
+        return;
+    }
     if (x->number != 1 || wish->wait_count == 0)
         return;
     bool was_settled = x->changed_turn != w->model.turn && x->rec.state != EXEC_BLOCKED;

@@ -61,6 +61,28 @@ static void check_term(struct world *w, const struct exec *x, const struct model
             "the lease of %s was renewed after its timeout", exec_label(w, x->id));
 }
 
+/* What is blocked waits for something that is not over, or asks for what. */
+static void check_blocked(struct world *w, const struct exec *x)
+{
+    uint32_t waits_for = 0;
+    LIST_EACH(&x->job->edges, node)
+    {
+        const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
+        if (edge->exec != x)
+            continue;
+        waits_for++;
+        const struct model_exec *slot = model_exec(&w->model, edge->v.target);
+        PROMISE(w, edge->v.asking || slot == NULL || !exec_is_final(slot->rec.state),
+                "%s waits for %s, which is over", exec_label(w, x->id),
+                exec_label(w, edge->v.target));
+    }
+    PROMISE(w, waits_for == x->waits_for, "%s waits for %" PRIu32 " others, and counts %d",
+            exec_label(w, x->id), waits_for, x->waits_for);
+    PROMISE(w,
+            waits_for > 0 || (x->job->v.def->schedule != NULL && slot_under_way(x->job, x) != NULL),
+            "%s waits for nobody to end", exec_label(w, x->id));
+}
+
 static void check_execs(struct world *w, const struct engine *e)
 {
     size_t near = 0;
@@ -81,6 +103,8 @@ static void check_execs(struct world *w, const struct engine *e)
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
         check_term(w, x, kept);
         check_place(w, e, x, kept);
+        if (x->v.state == EXEC_BLOCKED)
+            check_blocked(w, x);
         near++;
     }
     PROMISE(w, near == e->execs.len, "the engine holds %zu executions, the store %zu", e->execs.len,

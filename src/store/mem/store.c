@@ -144,6 +144,32 @@ static void answer_trail(struct mem_store *m, struct arena *arena, struct questi
         q->answer.trail = arena_str(arena, exec->trail);
 }
 
+/* Slots are made in their order. */
+static void find_slot(const struct map *execs, const struct question *q,
+                      const struct exec_rec **found)
+{
+    MAP_EACH(execs, slot)
+    {
+        const struct exec_rec *exec = slot->value;
+        if (exec->job_id == q->id && exec->origin == ORIGIN_SLOT && exec->slot_ms <= q->until_ms &&
+            (*found == NULL || exec->id > (*found)->id))
+            *found = exec;
+    }
+}
+
+static void answer_slot(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct exec_rec *found = NULL;
+    find_slot(&m->live, q, &found);
+    find_slot(&m->history, q, &found);
+    if (found != NULL) {
+        struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
+        *copy = copy_exec(arena, exec_brief(found));
+        q->answer.exec = copy;
+    }
+    answer_job(m, q->id, arena, q);
+}
+
 static bool is_due(const struct exec_rec *exec, const struct question *q)
 {
     bool behind =
@@ -256,6 +282,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_EXEC: answer_exec(m, arena, q); break;
         case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
         case ASK_TRAIL: answer_trail(m, arena, q); break;
+        case ASK_SLOT: answer_slot(m, arena, q); break;
         case ASK_DUE: answer_due(m, arena, q); break;
         case ASK_LETTERS: answer_letters(m, arena, q); break;
         case ASK_OLD: answer_old(m, arena, q); break;
@@ -339,7 +366,7 @@ static enum rc load_dependencies(struct mem_store *m, const struct load_sink *si
     size_t count = 0;
     for (size_t i = 0; i < m->dependencies.cap; i++) {
         const struct dependency_rec *rec = m->dependencies.slots[i].value;
-        if (rec != NULL && rec->state == DEPENDENCY_WAITING)
+        if (rec != NULL && (rec->state == DEPENDENCY_WAITING || rec->state == DEPENDENCY_PER_SLOT))
             found[count++] = *rec;
     }
     qsort(found, count, sizeof *found, dependency_by_ids);

@@ -108,6 +108,24 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     return find_job(s, exec->job_id, arena, q, err);
 }
 
+/* Without a slot the answer is about the job alone. */
+static enum rc find_slot(struct sqlite_store *s, struct arena *arena, struct question *q,
+                         struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_SLOT);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    stmt_i64(&stmt, q->until_ms);
+    TRY(stmt_next(&stmt, &found, err));
+    if (found) {
+        struct row row = row_of(&stmt, arena);
+        struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
+        if (row_exec(&row, exec))
+            q->answer.exec = exec;
+    }
+    return find_job(s, q->id, arena, q, err);
+}
+
 static enum rc find_attempt(struct sqlite_store *s, struct arena *arena, struct question *q,
                             struct err *err)
 {
@@ -208,6 +226,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_EXEC: return find_exec(s, arena, q, err);
     case ASK_ATTEMPT: return find_attempt(s, arena, q, err);
     case ASK_TRAIL: return find_trail(s, arena, q, err);
+    case ASK_SLOT: return find_slot(s, arena, q, err);
     case ASK_DUE: return find_due(s, arena, q, err);
     case ASK_LETTERS: return sqlite_find_letters(s, arena, q, err);
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);

@@ -1,7 +1,7 @@
 -- Every statement of the SQLite store, one named block each. The C code finds a block by its name
 -- (sql.c), binds its parameters in the order in which they first appear, and never builds SQL.
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those
--- of job/dependency.h: waiting 1.
+-- of job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
 
 -- ---- setting up a connection; these blocks are run whole
 
@@ -185,6 +185,24 @@ WHERE j.id = :job_id
 UNION ALL
 SELECT * FROM live_row WHERE job_id = :job_id AND first = 0
 ORDER BY id;
+
+-- name: find_slot
+-- The newest by id, since slots are made in their order. Each part stops at its first row; before
+-- that it steps over runs that people asked for, and over slots later than the moment.
+SELECT * FROM (SELECT * FROM live_row
+    WHERE job_id = :job_id AND first = 0 AND origin = 1 AND slot_ms <= :until_ms
+    ORDER BY id DESC LIMIT 1)
+UNION ALL
+SELECT * FROM (SELECT * FROM history_row
+    WHERE job_id = :job_id AND first = 0 AND origin = 1 AND slot_ms <= :until_ms
+    ORDER BY id DESC LIMIT 1)
+UNION ALL
+SELECT l.* FROM job j JOIN live_row l ON l.id = j.first_exec AND l.first <> 0
+WHERE j.id = :job_id AND l.origin = 1 AND l.slot_ms <= :until_ms
+UNION ALL
+SELECT h.* FROM job j JOIN history_row h ON h.id = j.first_exec AND h.first <> 0
+WHERE j.id = :job_id AND h.origin = 1 AND h.slot_ms <= :until_ms
+ORDER BY id DESC LIMIT 1;
 
 -- name: due
 -- In two parts, what is left of the moment :after_ms and what comes later, so that both start by
@@ -462,7 +480,7 @@ ORDER BY l.id;
 
 -- name: load_dependencies
 SELECT upstream, dependant, type, state FROM dependency INDEXED BY dependency_waiting
-WHERE state = 1 ORDER BY dependant, upstream;
+WHERE state IN (1, 5) ORDER BY dependant, upstream;
 
 -- name: load_keys
 SELECT id, name, role, hash, created_ms FROM api_key ORDER BY id;

@@ -29,6 +29,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_FIND_ATTEMPT] = "find_attempt",
     [SQL_FIND_TRAIL] = "find_trail",
     [SQL_LIVE_OF_JOB] = "live_of_job",
+    [SQL_FIND_SLOT] = "find_slot",
     [SQL_DUE] = "due",
     [SQL_FIND_LETTER] = "find_letter",
     [SQL_FIND_LETTERS] = "find_letters",

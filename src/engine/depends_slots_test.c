@@ -1,0 +1,460 @@
+/* Slots that wait for slots. Every turn here is also undone once (`world_turn`). */
+#include "engine/test_engine.h"
+
+#define ON(id_, type_) (&(struct dependency_wish){.job_id = (id_), .type = (type_)})
+
+/* The newest execution of the job that is in this state. */
+static const struct exec_rec *newest(const struct world *w, uint64_t job_id, enum exec_state state)
+{
+    const struct map *both[] = {&w->table.live, &w->table.history};
+    const struct exec_rec *found = NULL;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            if (x->job_id == job_id && x->state == state && (found == NULL || x->id > found->id))
+                found = x;
+        }
+    }
+    return found;
+}
+
+static size_t count_in(const struct world *w, uint64_t job_id, enum exec_state state)
+{
+    const struct map *both[] = {&w->table.live, &w->table.history};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            count += x->job_id == job_id && x->state == state;
+        }
+    }
+    return count;
+}
+
+static enum dependency_state edge_state(const struct world *w, uint64_t dependant,
+                                        uint64_t upstream)
+{
+    const struct dependency_rec rec = {.upstream = upstream, .dependant = dependant};
+    const struct dependency_rec *kept = strmap_get(&w->table.depends, depend_key(&rec));
+    return kept == NULL ? 0 : kept->state;
+}
+
+/* What is ready runs, and ends so: of this job. Takes three turns. */
+static void run_out(struct world *w, uint64_t job_id, enum outcome outcome)
+{
+    struct fake f = HIRE(w, .slots = 1);
+    struct poll_lease lease = fake_lease(w, &f);
+    assert_int_equal(lease.job_id, job_id);
+    struct asked *asked = ask_report(w, &f, &lease, outcome);
+    world_turn(w);
+    assert_true(was_accepted(asked));
+}
+
+/* Time passes, and the turn after that has asked what was not known. */
+static void pass(struct world *w, int64_t ms)
+{
+    world_pass(w, ms);
+    while (w->engine->asking.len > 0) {
+        assert_int_equal(world_wait_ms(w), 0);
+        world_turn(w);
+    }
+}
+
+static void a_slot_waits_for_the_slot_of_the_same_moment(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    const struct dependency_wish first = {.number = 0, .type = DEPENDS_SUCCESS};
+    world_turn(&w);
+    assert_int_equal(up->rc, RC_OK);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, first.type));
+    world_turn(&w);
+    assert_int_equal(down->rc, RC_OK);
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_PER_SLOT);
+    for (int i = 0; i < 3; i++) {
+        pass(&w, HOUR_MS);
+        const struct exec_rec *slot = newest(&w, down->job_id, EXEC_BLOCKED);
+        assert_non_null(slot);
+        uint64_t id = slot->id;
+        run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+        assert_int_equal(state_of(&w, id), EXEC_QUEUED); /* in the turn of the report */
+        run_out(&w, down->job_id, OUTCOME_SUCCEEDED);
+    }
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_PER_SLOT);
+}
+
+static void a_slot_that_is_over_long_since_decides_at_once(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    const struct submission *good =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    const struct submission *bad =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_FAILURE));
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(state_of(&w, good->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&w, bad->exec_id), EXEC_SKIPPED);
+    const struct exec_rec *skipped = map_get(&w.table.history, bad->exec_id);
+    assert_true(str_starts(skipped->error, STR("it waited for the failure of job_")));
+    assert_non_null(newest(&w, bad->job_id, EXEC_SCHEDULED)); /* and goes on */
+}
+
+static void an_earlier_slot_that_still_runs_does_not_count(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS); /* overlap: skip */
+    world_turn(&w);
+    world_pass(&w, HOUR_MS); /* queued, and there is no worker */
+    world_pass(&w, HOUR_MS);
+    assert_int_equal(count_in(&w, up->job_id, EXEC_SKIPPED), 1);
+    const struct submission *success =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    const struct submission *any =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_COMPLETION));
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(state_of(&w, success->exec_id), EXEC_SKIPPED);
+    assert_int_equal(state_of(&w, any->exec_id), EXEC_QUEUED); /* skipped is complete, no more */
+}
+
+static void without_a_slot_before_its_own_there_is_nothing_to_wait_for(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *a =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_FAILURE));
+    const struct submission *b = SUBMIT(&w, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(state_of(&w, a->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&w, b->exec_id), EXEC_QUEUED);
+    assert_int_equal(edge_state(&w, b->job_id, up->job_id), DEPENDENCY_MET);
+}
+
+static void a_slot_that_is_still_ahead_is_waited_for(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    ask_about(&w, CMD_PAUSE_JOB, up->job_id);
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    pass(&w, 1000);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_BLOCKED);
+    ask_about(&w, CMD_RESUME_JOB, up->job_id); /* what was missed is skipped */
+    world_turn(&w);
+    pass(&w, 0);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_SKIPPED);
+}
+
+static void a_cancelled_upstream_never_succeeds_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    const struct submission *any =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_COMPLETION));
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_BLOCKED);
+    ask_about(&w, CMD_CANCEL_JOB, up->job_id);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_SKIPPED);
+    assert_int_equal(state_of(&w, any->exec_id), EXEC_QUEUED);
+    pass(&w, HOUR_MS); /* and its last slot stays what it was */
+    assert_int_equal(count_in(&w, down->job_id, EXEC_SKIPPED), 2);
+}
+
+static void a_job_that_runs_once_holds_every_slot_until_it_is_over(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .queue = "slow");
+    world_turn(&w);
+    const struct submission *down = SUBMIT(&w, .every_ms = MINUTE_MS, .overlap = OVERLAP_PARALLEL,
+                                           .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_BLOCKED), 2);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 2);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 3);
+}
+
+static void a_job_that_failed_skips_every_slot_until_it_is_run_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w);
+    world_turn(&w);
+    run_out(&w, up->job_id, OUTCOME_PERMANENT);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_SKIPPED), 2);
+    ask_about(&w, CMD_RETRY_EXEC, up->exec_id);
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_BLOCKED), 1);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 1);
+}
+
+static void a_job_that_runs_once_waits_for_the_slot_before_its_time(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    const struct submission *now = SUBMIT(&w, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    const struct submission *later = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS,
+                                            .after = ON(up->job_id, DEPENDS_FAILURE));
+    world_turn(&w);
+    assert_int_equal(state_of(&w, now->exec_id), EXEC_BLOCKED);
+    assert_int_equal(state_of(&w, later->exec_id), EXEC_SCHEDULED);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(state_of(&w, later->exec_id), EXEC_BLOCKED);
+    world_restart(&w);
+    pass(&w, 0);
+    assert_int_equal(state_of(&w, now->exec_id), EXEC_BLOCKED);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_of(&w, now->exec_id), EXEC_QUEUED);
+    assert_int_equal(edge_state(&w, now->job_id, up->job_id), DEPENDENCY_MET);
+    assert_int_equal(state_of(&w, later->exec_id), EXEC_SKIPPED);
+    assert_int_equal(edge_state(&w, later->job_id, up->job_id), DEPENDENCY_IMPOSSIBLE);
+}
+
+static void what_waits_for_a_job_and_a_slot_waits_for_both(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *slots = SUBMIT(&w, .every_ms = HOUR_MS, .queue = "slots");
+    const struct submission *once = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 2 * MINUTE_MS);
+    world_turn(&w);
+    world_pass(&w, HOUR_MS - MINUTE_MS);
+    (void)once;
+    const struct submission *job = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 3 * HOUR_MS);
+    world_turn(&w);
+    const struct dependency_wish both[] = {
+        {.job_id = slots->job_id, .type = DEPENDS_COMPLETION},
+        {.job_id = job->job_id, .type = DEPENDS_COMPLETION},
+    };
+    const struct submission *down =
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS, .after = both, .after_count = 2);
+    world_turn(&w);
+    pass(&w, 2 * MINUTE_MS); /* its time has come, and the slot's */
+    world_restart(&w);
+    pass(&w, 0);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    world_turn(&w);
+    pass(&w, 0);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_BLOCKED);
+    ask_about(&w, CMD_CANCEL_EXEC, slots->exec_id);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_QUEUED);
+}
+
+static void a_server_that_starts_knows_what_its_slots_wait_for(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *met =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_COMPLETION));
+    const struct submission *not_met =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_FAILURE));
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    world_restart(&w);
+    pass(&w, 0);
+    assert_int_equal(state_of(&w, met->exec_id), EXEC_BLOCKED);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_of(&w, met->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&w, not_met->exec_id), EXEC_SKIPPED);
+}
+
+static void a_slot_that_waits_for_others_is_under_way(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10 * HOUR_MS);
+    world_turn(&w);
+    const struct dependency_wish *on = ON(up->job_id, DEPENDS_COMPLETION);
+    const struct submission *skip = SUBMIT(&w, .every_ms = MINUTE_MS, .after = on);
+    const struct submission *queue =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .overlap = OVERLAP_QUEUE, .after = on);
+    const struct submission *replace =
+        SUBMIT(&w, .every_ms = MINUTE_MS, .overlap = OVERLAP_REPLACE, .after = on);
+    world_turn(&w);
+    pass(&w, MINUTE_MS);
+    pass(&w, MINUTE_MS);
+    assert_int_equal(count_in(&w, skip->job_id, EXEC_BLOCKED), 1);
+    assert_int_equal(count_in(&w, skip->job_id, EXEC_SKIPPED), 1);
+    assert_int_equal(count_in(&w, queue->job_id, EXEC_BLOCKED), 2);
+    assert_int_equal(state_of(&w, replace->exec_id), EXEC_CANCELLED);
+    assert_int_equal(count_in(&w, replace->job_id, EXEC_BLOCKED), 1);
+    world_restart(&w);
+    pass(&w, 0);
+    ask_about(&w, CMD_CANCEL_JOB, up->job_id);
+    world_turn(&w);
+    pass(&w, 0);
+    assert_int_equal(count_in(&w, skip->job_id, EXEC_QUEUED), 1);
+    assert_int_equal(count_in(&w, queue->job_id, EXEC_QUEUED), 1); /* the other one behind it */
+    assert_int_equal(count_in(&w, queue->job_id, EXEC_BLOCKED), 1);
+    assert_int_equal(count_in(&w, replace->job_id, EXEC_QUEUED), 1);
+}
+
+static void a_run_that_somebody_asks_for_waits_for_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = 10 * HOUR_MS);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    const struct asked *asked = ask_about(&w, CMD_TRIGGER_JOB, down->job_id);
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    assert_int_equal(state_of(&w, asked->cmd.reply.exec_id), EXEC_QUEUED);
+}
+
+static void rules_end_with_their_job(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    ask_about(&w, CMD_CANCEL_JOB, down->job_id);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_CANCELLED);
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_MOOT);
+    assert_int_equal(w.engine->edge_count, 0);
+    assert_int_equal(w.engine->standing.len, 0);
+}
+
+static void rules_stay_while_their_job_is_beyond_the_horizon(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = 10 * HOUR_MS);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = 10 * HOUR_MS, .after = ON(up->job_id, DEPENDS_COMPLETION));
+    world_turn(&w);
+    assert_null(map_get(&w.engine->jobs, down->job_id));
+    world_restart(&w);
+    world_turn(&w);
+    for (int i = 0; i < 20; i++)
+        pass(&w, HOUR_MS / 2);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_BLOCKED);
+}
+
+static void chains_of_slots_are_told_in_one_turn(void **state)
+{
+    (void)state;
+    enum { LENGTH = 50 };
+    WORLD(w);
+    const struct submission *jobs[LENGTH];
+    jobs[0] = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    for (int i = 1; i < LENGTH; i++) {
+        jobs[i] =
+            SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(jobs[i - 1]->job_id, DEPENDS_SUCCESS));
+        world_turn(&w);
+    }
+    pass(&w, HOUR_MS);
+    ask_about(&w, CMD_CANCEL_EXEC, jobs[0]->exec_id);
+    world_turn(&w);
+    for (int i = 1; i < LENGTH; i++)
+        assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_SKIPPED);
+}
+
+/* ---- many */
+
+static void plain_turn(struct world *w)
+{
+    w->delta = *decide_all(w);
+    commit(w);
+}
+
+static void ten_thousand_that_wait_for_one_slot_ask_once(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    struct wish *wishes = mem_new(COUNT * sizeof *wishes);
+    const struct dependency_wish on = {.job_id = up->job_id, .type = DEPENDS_SUCCESS};
+    for (size_t i = 0; i < COUNT; i++)
+        wishes[i] = (struct wish){.every_ms = HOUR_MS, .after = &on};
+    ask_submit_all(&w, wishes, COUNT);
+    free(wishes);
+    plain_turn(&w);
+    w.now_ms += HOUR_MS;
+    plain_turn(&w); /* a tick takes so many … */
+    plain_turn(&w);
+    assert_int_equal(w.engine->slots_asked.len, COUNT - 1);
+    for (size_t i = 1; i < w.engine->slots_asked.len; i++)
+        assert_ptr_equal(w.engine->slots_asked.items[i].question,
+                         w.engine->slots_asked.items[0].question);
+    plain_turn(&w);
+    assert_int_equal(w.engine->upstreams.len, 1);
+    ask_about(&w, CMD_CANCEL_EXEC, up->exec_id);
+    plain_turn(&w);
+    assert_int_equal(w.engine->upstreams.len, 0);
+    assert_int_equal(w.engine->execs.len, COUNT + 1); /* those ahead */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slot_waits_for_the_slot_of_the_same_moment),
+        cmocka_unit_test(a_slot_that_is_over_long_since_decides_at_once),
+        cmocka_unit_test(an_earlier_slot_that_still_runs_does_not_count),
+        cmocka_unit_test(without_a_slot_before_its_own_there_is_nothing_to_wait_for),
+        cmocka_unit_test(a_slot_that_is_still_ahead_is_waited_for),
+        cmocka_unit_test(a_cancelled_upstream_never_succeeds_again),
+        cmocka_unit_test(a_job_that_runs_once_holds_every_slot_until_it_is_over),
+        cmocka_unit_test(a_job_that_failed_skips_every_slot_until_it_is_run_again),
+        cmocka_unit_test(a_job_that_runs_once_waits_for_the_slot_before_its_time),
+        cmocka_unit_test(what_waits_for_a_job_and_a_slot_waits_for_both),
+        cmocka_unit_test(a_server_that_starts_knows_what_its_slots_wait_for),
+        cmocka_unit_test(a_slot_that_waits_for_others_is_under_way),
+        cmocka_unit_test(a_run_that_somebody_asks_for_waits_for_nothing),
+        cmocka_unit_test(rules_end_with_their_job),
+        cmocka_unit_test(rules_stay_while_their_job_is_beyond_the_horizon),
+        cmocka_unit_test(chains_of_slots_are_told_in_one_turn),
+        cmocka_unit_test(ten_thousand_that_wait_for_one_slot_ask_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
