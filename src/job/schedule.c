@@ -147,12 +147,16 @@ bool schedule_next(const struct schedule *s, const struct slot *last, struct slo
     return next_cron(s, &after, ret_slot);
 }
 
-/* What follows real time is known by its moment: it stays while that is one of its slots. */
+/* What follows real time is known by its moment: it stays while that is one of its slots, also where
+ * that lies before the schedule begins, since a clock was set back and the schedule changed then. */
 static bool resettle_real_time(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
                                struct slot *ret_slot)
 {
-    return (schedule_after(s, ahead->at_ms - 1, ret_slot) && ret_slot->at_ms == ahead->at_ms) ||
-           schedule_after(s, from_ms, ret_slot);
+    struct schedule endless = *s;
+    endless.start_ms = 0;
+    return (schedule_after(&endless, ahead->at_ms - 1, ret_slot) &&
+            ret_slot->at_ms == ahead->at_ms) ||
+           schedule_after(&endless, from_ms, ret_slot);
 }
 
 bool schedule_resettle(const struct schedule *s, const struct slot *ahead, int64_t from_ms,
