@@ -10,6 +10,7 @@
 #include "job/dependency.h"
 #include "job/failure.h"
 #include "job/letter.h"
+#include "job/sla.h"
 #include "job/tally.h"
 
 struct job_rec {
@@ -59,16 +60,19 @@ struct exec_rec {
     int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back) */
     int64_t started_ms; /* when the newest lease was granted; 0: never */
     int64_t finished_ms;
-    uint32_t attempts;  /* leases that count against max_retries: ended by a report, or under way */
-    uint32_t lost;      /* leases that ended without a word from a confirmed worker */
-    uint32_t returned;  /* leases that came back without having run, or by a drain: cost nothing */
-    bool late;          /* it had not started when it should have, and that was told */
-    uint64_t token;     /* of the newest lease; only grows */
-    uint64_t worker_id; /* of the current lease; 0: none */
-    struct str result;  /* JSON, final only; empty: none */
-    struct str error;   /* why the newest attempt that ended failed, or it was skipped; an empty one
+    uint32_t attempts; /* leases that count against max_retries: ended by a report, or under way */
+    uint32_t lost;     /* leases that ended without a word from a confirmed worker */
+    uint32_t returned; /* leases that came back without having run, or by a drain: cost nothing */
+    bool late;         /* it had not started when it should have, and that was told */
+    int64_t sla_since_ms; /* when the clock of its SLA began for the newest attempt; 0: not yet */
+    int64_t sla_extra_ms; /* time that was added to its limits */
+    uint32_t sla_marks;   /* enum sla_mark */
+    uint64_t token;       /* of the newest lease; only grows */
+    uint64_t worker_id;   /* of the current lease; 0: none */
+    struct str result;    /* JSON, final only; empty: none */
+    struct str error; /* why the newest attempt that ended failed, or it was skipped; an empty one
                          * in a CHANGE_UPDATE keeps what is there */
-    struct str trail;   /* read only; see exec_change.step */
+    struct str trail; /* read only; see exec_change.step */
 };
 
 /* How an attempt ended. Kept by number: append only. */
@@ -266,6 +270,8 @@ struct delta {
     size_t alert_count;
     const struct alert_mark *alert_marks; /* of those that are there; others are passed over */
     size_t alert_mark_count;
+    const struct sla_event_rec *sla_events; /* new */
+    size_t sla_event_count;
     const struct dependency_rec *dependencies; /* added, or their state changed */
     size_t dependency_count;
     const struct letter_rec *letters; /* added */
@@ -289,7 +295,8 @@ static inline bool delta_is_empty(const struct delta *d)
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
                d->queue_count + d->team_count + d->rate_count + d->breaker_count +
                d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
-               d->letter_gone_count + d->operation_count + d->forgotten_count ==
+               d->letter_gone_count + d->operation_count + d->forgotten_count +
+               d->sla_event_count ==
            0;
 }
 

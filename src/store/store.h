@@ -170,6 +170,12 @@ struct tally_key {
  * not be called from it. False: that one is too many, and the reading ends before it. */
 typedef bool letter_sink(void *arg, const struct letter_rec *letter);
 
+struct sla_page {
+    struct sla_event_rec *events;
+    size_t count;
+    uint64_t next;
+};
+
 /* Which end of a dependency a job is asked about. */
 enum dependency_side {
     SIDE_UPSTREAMS,  /* what it waits for */
@@ -213,6 +219,10 @@ struct reader_ops {
     enum rc (*tally_keys)(struct reader *, enum tally_scope, int64_t from_hour, int64_t until_hour,
                           size_t max, struct arena *, struct tally_key **ret_keys,
                           size_t *ret_count, struct err *);
+    /* A page of what was told about SLAs, newest first: of one execution, or, when exec_id is 0, of
+     * all of a job. */
+    enum rc (*sla_events)(struct reader *, uint64_t job_id, uint64_t exec_id, const struct page *,
+                          struct arena *, struct sla_page *ret_page, struct err *);
     void (*close)(struct reader *);
 };
 

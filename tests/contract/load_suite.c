@@ -420,6 +420,58 @@ static void alerts_are_listed_and_marked(void **state)
     reader->ops->close(reader);
 }
 
+static void what_was_told_about_slas_is_listed(void **state)
+{
+    struct world *w = *state;
+    struct sla_event_rec events[] = {
+        {.id = 10,
+         .at_ms = T0,
+         .kind = SLA_EVENT_WARNING,
+         .policy = SLA_STRICT,
+         .exec_id = 5,
+         .job_id = 4,
+         .attempt = 2,
+         .expected_ms = 100,
+         .max_ms = 200,
+         .actual_ms = 150,
+         .queue = STR("mail")},
+        {.id = 20, .at_ms = T0, .kind = SLA_EVENT_VIOLATION, .exec_id = 6, .job_id = 4},
+        {.id = 30, .at_ms = T0, .kind = SLA_EVENT_END, .exec_id = 7, .job_id = 8},
+        {.id = 40,
+         .at_ms = T0 + 1,
+         .kind = SLA_EVENT_EXTENSION,
+         .exec_id = 5,
+         .job_id = 4,
+         .extended_ms = 60000,
+         .actor = STR("key:admin"),
+         .reason = STR("slow"),
+         .approver = STR("ada")},
+    };
+    struct sla_page page;
+    struct page newest = {.limit = 2};
+    world_commit(w, (struct delta){.sla_events = events, .sla_event_count = 3});
+    world_commit(w, (struct delta){.sla_events = &events[3], .sla_event_count = 1});
+    assert_rc(w->reader->ops->sla_events(w->reader, 4, 0, &newest, &w->arena, &page, &w->err),
+              RC_OK);
+    assert_true(page.count == 2 && page.next == 20 && page.events[0].id == 40);
+    assert_true(page.events[0].extended_ms == 60000 && page.events[1].kind == SLA_EVENT_VIOLATION);
+    assert_str(page.events[0].actor, STR("key:admin"));
+    assert_str(page.events[0].reason, STR("slow"));
+    assert_str(page.events[0].approver, STR("ada"));
+    newest.before = page.next;
+    assert_rc(w->reader->ops->sla_events(w->reader, 4, 0, &newest, &w->arena, &page, &w->err),
+              RC_OK);
+    assert_true(page.count == 1 && page.next == 0 && page.events[0].id == 10);
+    assert_true(page.events[0].policy == SLA_STRICT && page.events[0].attempt == 2);
+    assert_true(page.events[0].expected_ms == 100 && page.events[0].max_ms == 200 &&
+                page.events[0].actual_ms == 150 && page.events[0].at_ms == T0);
+    assert_str(page.events[0].queue, STR("mail"));
+    newest.before = 0;
+    assert_rc(w->reader->ops->sla_events(w->reader, 0, 5, &newest, &w->arena, &page, &w->err),
+              RC_OK);
+    assert_true(page.count == 2 && page.next == 0 && page.events[1].id == 10);
+}
+
 static void a_breaker_is_kept_until_it_closes(void **state)
 {
     struct world *w = *state;
@@ -576,6 +628,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(what_was_decided_about_a_queue_is_kept),
     PROMISE(what_was_decided_about_a_team_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
+    PROMISE(what_was_told_about_slas_is_listed),
     PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(alerts_are_listed_and_marked),
     PROMISE(tallies_add_up_over_turns_and_hours),

@@ -250,6 +250,9 @@ static void move_exec(struct world *w, const struct model *m, struct draft *d,
         next->attempts++;
         next->worker_id = 1 + rng_below(&w->rng, 9);
         next->started_ms = some_ms(&w->rng);
+        next->sla_since_ms = some_ms(&w->rng);
+        next->sla_extra_ms = (int64_t)rng_below(&w->rng, 1000);
+        next->sla_marks = (uint32_t)rng_below(&w->rng, SLA_MARKS + 1);
     }
     if (exec_is_waiting(to))
         next->due_ms = some_ms(&w->rng);
@@ -393,6 +396,9 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_int_equal(got->lost, want->lost);
     assert_int_equal(got->returned, want->returned);
     assert_int_equal(got->late, want->late);
+    assert_int_equal(got->sla_since_ms, want->sla_since_ms);
+    assert_int_equal(got->sla_extra_ms, want->sla_extra_ms);
+    assert_int_equal(got->sla_marks, want->sla_marks);
     assert_int_equal(got->token, want->token);
     assert_int_equal(got->worker_id, want->worker_id);
     assert_str(got->error, want->error);

@@ -134,6 +134,9 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->lost = to->lost;
     exec->returned = to->returned;
     exec->late = to->late;
+    exec->sla_since_ms = to->sla_since_ms;
+    exec->sla_extra_ms = to->sla_extra_ms;
+    exec->sla_marks = to->sla_marks;
     exec->token = to->token;
     exec->worker_id = to->worker_id;
     if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
@@ -376,6 +379,10 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_team(m, &delta->teams[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
+    for (size_t i = 0; i < delta->sla_event_count; i++) {
+        map_put(&m->sla_events, delta->sla_events[i].id, kept_sla_event(&delta->sla_events[i]));
+        raise_newest(m, delta->sla_events[i].id);
+    }
     for (size_t i = 0; i < delta->alert_count; i++) {
         map_put(&m->alerts, delta->alerts[i].id, kept_alert(&delta->alerts[i]));
         raise_newest(m, delta->alerts[i].id);

@@ -40,6 +40,7 @@ struct mem_store {
     struct map workers;                /* id -> struct worker_rec */
     struct strmap queues;              /* name -> struct queue_rec, owned */
     struct strmap breakers;            /* target -> struct breaker_rec, owned */
+    struct map sla_events;             /* id -> struct sla_event_rec, owned */
     struct map alerts;                 /* id -> struct alert_rec, owned */
     struct strmap teams;               /* name -> struct team_rec, owned */
     struct strmap tallies;             /* tally_name -> struct tally, owned */

@@ -376,6 +376,50 @@ static enum rc read_letters(struct reader *reader, const struct letter_filter *f
     return RC_OK;
 }
 
+static int event_newest_first(const void *a, const void *b)
+{
+    uint64_t left = (*(struct sla_event_rec *const *)a)->id;
+    uint64_t right = (*(struct sla_event_rec *const *)b)->id;
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static struct sla_event_rec copy_event(struct arena *arena, struct sla_event_rec event)
+{
+    event.queue = arena_str(arena, event.queue);
+    event.actor = arena_str(arena, event.actor);
+    event.reason = arena_str(arena, event.reason);
+    event.approver = arena_str(arena, event.approver);
+    return event;
+}
+
+static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
+                               const struct page *page, struct arena *arena,
+                               struct sla_page *ret_page, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct sla_event_rec **found =
+        ARENA_ARRAY(arena, struct sla_event_rec *, m->sla_events.len + 1);
+    size_t count = 0;
+    MAP_EACH(&m->sla_events, slot)
+    {
+        struct sla_event_rec *event = slot->value;
+        if (on_page(page, event->id) &&
+            (exec_id != 0 ? event->exec_id == exec_id : event->job_id == job_id))
+            found[count++] = event;
+    }
+    qsort(found, count, sizeof(struct sla_event_rec *), event_newest_first);
+    size_t shown = count < page->limit ? count : page->limit;
+    struct sla_event_rec *events = ARENA_ARRAY(arena, struct sla_event_rec, shown);
+    for (size_t i = 0; i < shown; i++)
+        events[i] = copy_event(arena, *found[i]);
+    pthread_mutex_unlock(&m->lock);
+    uint64_t next = count > shown && shown > 0 ? events[shown - 1].id : 0;
+    *ret_page = (struct sla_page){.events = events, .count = shown, .next = next};
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -393,6 +437,7 @@ static const struct reader_ops ops = {
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
+    .sla_events = list_sla_events,
     .close = close_reader,
 };
 

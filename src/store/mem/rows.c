@@ -147,6 +147,16 @@ struct alert_rec *kept_alert(const struct alert_rec *alert)
     return kept;
 }
 
+struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event)
+{
+    struct sla_event_rec *kept = mem_dup(event, sizeof *event);
+    kept->queue = kept_text(event->queue);
+    kept->actor = kept_text(event->actor);
+    kept->reason = kept_text(event->reason);
+    kept->approver = kept_text(event->approver);
+    return kept;
+}
+
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker)
 {
     struct breaker_rec *kept = mem_dup(breaker, sizeof *breaker);
@@ -243,6 +253,15 @@ void kept_alert_free(struct alert_rec *alert)
     kept_text_free(&alert->text);
     kept_text_free(&alert->queue);
     free(alert);
+}
+
+void kept_sla_event_free(struct sla_event_rec *event)
+{
+    kept_text_free(&event->queue);
+    kept_text_free(&event->actor);
+    kept_text_free(&event->reason);
+    kept_text_free(&event->approver);
+    free(event);
 }
 
 void kept_breaker_free(struct breaker_rec *breaker)

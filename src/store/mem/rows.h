@@ -21,6 +21,7 @@ struct str tally_name(const struct tally *row, char *bytes);
 /* With room for its tally_name behind it. */
 struct tally *kept_tally(const struct tally *row);
 struct alert_rec *kept_alert(const struct alert_rec *alert);
+struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 struct letter_rec *kept_letter(const struct letter_rec *letter);
 struct operation_rec *kept_operation(const struct operation_rec *operation);
@@ -32,6 +33,7 @@ void kept_team_free(struct team_rec *team);
 void kept_rate_free(struct rate_rec *rate);
 void kept_tally_free(struct tally *row);
 void kept_alert_free(struct alert_rec *alert);
+void kept_sla_event_free(struct sla_event_rec *event);
 void kept_breaker_free(struct breaker_rec *breaker);
 void kept_letter_free(struct letter_rec *letter);
 void kept_operation_free(struct operation_rec *operation);

@@ -514,6 +514,9 @@ static void free_rows(struct mem_store *m)
     for (size_t i = 0; i < m->tallies.cap; i++)
         kept_tally_free(m->tallies.slots[i].value);
     strmap_free(&m->tallies);
+    MAP_EACH(&m->sla_events, slot)
+    kept_sla_event_free(slot->value);
+    map_free(&m->sla_events);
     MAP_EACH(&m->alerts, slot)
     kept_alert_free(slot->value);
     map_free(&m->alerts);

@@ -131,6 +131,9 @@ static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct
     stmt_i64(stmt, exec->lost);
     stmt_i64(stmt, exec->returned);
     stmt_i64(stmt, exec->late);
+    stmt_i64(stmt, exec->sla_since_ms);
+    stmt_i64(stmt, exec->sla_extra_ms);
+    stmt_i64(stmt, exec->sla_marks);
     stmt_u64(stmt, exec->token);
     stmt_u64(stmt, exec->worker_id);
     stmt_text(stmt, exec->error);
@@ -361,6 +364,27 @@ static enum rc mark_alert(struct db *db, const struct alert_mark *mark, struct e
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_sla_event(struct db *db, const struct sla_event_rec *event, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_SLA_EVENT);
+    stmt_u64(&stmt, event->id);
+    stmt_i64(&stmt, event->at_ms);
+    stmt_i64(&stmt, event->kind);
+    stmt_i64(&stmt, event->policy);
+    stmt_u64(&stmt, event->exec_id);
+    stmt_u64(&stmt, event->job_id);
+    stmt_i64(&stmt, event->attempt);
+    stmt_i64(&stmt, event->expected_ms);
+    stmt_i64(&stmt, event->max_ms);
+    stmt_i64(&stmt, event->actual_ms);
+    stmt_i64(&stmt, event->extended_ms);
+    stmt_text(&stmt, event->queue);
+    stmt_text(&stmt, event->actor);
+    stmt_text(&stmt, event->reason);
+    stmt_text(&stmt, event->approver);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_breaker(struct db *db, const struct breaker_rec *breaker, struct err *err)
 {
     bool forget = breaker->state == BREAKER_CLOSED;
@@ -434,6 +458,8 @@ static struct ids delta_ids(const struct delta *delta)
         ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
     for (size_t i = 0; i < delta->exec_count; i++)
         ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
+    for (size_t i = 0; i < delta->sla_event_count; i++)
+        ids_add(&ids, delta->sla_events[i].id, delta->sla_events[i].at_ms);
     for (size_t i = 0; i < delta->alert_count; i++)
         ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
     for (size_t i = 0; i < delta->worker_count; i++) {
@@ -491,6 +517,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_alert(db, &delta->alerts[i], err));
     for (size_t i = 0; i < delta->alert_mark_count; i++)
         TRY(mark_alert(db, &delta->alert_marks[i], err));
+    for (size_t i = 0; i < delta->sla_event_count; i++)
+        TRY(keep_sla_event(db, &delta->sla_events[i], err));
     for (size_t i = 0; i < delta->breaker_count; i++)
         TRY(keep_breaker(db, &delta->breakers[i], err));
     for (size_t i = 0; i < delta->dependency_count; i++)

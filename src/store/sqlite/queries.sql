@@ -79,13 +79,13 @@ SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
 FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id, error,
-    0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
+    due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+    sla_marks, token, worker_id, error, 0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-    due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id, error, finished_ms,
-    slot_last_ms, slot_count
+    due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+    sla_marks, token, worker_id, error, finished_ms, slot_last_ms, slot_count
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
@@ -275,10 +275,12 @@ DELETE FROM document WHERE job_id = :job_id;
 
 -- name: insert_live
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id,
     error, trail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
+    :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
     :worker_id, :error, :step);
 
 -- name: update_live
@@ -286,8 +288,8 @@ VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :
 -- while the next one waits.
 UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
-    attempts = :attempts, lost = :lost, returned = :returned, late = :late, token = :token,
-    worker_id = :worker_id,
+    attempts = :attempts, lost = :lost, returned = :returned, late = :late, sla_since_ms = :sla_since_ms,
+    sla_extra_ms = :sla_extra_ms, sla_marks = :sla_marks, token = :token, worker_id = :worker_id,
     error = iif(:error = '', error, :error), trail = trail || :step
 WHERE id = :id;
 
@@ -302,12 +304,14 @@ WHERE id = :id;
 -- since SQLite prepares for it to stop half-way. Where the row is missing the trail is NULL,
 -- which history refuses.
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id,
     error, trail, finished_ms, result, slot_last_ms, slot_count, job_state, job_step,
     attempt_outcome, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
     attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
+    :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
     :worker_id, :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result,
     :slot_last_ms, :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
     :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error, :attempt_class,
@@ -318,10 +322,12 @@ DELETE FROM live WHERE id = :id;
 
 -- name: insert_history
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
-    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, token, worker_id,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id,
     error, trail, finished_ms, result, slot_last_ms, slot_count)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
-    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned, :late, :token,
+    :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
+    :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
     :worker_id, :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
 
 -- name: put_attempt
@@ -368,6 +374,12 @@ VALUES (:id, :at_ms, :kind, :level, :state, :key, :text, :queue, :job_id, :exec_
 
 -- name: mark_alert
 UPDATE alert SET state = :state WHERE id = :id;
+
+-- name: insert_sla_event
+INSERT INTO sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms,
+    actual_ms, extended_ms, queue, actor, reason, approver)
+VALUES (:id, :at_ms, :kind, :policy, :exec_id, :job_id, :attempt, :expected_ms, :max_ms,
+    :actual_ms, :extended_ms, :queue, :actor, :reason, :approver);
 
 -- name: put_breaker
 REPLACE INTO breaker (target, state, opened_ms, until_ms, probe)
@@ -656,6 +668,16 @@ UNION ALL
 SELECT e.id FROM job j JOIN history e ON e.id = j.first_exec AND e.first <> 0
 WHERE j.id = :job_id AND e.id >= :id_min AND e.id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_sla_events_of_job
+SELECT id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms,
+    extended_ms, queue, actor, reason, approver
+FROM sla_event WHERE job_id = :job_id AND id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_sla_events_of_exec
+SELECT id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms,
+    extended_ms, queue, actor, reason, approver
+FROM sla_event WHERE exec_id = :exec_id AND id < :before ORDER BY id DESC LIMIT :limit;
 
 -- ---- output of commands and their checkpoints (logs.db)
 

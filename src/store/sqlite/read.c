@@ -215,6 +215,34 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     return RC_OK;
 }
 
+static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
+                               const struct page *page, struct arena *arena,
+                               struct sla_page *ret_page, struct err *err)
+{
+    enum sql sql = exec_id != 0 ? SQL_LIST_SLA_EVENTS_OF_EXEC : SQL_LIST_SLA_EVENTS_OF_JOB;
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), sql);
+    VEC(struct sla_event_rec) found = {0};
+    stmt_u64(&stmt, exec_id != 0 ? exec_id : job_id);
+    stmt_i64(&stmt, page->before == 0 ? INT64_MAX : (int64_t)page->before);
+    stmt_u64(&stmt, page->limit + 1);
+    for (;;) {
+        bool more;
+        struct sla_event_rec event;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_sla_event(&row, &event))
+            *VEC_PUSH(arena, &found) = event;
+    }
+    *ret_page = (struct sla_page){.events = found.items, .count = found.len};
+    if (found.len > page->limit) {
+        ret_page->count = page->limit;
+        ret_page->next = found.items[page->limit - 1].id;
+    }
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -233,6 +261,7 @@ static const struct reader_ops ops = {
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
+    .sla_events = list_sla_events,
     .close = close_reader,
 };
 

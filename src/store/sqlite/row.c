@@ -147,6 +147,9 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.lost = row_u32(row);
     exec.returned = row_u32(row);
     exec.late = row_bool(row);
+    exec.sla_since_ms = row_ms(row);
+    exec.sla_extra_ms = in_range(row, 0, SPEC_DURATION_MAX_MS);
+    exec.sla_marks = (uint32_t)in_range(row, 0, SLA_MARKS);
     exec.token = row_u64(row);
     exec.worker_id = row_u64(row);
     exec.error = row_text(row);
@@ -279,6 +282,28 @@ bool row_alert(struct row *row, struct alert_rec *ret_alert)
     alert.exec_id = row_u64(row);
     alert.repeats = row_u64(row);
     *ret_alert = alert;
+    return makes_sense(row);
+}
+
+bool row_sla_event(struct row *row, struct sla_event_rec *ret_event)
+{
+    struct sla_event_rec event = {0};
+    event.id = row_id(row);
+    event.at_ms = row_ms(row);
+    event.kind = (enum sla_event_kind)in_range(row, SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1);
+    event.policy = (enum sla_policy)in_range(row, 0, SLA_POLICIES - 1);
+    event.exec_id = row_id(row);
+    event.job_id = row_id(row);
+    event.attempt = row_u32(row);
+    event.expected_ms = row_ms(row);
+    event.max_ms = row_ms(row);
+    event.actual_ms = row_ms(row);
+    event.extended_ms = row_ms(row);
+    event.queue = row_text(row);
+    event.actor = row_text(row);
+    event.reason = row_text(row);
+    event.approver = row_text(row);
+    *ret_event = event;
     return makes_sense(row);
 }
 

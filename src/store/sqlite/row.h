@@ -38,6 +38,7 @@ bool row_rate(struct row *row, struct rate_rec *ret_rate);
 bool row_tally(struct row *row, struct tally *ret_tally);
 bool row_tally_key(struct row *row, struct tally_key *ret_key);
 bool row_alert(struct row *row, struct alert_rec *ret_alert);
+bool row_sla_event(struct row *row, struct sla_event_rec *ret_event);
 bool row_breaker(struct row *row, struct breaker_rec *ret_breaker);
 bool row_dependency(struct row *row, struct dependency_rec *ret_dependency);
 bool row_letter(struct row *row, struct letter_rec *ret_letter);

@@ -1,0 +1,70 @@
+#include "job/sla.h"
+
+#include <assert.h>
+
+static const struct str policy_names[SLA_POLICIES] = {
+    [SLA_FLEXIBLE] = STR_INIT("flexible"),
+    [SLA_STRICT] = STR_INIT("strict"),
+    [SLA_WARNING_ONLY] = STR_INIT("warning_only"),
+};
+
+struct str sla_policy_name(enum sla_policy policy)
+{
+    assert(policy >= 0 && policy < SLA_POLICIES);
+    return policy_names[policy];
+}
+
+bool sla_policy_parse(struct str name, enum sla_policy *ret_policy)
+{
+    for (int i = 0; i < SLA_POLICIES; i++) {
+        if (str_eq(policy_names[i], name)) {
+            *ret_policy = (enum sla_policy)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct str sla_event_kind_name(enum sla_event_kind kind)
+{
+    static const struct str names[SLA_EVENT_KINDS] = {
+        [SLA_EVENT_WARNING] = STR_INIT("warning"),
+        [SLA_EVENT_VIOLATION] = STR_INIT("violation"),
+        [SLA_EVENT_EXTENSION] = STR_INIT("extension"),
+        [SLA_EVENT_END] = STR_INIT("end"),
+    };
+    assert(kind >= SLA_EVENT_WARNING && kind < SLA_EVENT_KINDS);
+    return names[kind];
+}
+
+struct str sla_event_action(const struct sla_event_rec *event)
+{
+    switch (event->kind) {
+    case SLA_EVENT_WARNING: return STR("alert");
+    case SLA_EVENT_EXTENSION: return STR("extend");
+    case SLA_EVENT_VIOLATION:
+        return event->policy == SLA_STRICT         ? STR("stop")
+               : event->policy == SLA_WARNING_ONLY ? STR("alert")
+                                                   : STR("critical_alert");
+    default: return STR("none");
+    }
+}
+
+static int64_t limit_ms(const struct sla_event_rec *event)
+{
+    return event->kind == SLA_EVENT_WARNING     ? event->expected_ms
+           : event->kind == SLA_EVENT_EXTENSION ? 0
+                                                : event->max_ms;
+}
+
+int64_t sla_event_overrun_ms(const struct sla_event_rec *event)
+{
+    int64_t limit = limit_ms(event);
+    return limit > 0 && event->actual_ms > limit ? event->actual_ms - limit : 0;
+}
+
+int64_t sla_event_overrun_percent(const struct sla_event_rec *event)
+{
+    int64_t limit = limit_ms(event);
+    return limit > 0 ? sla_event_overrun_ms(event) * 100 / limit : 0;
+}

@@ -1,0 +1,82 @@
+/* sla.h - how long a run should take, and how long it may, as values.
+ *
+ * The clock of an SLA runs per attempt that counts: from the first lease of that attempt, by the wall
+ * clock, through lost leases and restarts; a retry after a failure begins anew. At `expected` there
+ * is one warning, at `max` one violation; engine/sla.c says what follows. Each leaves an event, in
+ * the very turn that marks the execution, so that a crash neither loses one nor makes two of it. */
+#pragma once
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a violation leads to. Kept by number: append only. */
+enum sla_policy {
+    SLA_FLEXIBLE,     /* a critical alert; the run goes on */
+    SLA_STRICT,       /* the run is stopped, and its attempt was a timeout */
+    SLA_WARNING_ONLY, /* an alert that is only a warning */
+    SLA_POLICIES
+};
+
+struct sla {
+    int64_t expected_ms; /* 0: none; never more than max_ms when both are there */
+    int64_t max_ms;      /* 0: none */
+    enum sla_policy policy;
+};
+
+/* What has happened to an execution, as bits. Kept by number. */
+enum sla_mark {
+    SLA_WARNED = 1,   /* the attempt under way has taken longer than expected, … */
+    SLA_VIOLATED = 2, /* … longer than it may, … */
+    SLA_STOP = 4,     /* … and has to stop for that */
+    SLA_BROKEN = 8,   /* an attempt of this execution has taken longer than it may */
+    SLA_MARKS = 15
+};
+
+/* Kept by number: append only. */
+enum sla_event_kind {
+    SLA_EVENT_WARNING = 1,
+    SLA_EVENT_VIOLATION,
+    SLA_EVENT_EXTENSION, /* somebody gave it more time */
+    SLA_EVENT_END,       /* an attempt that took longer than it may is over: how long it took */
+    SLA_EVENT_KINDS
+};
+
+enum {
+    SLA_REASON_MAX = 200, /* bytes: why it was extended; shorter than a reason in a trail */
+    SLA_APPROVER_MAX = 100,
+};
+
+struct sla_event_rec {
+    uint64_t id;
+    int64_t at_ms;
+    enum sla_event_kind kind;
+    enum sla_policy policy;
+    uint64_t exec_id;
+    uint64_t job_id;
+    uint32_t attempt;
+    int64_t expected_ms; /* both with all extensions so far; 0: none */
+    int64_t max_ms;
+    int64_t actual_ms;   /* how long the attempt has taken by then */
+    int64_t extended_ms; /* SLA_EVENT_EXTENSION: by how much; else 0 */
+    struct str queue;
+    struct str actor; /* SLA_EVENT_EXTENSION: who asked, why, and who agreed; else empty */
+    struct str reason;
+    struct str approver;
+};
+
+/* One of its limits is there. */
+static inline bool sla_is_set(const struct sla *sla)
+{
+    return sla->expected_ms > 0 || sla->max_ms > 0;
+}
+
+struct str sla_policy_name(enum sla_policy policy);
+bool sla_policy_parse(struct str name, enum sla_policy *ret_policy);
+struct str sla_event_kind_name(enum sla_event_kind kind);
+/* What was done about it: "alert", "critical_alert", "stop", "extend", "none". */
+struct str sla_event_action(const struct sla_event_rec *event);
+/* How much longer than the limit that the event is about; 0: it is about none, or within it. */
+int64_t sla_event_overrun_ms(const struct sla_event_rec *event);
+/* The same in a hundredth of that limit, rounded down. */
+int64_t sla_event_overrun_percent(const struct sla_event_rec *event);
