@@ -47,3 +47,4 @@ enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct e
 #define ID_KEY "key_"
 #define ID_ALERT "alrt_"
 #define ID_OPERATION "op_"
+#define ID_SLA_EVENT "sla_"

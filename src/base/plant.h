@@ -67,7 +67,9 @@
     X(retention_by_birth, "what ended a moment ago goes because it began long ago")                \
     X(slot_signal_lost, "who waits for a slot does not hear of its end")                           \
     X(expiry_lost_at_restart, "what a server finds when it starts does not expire")                \
-    X(late_told_again, "a server that starts tells once more that something is late")
+    X(late_told_again, "a server that starts tells once more that something is late")              \
+    X(sla_fired_twice_after_restart, "a start forgets what was told about a run's SLA")            \
+    X(sla_lost_with_moved_lease, "a run that moves to another worker has no SLA any more")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

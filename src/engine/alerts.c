@@ -5,6 +5,7 @@
  * turn is committed, and looked at every few seconds while there is anything to see. */
 #include "engine/alerts.h"
 #include "base/mem.h"
+#include "base/when.h"
 #include "engine/internal.h"
 
 #include <assert.h>
@@ -76,15 +77,15 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
 /* ---- single events */
 
 /* Jobs that run once and call the same thing are one matter; a job that recurs is its own. */
-static struct str failed_key(struct engine *e, const struct job *job)
+static struct str job_key(struct engine *e, struct str kind, const struct job *job)
 {
     const struct definition *def = job->v.def;
     if (job->name_len > 0)
-        return arena_printf(e->arena, "job_failed:%.*s", STR_ARG(job_name(job)));
+        return arena_printf(e->arena, "%.*s:%.*s", STR_ARG(kind), STR_ARG(job_name(job)));
     if (def->schedule != NULL)
-        return arena_printf(e->arena, "job_failed:%" PRIu64, job->id);
+        return arena_printf(e->arena, "%.*s:%" PRIu64, STR_ARG(kind), job->id);
     struct str target = def->track->breaker != NULL ? def->track->breaker->target : STR("");
-    return arena_printf(e->arena, "job_failed:%.*s:%.*s", STR_ARG(def->queue->name),
+    return arena_printf(e->arena, "%.*s:%.*s:%.*s", STR_ARG(kind), STR_ARG(def->queue->name),
                         STR_ARG(target));
 }
 
@@ -93,7 +94,8 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
     const struct job *job = x->job;
     if (!e->options.alerts.job_failed)
         return;
-    struct alert_rec *alert = raise(e, ALERT_JOB_FAILED, ALERT_CRITICAL, failed_key(e, job));
+    struct alert_rec *alert =
+        raise(e, ALERT_JOB_FAILED, ALERT_CRITICAL, job_key(e, STR("job_failed"), job));
     if (alert == NULL)
         return;
     char id[ID_TEXT_MAX];
@@ -147,6 +149,44 @@ void alert_breaker_open(struct engine *e, const struct breaker *b)
                      "wait. Look at it: belfry breakers",
                      STR_ARG(b->target), b->v.window.failures + b->v.window.failures_before,
                      b->v.window.calls + b->v.window.calls_before);
+}
+
+/* What is done about it, and what to look at. */
+static const char *sla_advice(const struct sla_event_rec *event)
+{
+    if (event->kind == SLA_EVENT_WARNING)
+        return "It goes on. Look at what it does";
+    return event->policy == SLA_STRICT ? "It is stopped. Look at why it takes so long"
+                                       : "It goes on. Look at it, or give it more time with "
+                                         "belfry extend-sla";
+}
+
+void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_rec *event)
+{
+    const struct job *job = x->job;
+    bool warning = event->kind == SLA_EVENT_WARNING;
+    enum alert_kind kind = warning ? ALERT_SLA_WARNING : ALERT_SLA_VIOLATED;
+    enum alert_level level =
+        warning || event->policy == SLA_WARNING_ONLY ? ALERT_WARNING : ALERT_CRITICAL;
+    if (!e->options.alerts.sla)
+        return;
+    struct alert_rec *alert = raise(e, kind, level, job_key(e, alert_kind_name(kind), job));
+    if (alert == NULL)
+        return;
+    char id[ID_TEXT_MAX];
+    char actual[WHEN_TEXT_MAX];
+    char limit[WHEN_TEXT_MAX];
+    id_format(id, ID_EXEC, x->id);
+    duration_format(actual, event->actual_ms);
+    duration_format(limit, warning ? event->expected_ms : event->max_ms);
+    alert->queue = job->v.def->queue->name;
+    alert->job_id = job->id;
+    alert->exec_id = x->id;
+    alert->text = arena_printf(
+        e->arena, "%s%.*s%s has run for %s, and its SLA %s %s. %s: belfry show %s; belfry logs %s",
+        job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+        job->name_len > 0 ? "'" : "", actual, warning ? "expects" : "allows", limit,
+        sla_advice(event), id, id);
 }
 
 /* ---- from a distance */

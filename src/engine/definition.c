@@ -81,6 +81,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->overlap = rules->overlap;
     def->start_within_ms = rules->start_within_ms;
     def->expires_in_ms = rules->expires_in_ms;
+    def->sla = rules->sla;
     set_schedule(def, rec, rules);
     set_texts(def, len > 0 ? rec : &(struct job_rec){0}, len);
     return def->common ? share(e, def) : def;

@@ -111,11 +111,14 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
                x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
-               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64 " at:",
+               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64
+               " sla=%" PRId64 "+%" PRId64 ",%d at:",
                v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
-               v->lease.confirmed, v->lease.inherited, v->times_out_ms);
+               v->lease.confirmed, v->lease.inherited, v->times_out_ms, v->sla_since_ms,
+               v->sla_extra_ms, (int)v->sla_marks);
     bool waits = exec_is_waiting(v->state) && x->job->v.state != JOB_PAUSED;
-    dump_key(out, waits ? "due" : "deadline", waits ? &e->dues : &e->deadlines, &x->due);
+    bool timed = waits || exec_is_leased(v->state);
+    dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
     dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",

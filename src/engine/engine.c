@@ -26,6 +26,7 @@ const struct engine_options engine_defaults = {
     .alerts = {.job_failed = true,
                .worker_lost = true,
                .breaker_open = true,
+               .sla = true,
                .quiet_ms = 600000,
                .queue_age_ms = 900000,
                .depth_warning = 100000,
@@ -130,6 +131,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
     memset(&e->slots_asked, 0, sizeof e->slots_asked);
+    memset(&e->sla_events, 0, sizeof e->sla_events);
     memset(&e->raised, 0, sizeof e->raised);
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
     memset(&e->hushed, 0, sizeof e->hushed);
@@ -190,6 +192,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_PAUSE_JOB:
     case CMD_RESUME_JOB:
     case CMD_TRIGGER_JOB:
+    case CMD_EXTEND_SLA:
     case CMD_RETRY_EXEC:
     case CMD_RETRY_LETTER:
     case CMD_DISCARD_LETTER: ask_target(e, cmd, round, list); break;
@@ -307,6 +310,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
         [CMD_EDIT_JOB] = decide_edit,
+        [CMD_EXTEND_SLA] = decide_extend_sla,
         [CMD_EXPLAIN_JOB] = decide_explain,
         [CMD_EXPLAIN_EXEC] = decide_explain,
     };
@@ -336,7 +340,9 @@ static void end_term(struct engine *e, struct term *term)
 
 static void come_due(struct engine *e, struct exec *x)
 {
-    if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
+    if (x->v.state == EXEC_RUNNING)
+        sla_due(e, x);
+    else if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
     else if (x->v.state != EXEC_SCHEDULED || !depends_begin(e, x))
         exec_move(

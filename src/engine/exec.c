@@ -103,6 +103,16 @@ void job_set(struct engine *e, struct job *job, enum job_state state, struct str
                  .event = event, .state = job_state_name(state), .actor = actor, .reason = reason});
 }
 
+void exec_note(struct engine *e, struct exec *x, struct str event, struct str actor,
+               struct str reason)
+{
+    add_step(e, touch_exec(e, x),
+             (struct trail_step){.event = event,
+                                 .state = exec_state_name(x->v.state),
+                                 .actor = actor,
+                                 .reason = reason});
+}
+
 static void record(struct engine *e, struct exec *x, enum exec_event event, struct str actor,
                    struct str reason, uint64_t log_seq)
 {
@@ -171,6 +181,13 @@ static bool waits_for_its_time(const struct exec *x)
     return exec_is_waiting(x->v.state) && x->job->v.state != JOB_PAUSED;
 }
 
+/* Where its node stands: what runs has the next limit of its SLA there. */
+static struct heap *timers_of(struct engine *e, const struct exec *x)
+{
+    bool due = waits_for_its_time(x) || exec_is_leased(x->v.state);
+    return due ? &e->dues : &e->deadlines;
+}
+
 /* What is due has no other use for the node. */
 static void deadline_place(struct engine *e, struct exec *x)
 {
@@ -197,12 +214,14 @@ void exec_place(struct engine *e, struct exec *x)
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         if (w != NULL) /* a worker may be forgotten while the store still names it */
             lease_place(w, x);
+        if (x->v.sla_since_ms > 0)
+            sla_place(e, x);
     }
 }
 
 void exec_unplace(struct engine *e, struct exec *x)
 {
-    heap_remove(waits_for_its_time(x) ? &e->dues : &e->deadlines, &x->due);
+    heap_remove(timers_of(e, x), &x->due);
     if (heap_holds(&x->term.node)) {
         heap_remove(&e->terms, &x->term.node);
         if (holds_permit(x->v.state))
@@ -218,7 +237,7 @@ void exec_unplace(struct engine *e, struct exec *x)
     }
 }
 
-/* Cancelling and renewing a run move nothing but its end. */
+/* Cancelling and renewing a run move nothing but its end, and what its SLA waits for. */
 static bool same_lease(const struct exec_values *a, const struct exec_values *b)
 {
     return exec_is_leased(a->state) && exec_is_leased(b->state) && a->granted == b->granted;
@@ -229,6 +248,8 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
     if (same_lease(&x->v, to) && holds_permit(x->v.state) == holds_permit(to->state)) {
         x->v = *to;
         heap_set(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
+        if (x->v.sla_since_ms > 0)
+            sla_place(e, x);
         return;
     }
     exec_unplace(e, x);
@@ -329,13 +350,26 @@ static void finish(struct engine *e, struct exec *x, const struct move *move)
     depends_over(e, job);
 }
 
+/* By what became of it, not because somebody lost interest. */
+static bool ends_attempt(enum exec_event event, enum exec_state next)
+{
+    return event == EV_RETRY || (exec_is_final(next) && event != EV_CANCEL);
+}
+
 void exec_move(struct engine *e, struct exec *x, const struct move *move)
 {
     struct touched *t = touch_exec(e, x);
+    enum exec_state next = exec_next(x->v.state, move->event);
+    assert(next != EXEC_NONE);
+    if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
+        sla_end(e, x);
     struct exec_values to = x->v;
-    to.state = exec_next(x->v.state, move->event);
-    assert(to.state != EXEC_NONE);
+    to.state = next;
     apply(e, &to, move);
+    if (move->event == EV_LEASE)
+        sla_begin(e, x, &to);
+    if (move->event == EV_RETRY)
+        sla_reset(&to);
     if (exec_is_final(to.state))
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     exec_set(e, x, &to);

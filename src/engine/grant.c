@@ -97,6 +97,13 @@ void grant_all(struct engine *e)
 
 /* ---- answering or parking what was polled */
 
+static struct str stop_reason(const struct exec *x)
+{
+    return x->v.state == EXEC_STOPPING ? STR("the execution was cancelled")
+           : sla_stops(x)              ? STR("the attempt took longer than its SLA allows")
+                                       : STR("the attempt is past its timeout");
+}
+
 /* Adds the runs that the worker should stop; true when one of them was not told before. */
 static bool add_stops(struct engine *e, struct worker *w)
 {
@@ -105,12 +112,10 @@ static bool add_stops(struct engine *e, struct worker *w)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
         bool cancelled = x->v.state == EXEC_STOPPING;
-        if (!cancelled && !exec_timed_out(e, x))
+        if (!cancelled && !exec_timed_out(e, x) && !sla_stops(x))
             continue;
         *VEC_PUSH(w->turn.cmd->arena, &w->turn.stops) =
-            (struct poll_stop){x->id, x->v.lease.token,
-                               cancelled ? STR("the execution was cancelled")
-                                         : STR("the attempt is past its timeout")};
+            (struct poll_stop){x->id, x->v.lease.token, stop_reason(x)};
         if (!x->v.stop_told) {
             touch_exec(e, x);
             x->v.stop_told = news = true;

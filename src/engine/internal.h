@@ -61,6 +61,7 @@ struct definition {
     enum overlap overlap;
     int64_t start_within_ms;
     int64_t expires_in_ms;
+    struct sla sla;    /* all zero: none */
     uint32_t spec_len; /* 0: fetch it from the store */
     uint32_t payload_len;
     _Alignas(struct schedule) char tail[]; /* the schedule; spec and payload, unless they are too
@@ -100,6 +101,7 @@ struct exec_values {
     uint32_t attempts;
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
+    uint8_t sla_marks;  /* as in its record, and so are the other two */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
@@ -110,6 +112,8 @@ struct exec_values {
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
     struct lease lease;
+    int64_t sla_since_ms;
+    int64_t sla_extra_ms;
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
@@ -382,6 +386,7 @@ struct engine {
     VEC(struct event) events;
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) alert_marks;
+    VEC(struct sla_event_rec) sla_events;
     VEC(struct hush *) hushed;            /* keys that this turn raised */
     bool looks;                           /* this turn looked at queues, … */
     int64_t look_next_ms;                 /* … and when to look again */
@@ -451,6 +456,7 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
 /* The lease of the execution ended without a word. */
 void alert_worker_lost(struct engine *e, const struct exec *x);
 void alert_breaker_open(struct engine *e, const struct breaker *b);
+void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_rec *event);
 /* Looks at all queues, when it is time to. */
 void alerts_look(struct engine *e);
 /* The turn is durable, and so is this end of an execution. */
@@ -520,6 +526,9 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move);
 int64_t ready_since_ms(struct engine *e);
 /* The lease gets a full term from now. */
 void exec_renew(struct engine *e, struct exec *x);
+/* Leaves a line in its trail about something that is no step: event is the word for it. */
+void exec_note(struct engine *e, struct exec *x, struct str event, struct str actor,
+               struct str reason);
 /* The record of a new execution's first state. */
 void exec_created(struct engine *e, struct exec *x, struct str actor, struct str reason);
 /* Writes down how the current lease ended. Call before the move that ends it. */
@@ -545,6 +554,27 @@ int64_t deadline_ms(const struct exec *x);
 int64_t expiry_ms(const struct exec *x);
 /* Says that it is late when it is, and ends it when it may not start any more. True: it is over. */
 bool deadline_pass(struct engine *e, struct exec *x);
+
+/* ---- sla.c: runs that take longer than they should */
+
+/* Puts the next limit of an execution that is leased in its place, or takes it out. */
+void sla_place(struct engine *e, struct exec *x);
+/* That moment has come. */
+void sla_due(struct engine *e, struct exec *x);
+/* A lease begins: the clock runs from now, or goes on. */
+void sla_begin(const struct engine *e, const struct exec *x, struct exec_values *to);
+/* The attempt is about to end, by a report or for good. */
+void sla_end(struct engine *e, struct exec *x);
+/* Another attempt will follow, with a clock of its own. */
+void sla_reset(struct exec_values *to);
+/* It took longer than it may, and has to stop for that: its worker is told so. */
+static inline bool sla_stops(const struct exec *x)
+{
+    return (x->v.sla_marks & SLA_STOP) != 0;
+}
+/* Why it was stopped. */
+struct str sla_error(struct engine *e, const struct exec *x);
+void decide_extend_sla(struct engine *e, struct command *cmd);
 
 /* ---- slots.c: jobs with a schedule */
 
@@ -657,12 +687,12 @@ void decide_resume(struct engine *e, struct command *cmd);
 void decide_trigger(struct engine *e, struct command *cmd);
 void ask_submit(struct engine *e, struct command *cmd, struct question_list *list);
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
+/* The job has ended: the command fails. */
+bool refuse_over(struct engine *e, struct command *cmd, const struct job *job);
 /* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
  * such thing, or it makes no sense, and the command has failed. */
 struct job *adopt_answer(struct engine *e, struct command *cmd);
 
-/* The command fails when the job is over. */
-bool refuse_over(struct engine *e, struct command *cmd, const struct job *job);
 /* When the only run of a job that does not recur is due, now_ms at the earliest. */
 int64_t submission_due_ms(const struct submission *item, int64_t now_ms);
 

@@ -90,6 +90,10 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .due_ms = rec->due_ms,
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,
+        .sla_since_ms = rec->sla_since_ms,
+        .sla_extra_ms = rec->sla_extra_ms,
+        .sla_marks =
+            PLANTED(sla_fired_twice_after_restart) ? 0 : (uint8_t)(rec->sla_marks & SLA_MARKS),
         .granted = ++e->grants,
         .lease = {.worker_id = rec->worker_id, .token = rec->token, .inherited = true},
     };

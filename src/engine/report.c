@@ -94,6 +94,22 @@ static bool ran_out_of_time(const struct engine *e, const struct exec *x, enum o
     return outcome == OUTCOME_TIMEOUT || (outcome == OUTCOME_STOPPED && exec_timed_out(e, x));
 }
 
+/* It was told to stop since it took longer than it may; whoever gives it back instead has stopped it,
+ * too. */
+static bool was_stopped_by_sla(const struct exec *x, enum outcome outcome)
+{
+    return sla_stops(x) && (outcome == OUTCOME_STOPPED || outcome == OUTCOME_RETURNED);
+}
+
+static struct move after_sla(struct engine *e, const struct exec *x, struct attempt_end *end)
+{
+    end->outcome = OUTCOME_TIMEOUT;
+    end->class = FAILURE_TIMEOUT;
+    end->error = sla_error(e, x);
+    return after_failure(e, x, OUTCOME_TIMEOUT, (struct failure){.class = FAILURE_TIMEOUT}, 0,
+                         end->error);
+}
+
 static struct move move_after(struct engine *e, const struct exec *x,
                               const struct poll_result *result, struct attempt_end *end)
 {
@@ -103,6 +119,8 @@ static struct move move_after(struct engine *e, const struct exec *x,
     }
     if (ran_out_of_time(e, x, result->outcome))
         end->outcome = OUTCOME_TIMEOUT;
+    if (was_stopped_by_sla(x, result->outcome))
+        return after_sla(e, x, end);
     switch (end->outcome) {
     case OUTCOME_SUCCEEDED: return (struct move){.event = EV_SUCCEED, .reason = result->error};
     case OUTCOME_RETURNED: return (struct move){.event = EV_RETURN, .reason = result->error};
@@ -217,7 +235,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
     struct touched *t = touch_exec(e, x);
-    t->error = move.event == EV_QUARANTINE ? move.reason : result->error;
+    t->error = move.event == EV_QUARANTINE ? move.reason : end.error;
     if (move.event == EV_SUCCEED)
         t->result = result->result;
 }
@@ -241,6 +259,9 @@ void report_silence(struct engine *e, struct exec *x, struct str reason)
     if (x->v.state == EXEC_STOPPING) {
         move.event = EV_STOPPED;
         end.outcome = OUTCOME_STOPPED;
+    } else if (sla_stops(x)) {
+        move = after_sla(e, x, &end);
+        reason = end.error;
     } else if (exec_timed_out(e, x) && (lease->confirmed || lease->inherited)) {
         move = after_time(e, x, &reason);
         end.outcome = OUTCOME_TIMEOUT;

@@ -45,6 +45,21 @@ static inline void check_nobody_waits_in_vain(const struct engine *e)
     }
 }
 
+/* The first limit of what runs that nobody was told of stands among the dues. */
+static inline void check_sla(const struct engine *e, const struct exec *x)
+{
+    const struct sla *sla = &x->job->v.def->sla;
+    const struct exec_values *v = &x->v;
+    bool runs = v->sla_since_ms > 0;
+    bool warns = runs && sla->expected_ms > 0 && !(v->sla_marks & SLA_WARNED);
+    bool ends = runs && sla->max_ms > 0 && !(v->sla_marks & SLA_VIOLATED);
+    assert_true(heap_holds(&x->due) == (v->state == EXEC_RUNNING && (warns || ends)));
+    if (heap_holds(&x->due))
+        assert_int_equal(e->dues.items[x->due.place - 1].key,
+                         v->sla_since_ms + v->sla_extra_ms +
+                             (warns ? sla->expected_ms : sla->max_ms));
+}
+
 static inline void check_exec(const struct engine *e, const struct exec *x)
 {
     const struct worker *holder = map_get(&e->workers, x->v.lease.worker_id);
@@ -54,17 +69,20 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_true(leased == (x->v.lease.worker_id != 0));
     bool paused = x->job->v.state == JOB_PAUSED;
     bool waits = exec_is_waiting(x->v.state) && !paused;
-    assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
+    if (!leased) /* else it is for its SLA: check_sla */
+        assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
     assert_true(heap_holds(&x->term.node) == leased);
     assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused));
     assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == (holder != NULL));
     if (waits)
         assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
-    else if (heap_holds(&x->due))
+    else if (heap_holds(&x->due) && !leased)
         assert_int_equal(e->deadlines.items[x->due.place - 1].key, deadline_ms(x));
-    if (leased)
+    if (leased) {
+        check_sla(e, x);
         assert_int_equal(e->terms.items[x->term.node.place - 1].key, x->v.lease.ends_ms);
+    }
 }
 
 /* Lanes stand in order by the best in each. */
@@ -201,6 +219,9 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.lost, rec->lost);
     assert_int_equal(x->v.returned, rec->returned);
     assert_int_equal(x->v.late, rec->late);
+    assert_int_equal(x->v.sla_since_ms, rec->sla_since_ms);
+    assert_int_equal(x->v.sla_extra_ms, rec->sla_extra_ms);
+    assert_int_equal(x->v.sla_marks, rec->sla_marks);
     assert_int_equal(x->v.lease.token, rec->token);
     assert_int_equal(x->v.lease.worker_id, rec->worker_id);
 }

@@ -39,7 +39,7 @@ struct world {
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
  * concurrency key|limit|rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|
- * timeout|retry_on|team|start_within|expires_in|…" */
+ * timeout|retry_on|team|start_within|expires_in|sla expected|max|policy|…" */
 
 static inline int64_t cut_number(struct str *rest)
 {
@@ -99,6 +99,9 @@ static inline enum rc read_rules(void *arg, const struct job_rec *job, struct ar
     ret_rules->team = str_cut(&rest, '|');
     ret_rules->start_within_ms = cut_number(&rest);
     ret_rules->expires_in_ms = cut_number(&rest);
+    ret_rules->sla.expected_ms = cut_number(&rest);
+    ret_rules->sla.max_ms = cut_number(&rest);
+    ret_rules->sla.policy = (enum sla_policy)cut_number(&rest);
     ret_rules->schedule = test_schedule(arena, every_ms, cron);
     return RC_OK;
 }
@@ -374,6 +377,7 @@ struct wish {
     uint32_t retry_on; /* bits by class */
     int64_t start_within_ms;
     int64_t expires_in_ms;
+    struct sla sla;
     size_t spec_bytes; /* at least so long */
     const struct dependency_wish *after;
     size_t after_count; /* 0: one, when there is one */
@@ -403,6 +407,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         .stagger_ms = wish->stagger_ms,
         .start_within_ms = wish->start_within_ms,
         .expires_in_ms = wish->expires_in_ms,
+        .sla = wish->sla,
     };
     const struct misfire *misfire = &item->rules.misfire;
     item->name = str_c(wish->name);
@@ -422,14 +427,14 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
         wish->cron == NULL ? "" : wish->cron, (int)wish->overlap, (int)misfire->policy,
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
-        (int)wish->spec_bytes, "");
+        wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy, (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)

@@ -31,6 +31,7 @@ struct table {
     struct strmap breakers; /* struct breaker_rec */
     struct strmap teams;    /* struct team_rec */
     VEC(struct alert_rec *) alerts;
+    VEC(struct sla_event_rec *) sla_events;
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
     struct map letters;        /* struct letter_rec, by execution */
@@ -315,6 +316,15 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_queue(t, &d->queues[i]);
     for (size_t i = 0; i < d->breaker_count; i++)
         keep_breaker(t, &d->breakers[i]);
+    for (size_t i = 0; i < d->sla_event_count; i++) {
+        struct sla_event_rec *copy = table_copy(t, &d->sla_events[i], sizeof *copy);
+        copy->queue = arena_str(&t->arena, copy->queue);
+        copy->actor = arena_str(&t->arena, copy->actor);
+        copy->reason = arena_str(&t->arena, copy->reason);
+        copy->approver = arena_str(&t->arena, copy->approver);
+        *VEC_PUSH(&t->arena, &t->sla_events) = copy;
+        table_saw(t, copy->id);
+    }
     for (size_t i = 0; i < d->alert_count; i++) {
         struct alert_rec *copy = table_copy(t, &d->alerts[i], sizeof *copy);
         copy->key = arena_str(&t->arena, copy->key);
@@ -603,10 +613,12 @@ static inline void print_exec(struct printer *p, const struct exec_change *chang
     buf_printf(p->out,
                " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
                " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
-               "+%" PRIu32 " late=%d token=%" PRIu64 " result=%.*s error=%.*s\n%.*s",
+               "+%" PRIu32 " late=%d sla=%" PRId64 "+%" PRId64 ",%" PRIu32 " token=%" PRIu64
+               " result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->returned,
-               x->late, x->token, STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
+               x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks, x->token,
+               STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
                STR_ARG(without_ids(p->arena, change->step)));
 }
 
@@ -643,6 +655,13 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
         print_exec(&p, &d->execs[i]);
     for (size_t i = 0; i < d->attempt_count; i++)
         print_attempt(&p, &d->attempts[i]);
+    for (size_t i = 0; i < d->sla_event_count; i++) {
+        const struct sla_event_rec *event = &d->sla_events[i];
+        buf_printf(out, "sla %d", (int)event->kind);
+        print_id(&p, "of", event->exec_id);
+        buf_printf(out, " %" PRId64 " %" PRId64 " %" PRId64 "\n", event->actual_ms,
+                   event->expected_ms, event->max_ms);
+    }
     for (size_t i = 0; i < d->worker_count; i++)
         print_worker(&p, &d->workers[i]);
     for (size_t i = 0; i < d->dependency_count; i++) {

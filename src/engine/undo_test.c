@@ -49,6 +49,11 @@ static struct wish random_wish(struct chaos *c)
         .retry_ms = chance(c, 50) ? 1000 : 40000,
         .spec_bytes = chance(c, 10) ? 5000 : 0,
     };
+    if (chance(c, 20)) {
+        wish.sla.max_ms = 1000 + (int64_t)below(c, 60000);
+        wish.sla.expected_ms = chance(c, 50) ? 0 : 1 + (int64_t)below(c, 1000);
+        wish.sla.policy = (enum sla_policy)below(c, SLA_POLICIES);
+    }
     if (chance(c, 25)) {
         wish.key = names[below(c, 2)];
         wish.limit = 1 + (uint32_t)below(c, 3);
@@ -111,9 +116,18 @@ static void random_submit(struct chaos *c)
     ask_submit_all(&c->w, wishes, count);
 }
 
+static void random_extension(struct chaos *c)
+{
+    struct asked *asked = ask_about(&c->w, CMD_EXTEND_SLA, c->jobs[below(c, REMEMBERED)]);
+    asked->cmd.target.by_ms = 1 + (int64_t)below(c, 20000);
+    asked->cmd.target.reason = STR("slow");
+    asked->cmd.target.approver = STR("ada");
+}
+
 static void random_target(struct chaos *c)
 {
-    switch (below(c, 8)) {
+    switch (below(c, 9)) {
+    case 8: random_extension(c); break;
     case 2: ask_about(&c->w, CMD_PAUSE_JOB, c->jobs[below(c, REMEMBERED)]); break;
     case 3:
     case 4: ask_about(&c->w, CMD_RESUME_JOB, c->jobs[below(c, REMEMBERED)]); break;

@@ -235,7 +235,7 @@ static bool may_be_older(const struct exec *x, bool repeated)
  * there is one, and the next poll or the end of the lease will tell. */
 static void keep_unnamed(struct engine *e, struct worker *w, struct exec *x)
 {
-    if (w->turn.free > 0 && x->v.state == EXEC_RUNNING)
+    if (w->turn.free > 0 && x->v.state == EXEC_RUNNING && !sla_stops(x))
         grant_again(e, w, x);
     else if (w->turn.free > 0)
         w->turn.free--;
@@ -252,7 +252,7 @@ static void poll_unlisted(struct engine *e, struct worker *w, bool repeated)
             continue;
         if (may_be_older(x, repeated))
             keep_unnamed(e, w, x);
-        else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING)
+        else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING || sla_stops(x))
             report_silence(e, x, STR("its worker no longer has it"));
         else if (PLANTED(slot_leaks))
             exec_renew(e, x);

@@ -12,6 +12,8 @@ struct str alert_kind_name(enum alert_kind kind)
         [ALERT_QUEUE_OLD] = STR_INIT("queue_old"),
         [ALERT_QUEUE_DEPTH] = STR_INIT("queue_depth"),
         [ALERT_FAILURE_RATE] = STR_INIT("failure_rate"),
+        [ALERT_SLA_WARNING] = STR_INIT("sla_warning"),
+        [ALERT_SLA_VIOLATED] = STR_INIT("sla_violated"),
     };
     assert(kind > ALERT_NONE && kind < ALERT_KINDS);
     return names[kind];

@@ -20,6 +20,8 @@ enum alert_kind {
     ALERT_QUEUE_OLD,    /* something waits for too long */
     ALERT_QUEUE_DEPTH,
     ALERT_FAILURE_RATE,
+    ALERT_SLA_WARNING,  /* a run takes longer than expected */
+    ALERT_SLA_VIOLATED, /* … than it may */
     ALERT_KINDS
 };
 
@@ -62,6 +64,7 @@ struct alert_rules {
     bool job_failed;
     bool worker_lost;
     bool breaker_open;
+    bool sla;
     bool deliver;               /* somebody is to be told: new ones are pending */
     int64_t quiet_ms;           /* of one key */
     int64_t queue_age_ms;       /* the oldest that is ready waits for so long */

@@ -18,6 +18,7 @@ enum command_kind {
     CMD_RESUME_JOB,
     CMD_TRIGGER_JOB, /* one run now, whatever its schedule says */
     CMD_EDIT_JOB,    /* another definition; RC_STALE when its version is not the one expected */
+    CMD_EXTEND_SLA,  /* give what runs of a job more time */
     CMD_EXPLAIN_JOB, /* why it does not run */
     CMD_EXPLAIN_EXEC,
     CMD_REGISTER,
@@ -105,6 +106,14 @@ struct breaker_view {
     size_t waiting; /* ready but for this */
 };
 
+/* How the limits of a run stand. */
+struct sla_view {
+    int64_t since_ms;    /* its clock runs since */
+    int64_t extended_ms; /* in all */
+    int64_t expected_ms; /* from since_ms on, with that; 0: none */
+    int64_t max_ms;
+};
+
 struct stats_view {
     const struct counter *counters; /* by queue and state, as of the last commit */
     size_t counter_count;
@@ -131,8 +140,11 @@ struct command {
         struct {
             uint64_t id;       /* job, execution or worker */
             uint64_t seq;      /* CMD_HANGUP: the number of the poll */
-            struct str reason; /* may be empty */
-        } target;              /* cancel, retry, explain, drain, hangup */
+            struct str reason; /* may be empty, but for CMD_EXTEND_SLA */
+            uint64_t exec_id;  /* CMD_EXTEND_SLA: 0: the one that runs */
+            int64_t by_ms;     /* … */
+            struct str approver;
+        } target; /* cancel, retry, explain, drain, hangup, extend */
         struct {
             uint64_t id;
             uint32_t version;        /* the one that the new definition was made from */
@@ -181,6 +193,7 @@ struct command {
         const struct operation_rec *operations; /* CMD_OPERATE: the new one */
         size_t operation_count;
         const struct explanation *explanation;
+        struct sla_view sla;
         struct stats_view stats;
     } reply;
 };
@@ -200,7 +213,11 @@ struct event {
     enum queue_event queue_event; /* none: it is about an execution */
     struct str breaker;           /* its target, when it is about one */
     enum breaker_state breaker_state;
-    struct str actor; /* of a queue's or breaker's event */
+    struct str actor;        /* of a queue's or breaker's event */
+    enum sla_event_kind sla; /* 0: it is not about an SLA */
+    enum sla_policy sla_policy;
+    int64_t sla_limit_ms;
+    int64_t sla_actual_ms;
     bool paused;
     uint32_t concurrency;
     uint64_t job_id;

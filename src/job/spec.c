@@ -49,6 +49,7 @@ struct rules spec_rules(const struct spec *spec)
         .overlap = spec->overlap,
         .start_within_ms = spec->start_within_ms,
         .expires_in_ms = spec->expires_in_ms,
+        .sla = spec->sla,
     };
 }
 

@@ -9,6 +9,7 @@
 #include "job/dependency.h"
 #include "job/failure.h"
 #include "job/schedule.h"
+#include "job/sla.h"
 
 enum {
     SPEC_PRIORITY_DEFAULT = 500,
@@ -111,6 +112,7 @@ struct spec {
     int64_t start_within_ms; /* 0: nobody is told when it starts late */
     int64_t expires_in_ms;   /* 0: it may start however late */
     struct retry retry;
+    struct sla sla; /* all zero: none */
     struct limit_rule concurrency;
     struct limit_rule rate;
     const struct pair *tags;
@@ -136,6 +138,7 @@ struct rules {
     enum overlap overlap;
     int64_t start_within_ms; /* of when it is due; 0: nobody is told when it starts late */
     int64_t expires_in_ms;   /* the same; 0: it may start however late */
+    struct sla sla;          /* all zero: none */
 };
 
 extern const struct retry retry_default;

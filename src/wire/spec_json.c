@@ -2,6 +2,7 @@
 #include "wire/spec_json.h"
 #include "wire/depends_json.h"
 #include "wire/fields.h"
+#include "wire/sla_json.h"
 
 #include <math.h>
 
@@ -394,7 +395,7 @@ static const struct field spec_fields[] = {
     {FIELD("team", struct spec, team), .kind = FIELD_WORD, .min = 1, .max = SPEC_NAME_MAX},
     LATER("resources"),
     LATER("labels"),
-    LATER("sla"),
+    {FIELD("sla", struct spec, sla), .kind = FIELD_OWN, .read = sla_read},
     {FIELD("overlap", struct spec, overlap), .kind = FIELD_OWN, .read = read_overlap},
     {FIELD("misfire", struct spec, misfire), .kind = FIELD_OWN, .read = read_misfire},
     {.name = STR_INIT("dst"), .kind = FIELD_OWN, .read = read_dst},

@@ -433,8 +433,8 @@ static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",   "container",    "task",      "resources", "labels", "sla",
-        "unique", "at_most_once", "calendars", "secrets",   "user",   "sandbox",
+        "http",         "container", "task",    "resources", "labels",  "unique",
+        "at_most_once", "calendars", "secrets", "user",      "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);

@@ -1,6 +1,7 @@
 /* Job documents, written. spec_json.c reads them. */
 #include "base/when.h"
 #include "job/preview.h"
+#include "wire/sla_json.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
@@ -179,6 +180,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     if (spec->expires_in_ms > 0)
         put_duration(w, "expires_in", spec->expires_in_ms);
     put_retry(w, &spec->retry);
+    sla_put(w, &spec->sla);
     put_slots(w, spec);
     put_limit(w, "concurrency", &spec->concurrency);
     put_limit(w, "rate", &spec->rate);

@@ -41,6 +41,15 @@ static struct retry draw_retry(struct world *w)
     return retry;
 }
 
+static struct sla draw_sla(struct world *w)
+{
+    struct sla sla = {.policy = (enum sla_policy)pick(w, SLA_POLICIES)};
+    sla.max_ms = pick(w, 4) == 0 ? 0 : pick_ms(w, 100, 12000);
+    if (sla.max_ms == 0 || pick(w, 2) == 0)
+        sla.expected_ms = pick_ms(w, 1, sla.max_ms > 0 ? sla.max_ms : 5000);
+    return sla;
+}
+
 static struct limit_rule draw_limit(struct world *w, bool rate)
 {
     struct limit_rule rule = {0};
@@ -133,6 +142,8 @@ static struct wish draw_wish(struct world *w)
     wish.rules.retry = draw_retry(w);
     if (chance(w, w->scene.timeout_permille))
         wish.rules.timeout_ms = pick_ms(w, 100, 12000);
+    if (chance(w, w->scene.sla_permille))
+        wish.rules.sla = draw_sla(w);
     wish.rules.concurrency = draw_limit(w, false);
     wish.rules.rate = draw_limit(w, true);
     wish.rules.team = PICK(w, teams);
@@ -190,6 +201,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .priority = wish->rules.priority,
         .retry = wish->rules.retry,
         .timeout_ms = wish->rules.timeout_ms,
+        .sla = wish->rules.sla,
         .concurrency = wish->rules.concurrency,
         .rate = wish->rules.rate,
         .start_within_ms = wish->rules.start_within_ms,
@@ -424,6 +436,27 @@ static void reset_breaker(struct world *w)
     net_send(w, call);
 }
 
+/* More time for something that runs, when there is such a thing. */
+static void extend_sla(struct world *w)
+{
+    const struct model *m = &w->model;
+    struct call *call = call_new(w, CMD_EXTEND_SLA, STR("key:admin"));
+    call->cmd.target.id = some_job(w);
+    for (size_t i = pick(w, m->execs.len + 1); i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[i];
+        if (x->rec.state == EXEC_RUNNING && x->sla.since_ms > 0) {
+            call->cmd.target.id = x->rec.job_id;
+            call->cmd.target.exec_id = pick(w, 2) == 0 ? 0 : x->rec.id;
+            break;
+        }
+    }
+    call->cmd.target.by_ms = pick_ms(w, 1, 5000);
+    call->cmd.target.reason = STR("a slow day");
+    call->cmd.target.approver = STR("ada");
+    SAY(w, "client", "wants more time for %s", job_label(w, call->cmd.target.id));
+    net_send(w, call);
+}
+
 /* As the herald does, once somebody has taken it. */
 static void mark_alert(struct world *w)
 {
@@ -574,6 +607,7 @@ static const struct {
     {40, pause_job},        {50, resume_job},           {50, trigger_job},
     {30, cancel_recurring}, {110, run_cancelled_again}, {10, reset_breaker},
     {10, mark_alert},       {60, change_queue},         {30, change_team},
+    {20, extend_sla},
 };
 
 /* Somebody changes when things run. */

@@ -38,7 +38,10 @@
     X(LETTER_EXPIRED, "a dead letter was too old")                                                 \
     X(OPERATION_AFTER_RESTART, "an operation went on after a restart")                             \
     X(HISTORY_FORGOTTEN, "what had ended long ago was deleted")                                    \
-    X(JOB_FORGOTTEN, "its job was deleted with it")
+    X(JOB_FORGOTTEN, "its job was deleted with it")                                                \
+    X(SLA_STOPPED, "a run was ended for its SLA")                                                  \
+    X(SLA_AFTER_RESTART, "a limit was told by another server than the one that began")             \
+    X(SLA_AFTER_MOVE, "a limit was told under another lease than the first")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };

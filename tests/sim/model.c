@@ -243,6 +243,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         failures_step(w, x, event, to, view);
     if (event == EV_RETRY && !edited)
         failures_wait(w, x, to, view);
+    slas_step(w, x, event, next, view);
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
     x->ended_by = event;
@@ -255,6 +256,8 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
     struct trail_step step;
     while (trail_next(&steps, &step)) {
         enum exec_event event;
+        if (slas_note(w, x, &step, view))
+            continue;
         PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
                 STR_ARG(step.event));
         PROMISE(w, step.at_ms == view->now.wall_ms, "%s took a step now, and says another time",
@@ -522,6 +525,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
         keep_exec(w, &delta->execs[i], view);
     for (size_t i = 0; i < delta->attempt_count; i++)
         keep_attempt(w, &delta->attempts[i], view);
+    slas_keep(w, delta);
     for (size_t i = 0; i < delta->breaker_count; i++)
         breakers_keep(w, &delta->breakers[i], view);
     for (size_t i = 0; i < delta->worker_count; i++)

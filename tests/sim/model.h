@@ -78,8 +78,22 @@ struct model_attempt {
     uint64_t ended_turn;
 };
 
+/* How an execution stands to its SLA. */
+struct model_sla {
+    int64_t since_ms; /* wall clock; 0: its clock does not run */
+    int64_t extra_ms;
+    bool warned; /* of this attempt */
+    bool violated;
+    bool must_stop;                  /* for that */
+    uint32_t noted[SLA_EVENT_KINDS]; /* what should have been kept, … */
+    uint32_t kept[SLA_EVENT_KINDS];  /* … and what was */
+    uint64_t loads;                  /* when the attempt began: servers that had started, … */
+    uint64_t token;                  /* … and its first lease */
+};
+
 struct model_exec {
     struct exec_rec rec;
+    struct model_sla sla;
     struct model_job *job;
     unsigned number; /* 1: the job's first, and the only one that waits for other jobs */
     uint64_t born_turn;
@@ -270,6 +284,21 @@ void letters_keep(struct world *w, const struct delta *delta, const struct turn_
 void letters_forget(struct world *w, uint64_t exec_id, const struct turn_view *view);
 /* An operation is under way. */
 bool letters_operate(const struct model *m);
+
+/* ---- runs that take longer than they should: model_slas.c */
+
+struct trail_step;
+/* It took longer than it may, and that ends it. */
+bool model_must_stop(const struct model_exec *x);
+/* A line of its trail; false when it is not about its SLA. */
+bool slas_note(struct world *w, struct model_exec *x, const struct trail_step *step,
+               const struct turn_view *view);
+/* It is about to take this step. */
+void slas_step(struct world *w, struct model_exec *x, enum exec_event event, enum exec_state next,
+               const struct turn_view *view);
+void slas_keep(struct world *w, const struct delta *delta);
+/* No timer is due: everything was told. */
+void slas_check(struct world *w, int64_t now_ms);
 
 /* ---- failures: model_failures.c */
 

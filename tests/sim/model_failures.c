@@ -62,10 +62,11 @@ void failures_step(struct world *w, struct model_exec *x, enum exec_event event,
 {
     bool by_server = reported(x, x->rec.token, view) == NULL;
     bool goes_on = event == EV_RETRY && to->state != EXEC_RETRYING; /* in the same turn */
-    if (event == EV_EXHAUST || (event == EV_EXPIRE && !by_server))
+    bool by_sla = model_must_stop(x) && str_starts(to->error, STR("SLA max of "));
+    if (event == EV_EXHAUST || (event == EV_EXPIRE && !by_server && !by_sla))
         PROMISE(w, str_eq(to->error, STR(SIM_ERROR)), "%s failed, and nobody knows why",
                 exec_label(w, to->id));
-    if ((event == EV_EXPIRE || event == EV_RETRY) && by_server) {
+    if ((event == EV_EXPIRE || event == EV_RETRY) && by_server && !model_must_stop(x)) {
         saw(SAW_SERVER_TIMEOUT);
         PROMISE(
             w,

@@ -342,7 +342,8 @@ static void check_verdict(struct world *w, const struct command *cmd,
             "a result of %s was accepted from a worker that never had it",
             exec_label(w, verdict->exec_id));
     bool found_out = (attempt->outcome == OUTCOME_PERMANENT && outcome == OUTCOME_FAILED) ||
-                     (attempt->outcome == OUTCOME_TIMEOUT && outcome == OUTCOME_STOPPED);
+                     (attempt->outcome == OUTCOME_TIMEOUT &&
+                      (outcome == OUTCOME_STOPPED || outcome == OUTCOME_RETURNED));
     PROMISE(w, attempt->outcome == outcome || attempt->outcome == OUTCOME_STOPPED || found_out,
             "%s reported %.*s and was told that it is in, but that was not kept",
             exec_label(w, x->rec.id), STR_ARG(outcome_name(outcome)));
@@ -382,9 +383,23 @@ static void check_stop(struct world *w, const struct command *cmd, const struct 
     saw(SAW_STOP_TOLD);
     PROMISE(w,
             x == NULL || x->rec.state != EXEC_RUNNING || x->rec.token != stop->token ||
-                x->rec.worker_id != cmd->poll.worker_id || model_timed_out(w, x),
+                x->rec.worker_id != cmd->poll.worker_id || model_timed_out(w, x) ||
+                model_must_stop(x),
             "a worker was told to stop %s, which it has every right to run",
             exec_label(w, stop->exec_id));
+}
+
+/* Somebody was told that a run has more time. */
+static void check_extended(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
+    if (cmd->reply.rc != RC_OK)
+        return;
+    PROMISE(w,
+            x != NULL && x->rec.job_id == cmd->target.id &&
+                x->rec.sla_extra_ms >= cmd->reply.sla.extended_ms,
+            "somebody was told that %s has more time, and that was not kept",
+            job_label(w, cmd->target.id));
 }
 
 static void check_poll(struct world *w, const struct command *cmd)
@@ -539,6 +554,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_RESUME_JOB: check_paused(w, cmd, JOB_ACTIVE); break;
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;
     case CMD_EDIT_JOB: check_edited(w, cmd); break;
+    case CMD_EXTEND_SLA: check_extended(w, cmd); break;
     case CMD_QUEUE: check_queue(w, cmd); break;
     case CMD_TEAM: check_team(w, cmd); break;
     case CMD_REGISTER: check_registered(w, cmd); break;

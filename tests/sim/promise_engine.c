@@ -25,9 +25,11 @@ static bool is_same(const struct exec *x, const struct exec_rec *rec)
            x->v.due_ms == rec->due_ms && x->v.ready_ms == rec->ready_ms &&
            x->v.started_ms == rec->started_ms && x->v.attempts == rec->attempts &&
            x->v.lost == rec->lost && x->v.returned == rec->returned &&
-           x->v.lease.token == rec->token && x->v.lease.worker_id == rec->worker_id &&
-           x->retry_of == rec->retry_of && x->created_ms == rec->created_ms &&
-           x->origin == rec->origin && x->v.nominal_ms == rec->nominal_ms && x->v.late == rec->late;
+           x->v.sla_since_ms == rec->sla_since_ms && x->v.sla_extra_ms == rec->sla_extra_ms &&
+           x->v.sla_marks == rec->sla_marks && x->v.lease.token == rec->token &&
+           x->v.lease.worker_id == rec->worker_id && x->retry_of == rec->retry_of &&
+           x->created_ms == rec->created_ms && x->origin == rec->origin &&
+           x->v.nominal_ms == rec->nominal_ms && x->v.late == rec->late;
 }
 
 static void check_place(struct world *w, const struct engine *e, const struct exec *x,
@@ -36,7 +38,7 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
     bool paused = x->job->v.state == JOB_PAUSED;
     int64_t deadline_ms = model_deadline_ms(w, kept);
     bool waits = exec_is_waiting(x->v.state) && !paused;
-    PROMISE(w, heap_holds(&x->due) == (waits || deadline_ms != 0),
+    PROMISE(w, exec_is_leased(x->v.state) || heap_holds(&x->due) == (waits || deadline_ms != 0),
             "%s waits for a moment without a timer, or the other way round", exec_label(w, x->id));
     if (deadline_ms != 0)
         PROMISE(w, e->deadlines.items[x->due.place - 1].key == (uint64_t)deadline_ms,
@@ -219,12 +221,14 @@ void promise_near(struct world *w, const struct sim_server *s)
 {
     const struct engine *e = s->turn.engine;
     int64_t far_ms = world_now(w).wall_ms + 2 * w->scene.engine.horizon_ms;
-    for (uint32_t i = 0; i < e->dues.len; i++)
+    for (uint32_t i = 0; i < e->dues.len; i++) {
+        enum exec_state state = CONTAINER_OF(e->dues.items[i].node, struct exec, due)->v.state;
         PROMISE(w,
-                (int64_t)e->dues.items[i].key <= far_ms ||
-                    CONTAINER_OF(e->dues.items[i].node, struct exec, due)->v.state == EXEC_RETRYING,
+                (int64_t)e->dues.items[i].key <= far_ms || state == EXEC_RETRYING ||
+                    state == EXEC_RUNNING, /* it is for its SLA */
                 "%s is due %" PRIu64 " ms ahead, and in memory",
                 exec_label(w, e->dues.items[i].tie), e->dues.items[i].key - (uint64_t)far_ms);
+    }
 }
 
 void promise_parked(struct world *w, const struct sim_server *s)

@@ -21,10 +21,11 @@ static bool same_exec(const struct exec_rec *a, const struct exec_rec *b)
            a->slot_ms == b->slot_ms && a->created_ms == b->created_ms && a->due_ms == b->due_ms &&
            a->ready_ms == b->ready_ms && a->started_ms == b->started_ms &&
            a->finished_ms == b->finished_ms && a->attempts == b->attempts && a->lost == b->lost &&
-           a->returned == b->returned && a->token == b->token && a->worker_id == b->worker_id &&
-           a->origin == b->origin && a->nominal_ms == b->nominal_ms &&
-           a->slot_count == b->slot_count && a->slot_last_ms == b->slot_last_ms &&
-           str_eq(a->error, b->error);
+           a->returned == b->returned && a->sla_since_ms == b->sla_since_ms &&
+           a->sla_extra_ms == b->sla_extra_ms && a->sla_marks == b->sla_marks &&
+           a->token == b->token && a->worker_id == b->worker_id && a->origin == b->origin &&
+           a->nominal_ms == b->nominal_ms && a->slot_count == b->slot_count &&
+           a->slot_last_ms == b->slot_last_ms && str_eq(a->error, b->error);
 }
 
 /* ---- the same filters, said again in the plainest way */

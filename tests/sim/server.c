@@ -162,6 +162,8 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         promise_answers(w, s, &news->done);
         promise_engine(w, s);
         promise_near(w, s);
+        if (engine_wait_ms(s->turn.engine, view->now) > 0)
+            slas_check(w, view->now.wall_ms);
     }
     for (struct list_node *node; (node = list_pop_front(&news->done)) != NULL;) {
         struct call *call = call_of(node);

@@ -56,6 +56,7 @@ static void draw_scene(struct world *w)
     s->fail_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->waiting_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 400);
     s->timeout_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
+    s->sla_permille = pick(w, 3) > 0 ? 0 : (uint32_t)pick(w, 700);
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);

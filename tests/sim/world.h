@@ -27,6 +27,7 @@ struct scene {
     int64_t run_max_ms;
     uint32_t fail_permille;    /* attempts that fail */
     uint32_t timeout_permille; /* jobs that have one */
+    uint32_t sla_permille;     /* the same */
     uint32_t named_permille;
     uint32_t waiting_permille;  /* jobs that wait for others */
     uint32_t limit_permille;    /* jobs that have one */
