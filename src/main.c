@@ -26,6 +26,7 @@ static const struct command commands[] = {
     {"cancel", cancel_command, "cancel a job or an execution"},
     {"pause", pause_command, "keep a job from running"},
     {"resume", resume_command, "let a paused job run again"},
+    {"extend-sla", extend_sla_command, "give what runs of a job more time"},
     {"trigger", trigger_command, "run a job now, whatever its schedule says"},
     {"retry", retry_command, "run a finished execution once more"},
     {"cron", cron_command, "explain a cron expression"},

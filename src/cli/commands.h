@@ -20,6 +20,7 @@ int logs_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);
 int pause_command(int argc, char **argv);
 int resume_command(int argc, char **argv);
+int extend_sla_command(int argc, char **argv);
 int trigger_command(int argc, char **argv);
 int retry_command(int argc, char **argv);
 int cron_command(int argc, char **argv);

@@ -38,6 +38,7 @@ static const struct view_field job_lines[] = {
     LINE("late after", VIEW_TEXT, "start_within"),
     LINE("expires in", VIEW_TEXT, "expires_in"),
     LINE("retries", VIEW_TEXT, "retry.max_retries"),
+    LINE("sla", VIEW_PAIRS, "sla"),
     LINE("owner", VIEW_TEXT, "owner"),
     LINE("created", VIEW_WHEN, "created_at"),
     LINE("version", VIEW_TEXT, "version"),
@@ -67,6 +68,8 @@ static const struct view_field execution_lines[] = {
     LINE("attempts", VIEW_TEXT, "attempt_count"),
     LINE("lost", VIEW_COUNT, "lost_count"),
     LINE("returned", VIEW_COUNT, "returned_count"),
+    LINE("sla broken", VIEW_TEXT, "sla.broken"),
+    LINE("sla extended", VIEW_DURATION, "sla.extended_ms"),
     LINE("error", VIEW_WHY, ""),
     LINE("result", VIEW_JSON, "result"),
 };
@@ -92,6 +95,17 @@ static const struct view_field attempt_columns[] = {
     {{.title = "MEMORY", .right = true, .optional = true}, VIEW_BYTES, "peak_memory_bytes"},
     {{.title = "OUTPUT", .right = true, .optional = true}, VIEW_BYTES, "output_bytes"},
     {{.title = "ERROR", .flexible = true, .optional = true}, VIEW_TEXT, "error"},
+};
+
+static const struct view_field sla_columns[] = {
+    {{.title = "AT"}, VIEW_WHEN, "at"},
+    {{.title = "SLA"}, VIEW_TEXT, "kind"},
+    {{.title = "EXPECTED", .right = true}, VIEW_DURATION, "expected_ms"},
+    {{.title = "MAX", .right = true}, VIEW_DURATION, "max_ms"},
+    {{.title = "ACTUAL", .right = true}, VIEW_DURATION, "actual_ms"},
+    {{.title = "OVER %", .right = true}, VIEW_COUNT, "overrun_percent"},
+    {{.title = "ACTION"}, VIEW_TEXT, "action"},
+    {{.title = "APPROVER", .flexible = true, .optional = true}, VIEW_TEXT, "approver"},
 };
 
 static const struct view_field dependency_columns[] = {
@@ -177,6 +191,8 @@ static enum rc show_execution(struct cli *cli, const struct json *execution)
     print_section(cli, "attempts", json_get(execution, STR("attempts")), attempt_columns,
                   COUNT_OF(attempt_columns));
     print_tail(cli, json_get(execution, STR("attempts")));
+    print_section(cli, "SLA", json_get(execution, STR("sla_events")), sla_columns,
+                  COUNT_OF(sla_columns));
     print_transitions(cli, execution);
     return RC_OK;
 }

@@ -20,6 +20,9 @@ struct submit_args {
     const char *stagger;
     int64_t retries;
     const char *timeout;
+    const char *sla_expected;
+    const char *sla_max;
+    const char *sla_policy;
     const char *concurrency; /* KEY=N */
     const char *rate;        /* KEY=N/DURATION */
     struct opt_list env;

@@ -89,6 +89,19 @@ static void put_slots(struct json_writer *w, const struct submit_args *args)
     json_close(w);
 }
 
+/* Which of them belong together is the server's to know. */
+static void put_sla(struct json_writer *w, const struct submit_args *args)
+{
+    if (args->sla_expected == NULL && args->sla_max == NULL && args->sla_policy == NULL)
+        return;
+    json_key(w, "sla");
+    json_open(w);
+    put_text(w, "expected", args->sla_expected);
+    put_text(w, "max", args->sla_max);
+    put_text(w, "policy", args->sla_policy);
+    json_close(w);
+}
+
 /* K=V options as an object; the same K twice would make a document that no server reads. */
 static enum rc put_pairs(struct json_writer *w, const char *key, const char *option,
                          const struct opt_list *pairs, struct err *err)
@@ -193,6 +206,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_text(&w, "queue", args->queue);
     put_text(&w, "team", args->team);
     put_text(&w, "timeout", args->timeout);
+    put_sla(&w, args);
     TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
     TRY(put_limit(&w, "rate", args->rate, true, err));
     json_key(&w, "retry");

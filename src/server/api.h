@@ -14,6 +14,8 @@ request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint;                                          /* api_checkpoints.c */
 request_step api_alerts, api_jobs, api_executions, api_job_executions; /* api_lists.c */
+request_step api_job_sla_events;                                       /* api_lists.c */
+request_step api_job_extend_sla, api_job_sla_compliance;               /* api_sla.c */
 request_step api_job_explain, api_execution_explain;                   /* api_explain.c */
 request_step api_schedule_preview;                                     /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,

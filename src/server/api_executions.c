@@ -2,19 +2,27 @@
 #include "wire/fields.h"
 #include "wire/record_json.h"
 
-enum { ANSWER_BYTES_MAX = 1024 };
+enum {
+    ANSWER_BYTES_MAX = 1024,
+    SLA_EVENTS_SHOWN_MAX = 100, /* the newest; all of them are in the list of their job */
+};
 
 static void look_execution(struct request *r, struct reader *reader)
 {
     struct exec_rec exec;
     struct attempt_rec *attempts;
     size_t count;
+    struct sla_page page;
     r->rc =
         reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = reader->ops->sla_events(reader, exec.job_id, exec.id,
+                                        &(struct page){.limit = SLA_EVENTS_SHOWN_MAX}, r->arena,
+                                        &page, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
-    exec_print(&w, &exec, attempts, count);
+    exec_print(&w, &exec, attempts, count, page.events, page.count);
 }
 
 void api_execution(struct request *r)

@@ -205,18 +205,22 @@ static void look_letter(struct request *r, struct reader *reader)
     struct letter_rec letter;
     struct exec_rec exec;
     struct attempt_rec *attempts;
+    struct sla_page told;
     size_t count;
     uint64_t id = r->cmd.target.id;
     r->rc = reader->ops->letter(reader, id, r->arena, &letter, &r->err);
     if (r->rc == RC_OK)
         r->rc = reader->ops->exec(reader, id, r->arena, &exec, &attempts, &count, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = reader->ops->sla_events(reader, exec.job_id, id, &(struct page){.limit = 100},
+                                        r->arena, &told, &r->err);
     if (r->rc != RC_OK)
         return;
     struct json_writer w = JSON_WRITER(&r->body);
     json_open(&w);
     letter_print_fields(&w, &letter);
     json_key(&w, "execution");
-    exec_print(&w, &exec, attempts, count);
+    exec_print(&w, &exec, attempts, count, told.events, told.count);
     json_close(&w);
 }
 

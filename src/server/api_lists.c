@@ -3,6 +3,7 @@
 #include "server/api.h"
 #include "server/job_view.h"
 #include "wire/alert_json.h"
+#include "wire/sla_json.h"
 
 #include <string.h>
 
@@ -207,6 +208,20 @@ static void look_alerts(struct request *r, struct reader *reader)
     end_list(r, &w, page.next);
 }
 
+static void look_sla_events(struct request *r, struct reader *reader)
+{
+    struct sla_page page;
+    struct json_writer w;
+    r->rc =
+        reader->ops->sla_events(reader, r->filter.job_id, 0, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        sla_event_print(&w, &page.events[i]);
+    end_list(r, &w, page.next);
+}
+
 /* ---- the calls */
 
 static const char *const job_params[] = {"limit",         "cursor",         "status", "queue",
@@ -225,6 +240,9 @@ static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, loo
 
 static const char *const alert_params[] = {"limit", "cursor", NULL};
 static struct list_kind alert_list = {.key = "alerts", .params = alert_params, .look = look_alerts};
+
+static struct list_kind sla_list = {
+    .key = "sla_events", .params = alert_params, .look = look_sla_events};
 
 static void list_things(struct request *r, struct list_kind *kind)
 {
@@ -252,6 +270,15 @@ void api_jobs(struct request *r)
 void api_alerts(struct request *r)
 {
     list_things(r, &alert_list);
+}
+
+void api_job_sla_events(struct request *r)
+{
+    uint64_t job_id;
+    if (!request_path_id(r, ID_JOB, &job_id))
+        return;
+    only_of(&r->filter, job_id);
+    list_things(r, &sla_list);
 }
 
 void api_executions(struct request *r)

@@ -7,8 +7,6 @@
 #include "wire/record_json.h"
 #include "wire/report_json.h"
 
-#include <string.h>
-
 enum {
     REPORT_BYTES_MAX = 1 << 20,
     RECENT_MAX = 10,
@@ -28,20 +26,6 @@ struct report {
 
 /* ---- the range */
 
-/* A time, or a date as its first moment in UTC. */
-static void read_moment(struct request *r, const char *name, int64_t *ret_ms,
-                        struct field_errors *errors)
-{
-    struct str text;
-    struct err err;
-    if (!http_request_param(r->http, str_c(name), &text))
-        return;
-    if (text.len == strlen("2026-11-16"))
-        text = arena_printf(r->arena, "%.*sT00:00:00Z", STR_ARG(text));
-    if (when_parse(text, ret_ms, &err) != RC_OK)
-        field_error(errors, r->arena, str_c(name), "%s", err.text);
-}
-
 static int64_t hour_of(int64_t at_ms)
 {
     return at_ms / TALLY_HOUR_MS;
@@ -50,9 +34,9 @@ static int64_t hour_of(int64_t at_ms)
 static void read_range(struct request *r, struct report_range *range, struct field_errors *errors)
 {
     range->until_ms = clock_wall_ms();
-    read_moment(r, "end_date", &range->until_ms, errors);
+    request_moment(r, "end_date", &range->until_ms, errors);
     range->from_ms = range->until_ms - INT64_C(86400000) * DAYS_DEFAULT;
-    read_moment(r, "start_date", &range->from_ms, errors);
+    request_moment(r, "start_date", &range->from_ms, errors);
     if (range->from_ms < 0)
         range->from_ms = 0;
     if (range->from_ms >= range->until_ms)

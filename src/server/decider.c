@@ -324,6 +324,7 @@ static struct engine_options engine_options(const struct server_options *options
         .job_failed = options->alert_job_failed,
         .worker_lost = options->alert_worker_lost,
         .breaker_open = options->alert_breaker_open,
+        .sla = options->alert_sla,
         .deliver = options->alert_webhooks[0] != '\0',
         .quiet_ms = (int64_t)options->alert_quiet_ms,
         .queue_age_ms = (int64_t)options->alert_queue_age_ms,

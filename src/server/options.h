@@ -54,6 +54,7 @@ struct server_options {
     bool alert_job_failed;
     bool alert_worker_lost;
     bool alert_breaker_open;
+    bool alert_sla;
     uint64_t alert_quiet_ms;
     uint64_t alert_queue_age_ms;
     uint64_t alert_depth_warning;

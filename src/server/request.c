@@ -1,10 +1,12 @@
 #include "server/request.h"
+#include "base/when.h"
 #include "server/decider.h"
 #include "server/net.h"
 #include "server/queries.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PROBLEM_TYPE "application/problem+json"
 #define PATCH_TYPE "application/merge-patch+json"
@@ -334,4 +336,17 @@ void request_page(struct request *r, struct field_errors *errors)
             field_error(errors, r->arena, STR("count"), "must be true or false");
     }
     r->page.limit = limit;
+}
+
+void request_moment(struct request *r, const char *name, int64_t *ret_ms,
+                    struct field_errors *errors)
+{
+    struct str text;
+    struct err err;
+    if (!http_request_param(r->http, str_c(name), &text))
+        return;
+    if (text.len == strlen("2026-11-16"))
+        text = arena_printf(r->arena, "%.*sT00:00:00Z", STR_ARG(text));
+    if (when_parse(text, ret_ms, &err) != RC_OK)
+        field_error(errors, r->arena, str_c(name), "%s", err.text);
 }

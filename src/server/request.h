@@ -117,3 +117,6 @@ bool request_no_params(struct request *r);
 /* The parameters `limit` and `count` of a list, into r->page and r->want_total. Problems are added
  * to errors; the cursor is the list's own business. */
 void request_page(struct request *r, struct field_errors *errors);
+/* A parameter that is a time, or a date as its first moment in UTC; left alone when it is absent. */
+void request_moment(struct request *r, const char *name, int64_t *ret_ms,
+                    struct field_errors *errors);

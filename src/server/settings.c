@@ -76,6 +76,7 @@ static const struct setting settings_table[] = {
     SWITCH_ON(alert_job_failed, "alert when an execution failed for good"),
     SWITCH_ON(alert_worker_lost, "alert when a worker vanished with work"),
     SWITCH_ON(alert_breaker_open, "alert when a target is left alone"),
+    SWITCH_ON(alert_sla, "alert when a run takes longer than its SLA says"),
     TIME(alert_quiet_ms, "10m", SECOND, 30 * DAY, "the same thing is told once within this"),
     TIME(alert_queue_age_ms, "15m", 0, 365 * DAY, "alert when something waits for this long; 0: never"),
     NUMBER(alert_depth_warning, "100000", 0, 1000000000, "warn when more wait in a queue; 0: never"),

@@ -5,6 +5,7 @@
 #include "wire/breaker_json.h"
 #include "wire/depends_json.h"
 #include "wire/queue_json.h"
+#include "wire/sla_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,7 +83,9 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     json_put_id(w, "execution_id", ID_EXEC, exec->id);
     json_put_id(w, "job_id", ID_JOB, exec->job_id);
     json_put_str(w, "status", exec_state_name(exec->state));
-    json_put_bool(w, "stopping", exec->state == EXEC_STOPPING);
+    json_put_bool(w, "stopping",
+                  exec->state == EXEC_STOPPING ||
+                      (exec->state == EXEC_RUNNING && (exec->sla_marks & SLA_STOP) != 0));
     json_put_str(w, "queue", exec->queue);
     json_put_int(w, "priority", exec->priority);
     put_slot(w, exec);
@@ -97,6 +100,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     json_put_int(w, "returned_count", exec->returned);
     json_put_when(w, "next_attempt_at", exec->state == EXEC_RETRYING ? exec->due_ms : 0);
     json_put_bool(w, "start_late", exec->late);
+    sla_exec_put(w, exec);
     put_id(w, "worker_id", ID_WORKER, exec->worker_id);
     json_put_int(w, "token", (int64_t)exec->token);
     json_put_text(w, "error", exec->error);
@@ -153,7 +157,8 @@ void exec_print_short(struct json_writer *w, const struct exec_rec *exec)
 }
 
 void exec_print(struct json_writer *w, const struct exec_rec *exec,
-                const struct attempt_rec *attempts, size_t attempt_count)
+                const struct attempt_rec *attempts, size_t attempt_count,
+                const struct sla_event_rec *events, size_t event_count)
 {
     json_open(w);
     put_exec(w, exec);
@@ -165,6 +170,11 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec,
     json_open_array(w);
     for (size_t i = 0; i < attempt_count; i++)
         print_attempt(w, &attempts[i]);
+    json_close_array(w);
+    json_key(w, "sla_events");
+    json_open_array(w);
+    for (size_t i = event_count; i-- > 0;)
+        sla_event_print(w, &events[i]);
     json_close_array(w);
     put_transitions(w, exec->trail);
     json_close(w);
@@ -405,6 +415,8 @@ struct str event_kind(const struct event *event)
 {
     if (event->breaker.len > 0)
         return STR("breaker");
+    if (event->sla != 0)
+        return STR("sla");
     return event->queue_event == QUEUE_EVENT_NONE ? STR("execution") : STR("queue");
 }
 
@@ -412,6 +424,10 @@ void event_print(struct json_writer *w, const struct event *event)
 {
     if (event->breaker.len > 0) {
         breaker_event_print(w, event);
+        return;
+    }
+    if (event->sla != 0) {
+        sla_stream_print(w, event);
         return;
     }
     if (event->queue_event != QUEUE_EVENT_NONE) {

@@ -37,9 +37,11 @@ void job_print(struct json_writer *w, const struct job_rec *job, const struct jo
 /* For lists: without payload, transitions and what only executions know. */
 void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
 
+/* What was told about its SLA comes newest first, and is printed oldest first. */
 void exec_print(struct json_writer *w, const struct exec_rec *exec,
-                const struct attempt_rec *attempts, size_t attempt_count);
-/* For lists: without attempts, result and transitions. */
+                const struct attempt_rec *attempts, size_t attempt_count,
+                const struct sla_event_rec *events, size_t event_count);
+/* For lists: without attempts, result, transitions and events. */
 void exec_print_short(struct json_writer *w, const struct exec_rec *exec);
 
 /* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */

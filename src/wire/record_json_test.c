@@ -294,7 +294,7 @@ static void an_execution_is_shown_with_its_attempts(void **state)
         .outcome = OUTCOME_SUCCEEDED,
         .usage = {0, 0, 12, 9437184, 120, 0, 3},
     };
-    exec_print(&w, &exec, &attempt, 1);
+    exec_print(&w, &exec, &attempt, 1, NULL, 0);
     assert_raw("execution_id", "\"exec_0000000000002\"");
     assert_raw("status", "\"completed\"");
     assert_raw("stopping", "false");
@@ -326,7 +326,7 @@ static void a_failure_is_shown_with_its_class_and_its_last_lines(void **state)
     struct exec_rec exec = an_exec(EXEC_RETRYING);
     exec.due_ms = 1000;
     exec.returned = 4;
-    exec_print(&w, &exec, &attempt, 1);
+    exec_print(&w, &exec, &attempt, 1, NULL, 0);
     assert_raw("next_attempt_at", "\"1970-01-01T00:00:01.000Z\"");
     assert_raw("returned_count", "4");
     const struct json *shown = &written("attempts")->items[0];
@@ -346,7 +346,7 @@ static void an_attempt_without_an_exit_code_has_null_there(void **state)
         .usage = {.exit_code = -1, .signal = 9},
         .error = STR("killed"),
     };
-    exec_print(&w, &exec, &attempt, 1);
+    exec_print(&w, &exec, &attempt, 1, NULL, 0);
     const struct json *shown = &written("attempts")->items[0];
     assert_int_equal(json_get(shown, STR("exit_code"))->kind, JSON_NULL);
     assert_int_equal(json_get(shown, STR("signal"))->integer, 9);

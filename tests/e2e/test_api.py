@@ -324,7 +324,6 @@ def test_features_that_are_not_there_are_refused_by_name():
     later = {
         "http": {"url": "https://example.org"}, "container": {"image": "x"}, "task": "t",
         "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
-        "sla": {"max": "1h"},
         "unique": {"key": "k"}, "at_most_once": False,
         "calendars": ["holidays"], "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
     for field, value in later.items():

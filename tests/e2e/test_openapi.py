@@ -5,7 +5,7 @@ import json
 import re
 import urllib.parse
 
-from belfry import ROOT, Server, main, tests_of
+from belfry import ROOT, Server, main, tests_of, wait_for
 from protocol import API, Stream, Worker, call, expect, frame, names, submit
 
 ROUTE = re.compile(r'\{HTTP_METHOD_(\w+),\s*ROLE_(\w+),\s*(API|PATH)\("([^"]+)"\),')
@@ -387,6 +387,7 @@ def test_answers_about_jobs_are_as_documented():
             "working_dir": "/tmp", "schedule": {"delay": "1h"}, "priority": 1, "queue": queue,
             "timeout": "5s", "retry": {"jitter": 0.25, "retry_on": ["killed"]}, "tags": {"k": "v"},
             "start_within": "1h", "expires_in": "2h",
+            "sla": {"expected": "1s", "max": "2s", "policy": "strict"},
             "team": queue, "concurrency": {"key": queue, "limit": 1},
             "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)
@@ -528,6 +529,31 @@ def test_answers_about_executions_and_workers_are_as_documented():
     checked(404, "POST", f"{API}/workers/{UNKNOWN_WORKER}/poll", {"seq": 1, "free": 0}, "worker")
 
 
+def test_answers_about_slas_are_as_documented():
+    queue = next(names)
+    job_id, run = submit(server, queue=queue, handler=queue, sla={"expected": "1ms", "max": "1h"})
+    worker = Worker(server, queues=[queue], handlers=[queue], commands=False)
+    stream = check_events("/events", "/events", 10)
+    next(stream)
+    lease, = worker.take()
+    path, more = f"{API}/jobs/{job_id}", {"by": "1m", "reason": "r", "approver": "a"}
+    wait_for(lambda: checked(200, "GET", f"{API}/executions/{run}")["sla_events"], "the warning")
+    for told in stream:
+        if "limit_ms" in told:
+            break
+    stream.close()
+    assert checked(200, "POST", path + "/extend-sla", {**more, "execution": run})["extended_ms"] == 60000
+    checked(400, "POST", path + "/extend-sla", {"surprise": 1})
+    checked(415, "POST", path + "/extend-sla", b"x", headers={"Content-Type": "text/plain"})
+    worker.finish(lease)
+    checked(409, "POST", path + "/extend-sla", more)
+    checked(404, "POST", f"{API}/jobs/{UNKNOWN_JOB}/extend-sla", more)
+    assert len(checked(200, "GET", path + "/sla-events")["sla_events"]) == 2
+    assert checked(200, "GET", path + "/sla-compliance")["met"] == 1
+    checked(400, "GET", path + "/sla-compliance?start_date=x")
+    checked(404, "GET", f"{API}/jobs/{UNKNOWN_JOB}/sla-compliance")
+
+
 def test_answers_about_schedules_are_as_documented():
     path = API + "/schedule/preview?cron=30+2+*+*+*&timezone=Europe/Berlin&from=2026-03-28T12:00:00Z"
     preview = checked(200, "GET", path)
@@ -626,6 +652,7 @@ def test_whatever_an_answer_may_have_was_seen():
     for test in (test_answers_about_jobs_are_as_documented,
                  test_answers_about_edits_are_as_documented,
                  test_answers_about_executions_and_workers_are_as_documented,
+                 test_answers_about_slas_are_as_documented,
                  test_answers_about_schedules_are_as_documented,
                  test_answers_about_queues_are_as_documented,
                  test_answers_about_teams_are_as_documented,

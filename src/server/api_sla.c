@@ -1,0 +1,143 @@
+/* api_sla.c - more time for what runs, and how often a job took longer than it may. */
+#include "loop/clock.h"
+#include "server/api.h"
+#include "wire/sla_json.h"
+
+enum {
+    ANSWER_BYTES_MAX = 1024,
+    PAGE_ROWS = 1000,
+    REPORT_ROWS_MAX = 20000, /* of each kind, that one report looks at */
+    REPORT_DAYS = 30,        /* when nobody says since when */
+};
+
+#define DAY_MS INT64_C(86400000)
+
+/* ---- more time */
+
+static void answer_extended(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    sla_extended_print(&w, &r->cmd);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_job_extend_sla(struct request *r)
+{
+    struct json doc;
+    struct sla_wish wish;
+    struct field_errors errors = {0};
+    if (!request_no_params(r) || !request_path_id(r, ID_JOB, &r->cmd.target.id) ||
+        !request_json(r, false, &doc))
+        return;
+    if (sla_wish_parse(&doc, r->arena, &wish, &errors) != RC_OK) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->cmd.target.by_ms = wish.by_ms;
+    r->cmd.target.reason = wish.reason;
+    r->cmd.target.approver = wish.approver;
+    r->cmd.target.exec_id = wish.exec_id;
+    request_to_turn(r, CMD_EXTEND_SLA, answer_extended);
+}
+
+/* ---- the report */
+
+static bool counts(const struct exec_rec *exec, const struct sla_report *report)
+{
+    return exec->sla_since_ms > 0 && exec_is_final(exec->state) && exec->state != EXEC_CANCELLED &&
+           exec->state != EXEC_SKIPPED && exec->finished_ms >= report->start_ms &&
+           exec->finished_ms < report->end_ms;
+}
+
+static void add_exec(struct sla_report *report, const struct exec_rec *exec)
+{
+    if (!counts(exec, report))
+        return;
+    report->total++;
+    report->violated += (exec->sla_marks & SLA_BROKEN) != 0;
+    if (exec->finished_ms > exec->sla_since_ms)
+        report->duration_ms += exec->finished_ms - exec->sla_since_ms;
+}
+
+/* Newest first, by when they were made: what was made after the end cannot have ended before. */
+static enum rc add_execs(struct request *r, struct reader *reader, struct sla_report *report)
+{
+    struct filter filter = {.job_id = r->cmd.target.id, .created_before_ms = report->end_ms};
+    struct page page = {.limit = PAGE_ROWS};
+    struct exec_page found;
+    for (size_t rows = 0; rows < REPORT_ROWS_MAX; rows += PAGE_ROWS) {
+        TRY(reader->ops->execs(reader, &filter, &page, r->arena, &found, &r->err));
+        for (size_t i = 0; i < found.count; i++)
+            add_exec(report, &found.execs[i]);
+        page.before = found.next;
+        if (found.next == 0)
+            return RC_OK;
+    }
+    report->cut = true;
+    return RC_OK;
+}
+
+static enum rc add_overruns(struct request *r, struct reader *reader, struct sla_report *report)
+{
+    struct page page = {.limit = PAGE_ROWS};
+    struct sla_page found;
+    for (size_t rows = 0; rows < REPORT_ROWS_MAX; rows += PAGE_ROWS) {
+        TRY(reader->ops->sla_events(reader, r->cmd.target.id, 0, &page, r->arena, &found, &r->err));
+        for (size_t i = 0; i < found.count; i++) {
+            const struct sla_event_rec *event = &found.events[i];
+            if (event->kind != SLA_EVENT_END || event->at_ms < report->start_ms ||
+                event->at_ms >= report->end_ms)
+                continue;
+            report->overruns++;
+            report->overrun_ms += sla_event_overrun_ms(event);
+        }
+        page.before = found.next;
+        if (found.next == 0)
+            return RC_OK;
+    }
+    report->cut = true;
+    return RC_OK;
+}
+
+static void look_compliance(struct request *r, struct reader *reader)
+{
+    struct sla_report *report = r->own;
+    struct job_rec job;
+    r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = add_execs(r, reader, report);
+    if (r->rc == RC_OK)
+        r->rc = add_overruns(r, reader, report);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    sla_report_print(&w, job.id, report);
+}
+
+void api_job_sla_compliance(struct request *r)
+{
+    static const char *const known[] = {"start_date", "end_date", NULL};
+    struct sla_report *report = ARENA_NEW(r->arena, struct sla_report);
+    struct field_errors errors = {0};
+    if (!request_params_known(r, known) || !request_path_id(r, ID_JOB, &r->cmd.target.id))
+        return;
+    report->end_ms = clock_wall_ms() + 1; /* with what ended just now */
+    request_moment(r, "end_date", &report->end_ms, &errors);
+    report->start_ms = report->end_ms - REPORT_DAYS * DAY_MS;
+    if (report->start_ms < 0)
+        report->start_ms = 0;
+    request_moment(r, "start_date", &report->start_ms, &errors);
+    if (errors.count == 0 && report->start_ms >= report->end_ms)
+        field_error(&errors, r->arena, STR("start_date"), "must be before end_date");
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->own = report;
+    request_to_query(r, look_compliance);
+}
