@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "loop/clock.h"
 #include "worker/spawn_cradle.h"
 #include "worker/stray.h"
 #include "worker/tmpdir.h"
@@ -40,9 +41,10 @@ struct nest {
     pid_t pid; /* our own */
     int sock;
     int signals;
-    int timer;
-    struct map by_id;  /* commands that run; owned */
-    struct map by_pid; /* the same */
+    int timer;           /* by the boot clock, which goes on while a machine sleeps */
+    int64_t deadline_ms; /* boot clock: by then the worker was to be heard of */
+    struct map by_id;    /* commands that run; owned */
+    struct map by_pid;   /* the same */
     struct cradles cradles;
     struct buf outbox; /* whole events that the socket had no room for */
     unsigned looks;    /* for strays, that are still to be taken */
@@ -203,7 +205,20 @@ static void set_timer(struct nest *n, int64_t deadline_ms)
 {
     struct itimerspec when = {
         .it_value = {.tv_sec = deadline_ms / 1000, .tv_nsec = deadline_ms % 1000 * 1000000}};
+    n->deadline_ms = deadline_ms;
     timerfd_settime(n->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* A timer that rings too early must not cost a run: some tools that play with time make it so. */
+static void end_of_time(struct nest *n)
+{
+    int64_t left_ms = n->deadline_ms - clock_boot_ms();
+    struct itimerspec when = {
+        .it_value = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000}};
+    if (left_ms > 0)
+        timerfd_settime(n->timer, 0, &when, NULL);
+    else
+        signal_all(n, SIGKILL);
 }
 
 static void handle(struct nest *n, const struct spawn_request *request, const int fds[SPAWN_FDS])
@@ -258,7 +273,7 @@ static void run(struct nest *n)
         if (ready == 0)
             look_for_strays(n, n->looks - 1);
         if (fds[2].revents != 0 && read(n->timer, &expirations, sizeof(expirations)) > 0)
-            signal_all(n, SIGKILL);
+            end_of_time(n);
         if (fds[1].revents != 0) {
             forget_signals(n);
             reap(n);
