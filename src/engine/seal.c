@@ -141,7 +141,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
     };
 }
 
-/* What the job's row would say anew is what the execution's says: that it ended, when, and how. */
+/* What the job's row would say anew is what the execution's says: that it ended, when, and how. But
+ * while a run of the job is still stopping, a start goes by the job's own row. */
 static bool ends_job(const struct touched *exec, const struct touched *job)
 {
     const struct job_values *before = &job->before.job;
@@ -149,7 +150,7 @@ static bool ends_job(const struct touched *exec, const struct touched *job)
     return job->durable && job->stored && after->last_exec == exec->exec->id &&
            before->last_exec == after->last_exec && before->def == after->def &&
            before->state == JOB_ACTIVE && after->state != JOB_ACTIVE &&
-           after->finished_ms == exec->exec->v.finished_ms;
+           after->finished_ms == exec->exec->v.finished_ms && !job_has_unfinished(job->job);
 }
 
 /* Points from an execution that is over to what is over with it. */

@@ -131,6 +131,21 @@ static void a_schedule_goes_on_after_a_restart(void **state)
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 1); /* by overlap */
 }
 
+static void a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    ask_job(&w, CMD_TRIGGER_JOB, job->job_id);
+    fake_start(&w, &f);
+    ask_job(&w, CMD_CANCEL_JOB, job->job_id); /* the slot ahead ends, the run has to stop first */
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_STOPPING), 1);
+    for (size_t i = 0; i < w.delta.exec_count; i++)
+        assert_null(w.delta.execs[i].ends_job);
+}
+
 /* ---- after downtime */
 
 /* The server is away for an hour and ten seconds. */
@@ -479,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_slot_fires_and_the_next_is_put_ahead_in_the_same_commit),
         cmocka_unit_test(a_job_with_a_schedule_stays_active_when_a_run_ends),
         cmocka_unit_test(a_slot_beyond_the_horizon_waits_in_the_store),
+        cmocka_unit_test(a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself),
         cmocka_unit_test(a_schedule_goes_on_after_a_restart),
         cmocka_unit_test(after_downtime_the_latest_slot_runs_and_the_others_are_one_record),
         cmocka_unit_test(after_downtime_all_run_up_to_a_limit),

@@ -225,7 +225,8 @@ struct exec_change {
     struct exec_rec exec;
     struct str step;
     /* An update of its job that changes nothing but state, finished_ms (to the execution's) and the
-     * trail; the execution is the job's last_exec, before and after. */
+     * trail; the execution is the job's last_exec, before and after, and nothing else of it is
+     * unfinished. */
     const struct job_change *ends_job;
     const struct attempt_rec
         *ends_attempt; /* with the execution's token, told for the first time */
