@@ -50,13 +50,6 @@ static int exec_by_due(const void *a, const void *b)
     return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
 }
 
-static int exec_by_job(const void *a, const void *b)
-{
-    uint64_t left = (*(const struct exec_rec *const *)a)->job_id;
-    uint64_t right = (*(const struct exec_rec *const *)b)->job_id;
-    return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
-}
-
 static void take_claim(struct mem_store *m, struct question *q)
 {
     struct strmap *claims = &m->claims[q->claim.kind];
@@ -341,11 +334,14 @@ static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct lo
             (exec->state == EXEC_RETRYING && exec->origin != ORIGIN_ONCE))
             found[count++] = exec;
     }
-    qsort(found, count, sizeof(struct exec_rec *), exec_by_job);
+    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
+    CLEANUP(map_free) struct map told = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct job_rec *job = map_get(&m->jobs, found[i]->job_id);
-        bool is_first = i == 0 || found[i]->job_id != found[i - 1]->job_id;
+        struct job_rec *job = map_get(&m->jobs, found[i]->job_id);
+        bool is_first = map_get(&told, found[i]->job_id) == NULL;
         TRY(load_exec(job, found[i], is_first, sink, err));
+        if (job != NULL)
+            map_put(&told, job->id, job);
     }
     return RC_OK;
 }
