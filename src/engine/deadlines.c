@@ -76,6 +76,8 @@ static struct str why(struct engine *e, const struct exec *x, const char *what, 
         state = waits[EXEC_SCHEDULED];
     else if (x->job->v.def->queue->v.paused && x->v.state == EXEC_QUEUED)
         state = "its queue is paused";
+    else if (exec_is_held(x))
+        state = "a calendar held it";
     else if (x->v.state == EXEC_SCHEDULED)
         state = "nobody was there to start it";
     return arena_printf(e->arena, "%s %.*s, and has not started: %s", what,

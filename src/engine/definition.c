@@ -9,7 +9,8 @@
 static bool is_common(size_t text_len, const struct rules *rules)
 {
     const struct schedule *s = rules->schedule;
-    return text_len == 0 && (s == NULL || (s->kind == SCHEDULE_CRON && rules->stagger_ms == 0));
+    return text_len == 0 && rules->calendar_count == 0 &&
+           (s == NULL || (s->kind == SCHEDULE_CRON && rules->stagger_ms == 0));
 }
 
 static size_t schedule_bytes(const struct definition *def)
@@ -82,6 +83,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->start_within_ms = rules->start_within_ms;
     def->expires_in_ms = rules->expires_in_ms;
     def->sla = rules->sla;
+    def->calendars = calendars_join(e, rules);
     set_schedule(def, rec, rules);
     set_texts(def, len > 0 ? rec : &(struct job_rec){0}, len);
     return def->common ? share(e, def) : def;
@@ -104,6 +106,7 @@ void definition_free(struct engine *e, struct definition *def)
     if (def->common)
         strmap_remove(&e->definitions, key_of(def));
     ready_leave(&e->ready, def->track);
+    calendars_leave(e, def->calendars);
     free(def);
 }
 
@@ -115,6 +118,7 @@ struct definition *definition_in_zone(struct engine *e, const struct definition 
     same->users = 1;
     same->schedule = (struct schedule *)same->tail;
     same->schedule->clock.zone = zone;
+    same->calendars = calendars_copy(def->calendars);
     ready_stay(same->track);
     return same->common ? share(e, same) : same;
 }

@@ -153,11 +153,16 @@ static void make_due(struct engine *e, struct exec *x, struct str reason)
 
 void depends_go_on(struct engine *e, struct exec *x, struct str reason)
 {
-    if (x->v.slot_ms > e->now_ms)
+    const struct definition *def = x->job->v.def;
+    bool asks = def->calendars != NULL && def->schedule == NULL;
+    bool later = x->v.slot_ms > e->now_ms;
+    if (later || asks)
         exec_move(e, x,
                   &(struct move){
                       .event = EV_PLAN, .actor = SERVER, .reason = reason, .due_ms = x->v.slot_ms});
-    else if (!depends_begin(e, x))
+    if (!later && asks)
+        exec_come_due(e, x);
+    else if (!later && !depends_begin(e, x))
         make_due(e, x, reason);
 }
 

@@ -120,7 +120,10 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
-    dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
+    if (exec_is_held(x))
+        dump_key(out, "held", &e->held, &x->ready);
+    else
+        dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
                x->touched == NULL ? "" : " touched");
 }
@@ -260,6 +263,14 @@ static void dump_operations(const struct engine *e, struct buf *out)
     }
 }
 
+static void dump_calendar(struct buf *out, const struct named_calendar *calendar)
+{
+    buf_printf(out, "calendar %.*s users=%" PRIu32 " version=%" PRIu32 "%s\n",
+               STR_ARG(calendar->name), calendar->users,
+               calendar->v.book == NULL ? 0 : calendar->v.book->version,
+               calendar->touched == NULL ? "" : " touched");
+}
+
 static void dump_maps(const struct engine *e, struct buf *out)
 {
     struct map_slot *jobs = sorted(&e->jobs);
@@ -288,13 +299,15 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *breakers = sorted_names(&e->ready.breakers.by_target);
     struct strmap_slot *trades = sorted_names(&e->trades.by_key);
     struct strmap_slot *queues = sorted_names(&e->queues);
+    struct strmap_slot *calendars = sorted_names(&e->calendars);
     buf_printf(out,
                "turn %" PRIu64 " horizon %" PRId64 ",%" PRIu64 " dues %" PRIu32 " terms %" PRIu32
                " deadlines %" PRIu32
-               " ready %zu upstreams %zu edges %zu standing %zu asking %" PRIu32 "\n",
+               " ready %zu upstreams %zu edges %zu standing %zu asking %" PRIu32 " held %" PRIu32
+               " calendars %zu,%" PRIu32 "\n",
                e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
                e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count, e->standing.len,
-               e->asking.len);
+               e->asking.len, e->held.len, e->book_count, e->calendar_changes);
     buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 "\n", e->retain.wake_ms,
                e->retain.after_id);
     dump_maps(e, out);
@@ -311,10 +324,13 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_trade(out, trades[i].value);
     for (size_t i = 0; i < e->queues.len; i++)
         dump_queue(out, queues[i].value);
+    for (size_t i = 0; i < e->calendars.len; i++)
+        dump_calendar(out, calendars[i].value);
     free(lanes);
     free(tracks);
     free(limits);
     free(breakers);
     free(trades);
     free(queues);
+    free(calendars);
 }

@@ -33,6 +33,7 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
 {
     const struct definition *def = job->v.def;
     bool recurs = cmd->edit.item->rules.schedule != NULL;
+    struct err err;
     if (refuse_over(e, cmd, job))
         return true;
     if (def->version != cmd->edit.version)
@@ -45,6 +46,8 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
     else if (cmd->edit.replan && !recurs && find_planned(job) == NULL)
         command_fail(e, cmd, RC_CONFLICT,
                      "the job's only run has begun already: when it runs cannot be changed");
+    else if (calendars_check(e, &cmd->edit.item->rules, &err) != RC_OK)
+        command_fail(e, cmd, err.rc, "%s", err.text);
     else
         return false;
     return true;
@@ -94,13 +97,14 @@ static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
         depends_moved(e, x);
         return; /* it is planned when what it waits for is over */
     }
-    if (due_ms <= e->now_ms && depends_begin(e, x))
+    bool asks = x->job->v.def->calendars != NULL;
+    if (due_ms <= e->now_ms && !asks && depends_begin(e, x))
         return;
     exec_move(e, x,
-              &(struct move){.event = due_ms > e->now_ms ? EV_PLAN : EV_DUE,
+              &(struct move){.event = due_ms > e->now_ms || asks ? EV_PLAN : EV_DUE,
                              .actor = cmd->actor,
                              .reason = STR("the schedule was changed"),
-                             .due_ms = due_ms});
+                             .due_ms = due_ms}); /* when that is now, the next turn asks them */
 }
 
 static void plan(struct engine *e, struct command *cmd, struct job *job,
@@ -132,6 +136,7 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
                          STR_ARG(cmd->edit.what)));
     move_execs(e, job, old);
     plan(e, cmd, job, old);
+    calendars_edited(e, job);
     if (old != t->before.job.def)
         *VEC_PUSH(e->arena, &e->passed_over) = old;
 }

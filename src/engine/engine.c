@@ -22,6 +22,7 @@ const struct engine_options engine_defaults = {
     .kill_grace_ms = 10000,
     .lost_max = 3,
     .retry_after_max_ms = 86400000,
+    .calendars_max = 1000,
     .point_ms = 60000,
     .alerts = {.job_failed = true,
                .worker_lost = true,
@@ -78,8 +79,10 @@ void engine_free(struct engine *e)
         struct job *job = slot->value;
         for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
             free(CONTAINER_OF(node, struct edge, sibling));
-        if (--job->v.def->users == 0)
+        if (--job->v.def->users == 0) {
+            free(job->v.def->calendars);
             free(job->v.def);
+        }
         free(job);
     }
     MAP_EACH(&e->workers, slot) free(slot->value);
@@ -88,6 +91,7 @@ void engine_free(struct engine *e)
         free(e->queues.slots[i].value);
     for (size_t i = 0; i < e->names.cap; i++)
         free(e->names.slots[i].value);
+    calendars_free(e);
     map_free(&e->execs);
     map_free(&e->jobs);
     map_free(&e->workers);
@@ -104,6 +108,7 @@ void engine_free(struct engine *e)
     heap_free(&e->asking);
     heap_free(&e->terms);
     alerts_free(&e->alerts);
+    heap_free(&e->held);
     free(e);
 }
 
@@ -122,6 +127,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->step = (struct operation_step){0};
     e->horizon_before = e->horizon;
     e->retain_before = e->retain;
+    e->calendar_changes_before = e->calendar_changes;
     memset(&e->touched, 0, sizeof e->touched);
     memset(&e->attempts, 0, sizeof e->attempts);
     memset(&e->released, 0, sizeof e->released);
@@ -135,6 +141,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->raised, 0, sizeof e->raised);
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
     memset(&e->hushed, 0, sizeof e->hushed);
+    memset(&e->calendar_uses, 0, sizeof e->calendar_uses);
 }
 
 /* ---- commands */
@@ -202,6 +209,10 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_POLL:
         if (round == 0)
             ask_results(e, cmd, list);
+        break;
+    case CMD_CALENDAR:
+        if (round == 0)
+            ask_calendar(e, cmd, list);
         break;
     default: break;
     }
@@ -306,6 +317,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_DISCARD_LETTER] = decide_discard,
         [CMD_OPERATE] = decide_operate,
         [CMD_OPERATIONS] = decide_operations,
+        [CMD_CALENDAR] = decide_calendar,
         [CMD_PAUSE_JOB] = decide_pause,
         [CMD_RESUME_JOB] = decide_resume,
         [CMD_TRIGGER_JOB] = decide_trigger,
@@ -338,13 +350,13 @@ static void end_term(struct engine *e, struct term *term)
                        STR("the lease ended without a word from its worker"));
 }
 
-static void come_due(struct engine *e, struct exec *x)
+void exec_come_due(struct engine *e, struct exec *x)
 {
     if (x->v.state == EXEC_RUNNING)
         sla_due(e, x);
     else if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
-    else if (x->v.state != EXEC_SCHEDULED || !depends_begin(e, x))
+    else if (x->v.state != EXEC_SCHEDULED || (!calendar_stops(e, x) && !depends_begin(e, x)))
         exec_move(
             e, x,
             &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
@@ -366,7 +378,7 @@ void engine_tick(struct engine *e)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
-        come_due(e, CONTAINER_OF(node, struct exec, due));
+        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
     for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
         (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
     alerts_look(e);
@@ -375,8 +387,10 @@ void engine_tick(struct engine *e)
 
 const struct delta *engine_seal(struct engine *e)
 {
-    if (!e->away)
+    if (!e->away) {
+        calendars_look(e);
         grant_all(e);
+    }
     polls_close(e);
     seal_delta(e);
     assert(!e->away || delta_is_empty(&e->delta));

@@ -34,6 +34,7 @@ struct engine_options {
     struct breaker_rule breaker;
     struct alert_rules alerts;
     size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
+    size_t calendars_max;      /* a calendar more is refused as busy */
     size_t keep_bytes_max;     /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;            /* timers that one turn handles; the rest comes with the next */
@@ -52,7 +53,10 @@ struct engine_options {
      * arena, but for the zone, which must outlive the engine. */
     enum rc (*read_rules)(void *arg, const struct job_rec *job, struct arena *arena,
                           struct rules *ret_rules, struct err *err);
-    void *rules_arg;
+    /* The same for calendars: the times that a document means. Needed once there is one. */
+    enum rc (*read_calendar)(void *arg, const struct calendar_rec *calendar, struct arena *arena,
+                             struct almanac *ret_almanac, struct err *err);
+    void *rules_arg; /* of both */
 };
 
 extern const struct engine_options engine_defaults; /* without read_rules */
@@ -66,6 +70,9 @@ void engine_free(struct engine *e);
  * returned moment must then be loaded. */
 int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
                           uint64_t turn_floor);
+/* Before the jobs. One that makes no sense holds what goes by it until somebody puts another. */
+enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
+                             struct err *err);
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
 /* Its job comes first. A lease gets a full term from now. */
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);

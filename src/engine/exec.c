@@ -199,10 +199,13 @@ static void deadline_place(struct engine *e, struct exec *x)
 void exec_place(struct engine *e, struct exec *x)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
-    if (waits_for_its_time(x))
+    if (waits_for_its_time(x)) {
         heap_push(&e->dues, &x->due, (uint64_t)x->v.due_ms, x->id);
-    else
+        if (exec_is_held(x))
+            heap_push(&e->held, &x->ready, x->v.looked, x->id);
+    } else {
         deadline_place(e, x);
+    }
     if (x->v.state == EXEC_QUEUED && !paused) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
         ready_put(&e->ready, x->job->v.def->track, &x->ready,
@@ -227,7 +230,9 @@ void exec_unplace(struct engine *e, struct exec *x)
         if (holds_permit(x->v.state))
             permits_return(e, x->job);
     }
-    if (heap_holds(&x->ready))
+    if (exec_is_held(x))
+        heap_remove(&e->held, &x->ready);
+    else if (heap_holds(&x->ready))
         ready_remove(&e->ready, x->job->v.def->track, &x->ready);
     if (list_linked(&x->on_worker)) {
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
@@ -311,7 +316,15 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         count_up(&v->returned);
         v->attempts -= !PLANTED(attempt_counted_for_drain);
         break;
+    case EV_HOLD:
+        v->due_ms = move->due_ms;
+        v->ready_ms = v->ready_ms > 0 ? v->ready_ms : later_ms(e->now_ms, 1);
+        v->looked = e->calendar_changes;
+        return;
     case EV_PLAN:
+        v->due_ms = move->due_ms;
+        v->ready_ms = 0; /* nothing holds it */
+        return;
     case EV_RETRY: v->due_ms = move->due_ms; break;
     default: break;
     }

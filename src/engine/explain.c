@@ -143,16 +143,48 @@ static struct str stagger_words(const struct scene *s)
                         STR_ARG(duration_format(text, stagger_ms)));
 }
 
+/* What its calendars will do when its time comes, as they stand now. */
+static struct str outlook_words(const struct scene *s, int64_t due_ms)
+{
+    struct ruling then = calendars_rule(s->job, due_ms);
+    if (then.verdict == CALENDAR_FREE)
+        return STR("");
+    return arena_printf(s->arena, ", and will be %s then: %.*s",
+                        then.verdict == CALENDAR_SKIPS ? "skipped" : "held",
+                        STR_ARG(ruling_words(s->arena, &then)));
+}
+
 static void explain_scheduled(struct scene *s)
 {
     int64_t due_ms = s->exec->v.due_ms;
-    scene_add(s,
-              (struct blocker){
-                  .kind = BLOCKER_SCHEDULED,
-                  .text = arena_printf(s->arena, "it is scheduled for %.*s%.*s",
-                                       STR_ARG(scene_when(s, due_ms)), STR_ARG(stagger_words(s))),
-                  .until_ms = due_ms,
-              });
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_SCHEDULED,
+                     .text = arena_printf(s->arena, "it is scheduled for %.*s%.*s%.*s",
+                                          STR_ARG(scene_when(s, due_ms)), STR_ARG(stagger_words(s)),
+                                          STR_ARG(outlook_words(s, due_ms))),
+                     .until_ms = due_ms,
+                 });
+}
+
+static void explain_calendar(struct scene *s)
+{
+    const struct exec_values *v = &s->exec->v;
+    struct ruling now = calendars_rule(s->job, s->engine->now_ms);
+    struct str name = now.verdict == CALENDAR_FREE ? STR("") : now.calendar;
+    struct str text = now.unreadable
+                          ? ruling_words(s->arena, &now)
+                          : arena_printf(s->arena,
+                                         "the calendar '%.*s' holds it since %.*s, until %.*s; a "
+                                         "run that is asked for is not held: belfry trigger",
+                                         STR_ARG(name), STR_ARG(scene_when(s, v->ready_ms)),
+                                         STR_ARG(scene_when(s, v->due_ms)));
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_CALENDAR,
+                     .text = text,
+                     .until_ms = v->due_ms,
+                     .since_ms = v->ready_ms,
+                     .calendar = arena_str(s->arena, name),
+                 });
 }
 
 /* Why its last attempt failed: in this turn, or as the store has it. */
@@ -339,7 +371,9 @@ static void explain_waiting(struct scene *s)
     enum exec_state state = s->exec->v.state;
     explain_job_paused(s);
     explain_queue_paused(s);
-    if (state == EXEC_SCHEDULED)
+    if (exec_is_held(s->exec))
+        explain_calendar(s);
+    else if (state == EXEC_SCHEDULED)
         explain_scheduled(s);
     else if (state == EXEC_RETRYING)
         explain_retry(s);

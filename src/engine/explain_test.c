@@ -65,6 +65,47 @@ static void a_paused_queue_says_by_whom_and_how_to_resume_it(void **state)
 
 /* ---- its time has not come */
 
+static void put_calendar(struct world *w, const char *policy, int64_t from_ms, int64_t to_ms)
+{
+    char text[100];
+    snprintf(text, sizeof text, "%s %" PRId64 "-%" PRId64, policy, from_ms / 1000, to_ms / 1000);
+    ask_put_calendar(w, "freeze", text);
+    world_turn(w);
+}
+
+static void what_a_calendar_holds_says_which_and_until_when(void **state)
+{
+    (void)state;
+    WORLD(w);
+    hire_parked(&w, (struct skills){.slots = 1}, 1);
+    int64_t end_ms = w.now_ms + 5 * MINUTE_MS;
+    put_calendar(&w, "hold", w.now_ms, end_ms);
+    const struct submission *job = SUBMIT(&w, .calendars = "freeze");
+    world_turn(&w);
+    int64_t since_ms = w.now_ms;
+    w.now_ms += 1000;
+    const struct blocker *b = only(&w, job, BLOCKER_CALENDAR);
+    assert_int_equal(b->until_ms, end_ms);
+    assert_int_equal(b->since_ms, since_ms);
+    assert_true(str_eq(b->calendar, STR("freeze")));
+    assert_says(b->text,
+                "the calendar 'freeze' holds it since 2027-01-15 08:00:00Z, until 2027-01-15 "
+                "08:05:00Z");
+}
+
+static void a_slot_ahead_says_what_its_calendar_will_do(void **state)
+{
+    (void)state;
+    WORLD(w);
+    hire_parked(&w, (struct skills){.slots = 1}, 1);
+    put_calendar(&w, "skip", w.now_ms + MINUTE_MS, w.now_ms + 2 * MINUTE_MS);
+    const struct submission *job = SUBMIT(&w, .calendars = "freeze", .every_ms = MINUTE_MS);
+    world_turn(&w);
+    const struct blocker *b = only(&w, job, BLOCKER_SCHEDULED);
+    assert_says(b->text,
+                ", and will be skipped then: calendar 'freeze', until 2027-01-15T08:02:00");
+}
+
 static void a_job_for_later_says_when(void **state)
 {
     (void)state;
@@ -328,6 +369,8 @@ int main(void)
         cmocka_unit_test(a_paused_job_says_by_whom_since_when_and_why),
         cmocka_unit_test(a_pause_of_this_very_turn_is_told),
         cmocka_unit_test(a_paused_queue_says_by_whom_and_how_to_resume_it),
+        cmocka_unit_test(what_a_calendar_holds_says_which_and_until_when),
+        cmocka_unit_test(a_slot_ahead_says_what_its_calendar_will_do),
         cmocka_unit_test(a_job_for_later_says_when),
         cmocka_unit_test(a_job_beyond_the_horizon_is_explained_and_stays_there),
         cmocka_unit_test(a_slot_with_stagger_says_both),

@@ -44,6 +44,38 @@ struct queue {
     struct list_node changed; /* on engine.changed_queues while this turn has changes */
 };
 
+/* What a calendar says, read. It is never changed: who puts another puts another one of these. */
+struct book {
+    struct arena arena; /* owned: of what follows */
+    struct almanac almanac;
+    uint32_t version;
+    int64_t changed_ms;
+    struct str changed_by;
+};
+
+struct calendar_values {
+    struct book *book; /* owned; so is the one before, until the turn has ended. NULL: there is no
+                        * such calendar (any more), or its record makes no sense */
+};
+
+/* A calendar by its name; gone with its book and the last definition that names it. */
+struct named_calendar {
+    struct calendar_values v;
+    uint32_t users; /* definitions */
+    struct touched *touched;
+    struct str name;
+};
+
+/* What a job goes by. */
+struct calendar_list {
+    size_t count;
+    struct calendar_ref {
+        struct named_calendar *calendar;
+        bool has_policy;
+        enum calendar_policy policy;
+    } items[];
+};
+
 /* What was submitted about a job. It is never changed: an edit puts another one in its place, and
  * undo the old one back. So jobs that were read from the store, and differ in nothing that decides
  * about them, share one. */
@@ -61,8 +93,9 @@ struct definition {
     enum overlap overlap;
     int64_t start_within_ms;
     int64_t expires_in_ms;
-    struct sla sla;    /* all zero: none */
-    uint32_t spec_len; /* 0: fetch it from the store */
+    struct sla sla;                  /* all zero: none */
+    struct calendar_list *calendars; /* owned; NULL: it goes by none */
+    uint32_t spec_len;               /* 0: fetch it from the store */
     uint32_t payload_len;
     _Alignas(struct schedule) char tail[]; /* the schedule; spec and payload, unless they are too
                                             * large to keep */
@@ -106,8 +139,11 @@ struct exec_values {
     bool late;          /* as in its record */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
+    uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
     int64_t due_ms;
-    int64_t ready_ms; /* its place in the track; never earlier than that of one before it */
+    int64_t
+        ready_ms; /* its place in the track; never earlier than that of one before it. Scheduled:
+                       * held by a calendar since, 0 when it is not */
     int64_t started_ms;
     int64_t finished_ms;
     uint64_t granted; /* the number of its newest grant (engine.grants): orders worker.leases */
@@ -140,7 +176,7 @@ struct exec {
     struct heap_node due;       /* on engine.dues while it waits for its time, and afterwards on
                                  * engine.deadlines while it should start by one */
     struct term term;           /* the end of its lease */
-    struct heap_node ready;     /* in its job's track */
+    struct heap_node ready;     /* in its job's track; held by a calendar: on engine.held */
     struct list_node on_worker; /* on worker.leases */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
     struct exec_values v;
@@ -281,6 +317,7 @@ enum thing {
     THING_BREAKER,
     THING_EDGE,
     THING_OPERATION,
+    THING_CALENDAR,
     THINGS
 };
 
@@ -300,6 +337,7 @@ struct touched {
         struct breaker *breaker;
         struct edge *edge;
         struct operation *operation;
+        struct named_calendar *calendar;
     };
     union {
         struct job_values job;
@@ -310,11 +348,12 @@ struct touched {
         struct breaker_values breaker;
         struct edge_values edge;
         const struct operation_values *operation; /* in the arena, since they are many bytes */
+        struct calendar_values calendar;
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a job that is new or edited: the texts to keep */
     struct job_change *change;           /* of a job: its place in the delta, from seal on */
-    struct str result;                   /* of a finished execution */
+    struct str result;                   /* of a finished execution; a calendar's document */
     struct str error;
     enum letter_reason why; /* of an execution that failed for good */
 };
@@ -348,6 +387,10 @@ struct engine {
     struct strmap queues;
     struct strmap names;       /* owned: texts that stay */
     struct strmap definitions; /* those that may be shared */
+    struct strmap calendars;   /* name -> struct named_calendar */
+    size_t book_count;         /* of those with a book */
+    struct heap held;          /* executions that a calendar holds, by (looked, id) */
+    uint32_t calendar_changes; /* so far; what is held and has not seen them all is looked at */
     struct ready ready;
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
@@ -375,6 +418,7 @@ struct engine {
     struct operation_step step;
     struct horizon horizon_before;
     struct retain retain_before;
+    uint32_t calendar_changes_before;
     struct list open; /* workers with a poll in this turn */
     struct list done; /* commands that are answered */
     struct list changed_queues;
@@ -393,6 +437,7 @@ struct engine {
     VEC(struct ended) ended;              /* empty but while dependants are told */
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
     VEC(struct slot_asked) slots_asked;
+    VEC(struct calendar_use) calendar_uses;
     struct delta delta;
 };
 
@@ -408,6 +453,7 @@ struct touched *touch_limit(struct engine *e, struct limit *limit);
 struct touched *touch_breaker(struct engine *e, struct breaker *b);
 struct touched *touch_edge(struct engine *e, struct edge *edge);
 struct touched *touch_operation(struct engine *e, struct operation *op);
+struct touched *touch_calendar(struct engine *e, struct named_calendar *calendar);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
 
@@ -491,6 +537,44 @@ struct definition *definition_in_zone(struct engine *e, const struct definition 
 struct str definition_spec(const struct definition *def);
 struct str definition_payload(const struct definition *def);
 
+/* ---- calendars.c: times at which jobs are not to run */
+
+/* What a new definition goes by; NULL: nothing. Names that nobody knows are kept, and hold. */
+struct calendar_list *calendars_join(struct engine *e, const struct rules *rules);
+void calendars_leave(struct engine *e, struct calendar_list *list); /* NULL is fine */
+/* The same for another definition. */
+struct calendar_list *calendars_copy(const struct calendar_list *list);
+/* RC_INVALID when one of them is unknown. */
+enum rc calendars_check(const struct engine *e, const struct rules *rules, struct err *err);
+/* What the calendars of a job say about a moment. */
+struct ruling calendars_rule(const struct job *job, int64_t at_ms);
+/* The same in words, for a record: "calendar 'holidays', until 2026-12-26T00:00:00.000Z". */
+struct str ruling_words(struct arena *arena, const struct ruling *ruling);
+/* Its due time is when a calendar lets it go. */
+bool exec_is_held(const struct exec *x);
+/* It waits, scheduled, until the ruling is over. */
+void calendar_hold(struct engine *e, struct exec *x, const struct ruling *ruling);
+/* Of a job that runs once: its calendars keep it from starting now, and it is held or skipped. */
+bool calendar_stops(struct engine *e, struct exec *x);
+/* What is held is looked at again after a change. Bounded: the rest comes with the next turn. */
+void calendars_look(struct engine *e);
+bool calendars_want_turn(const struct engine *e);
+/* The job may go by others from now on: this turn looks at what they held. */
+void calendars_edited(struct engine *e, struct job *job);
+/* How the next slots of a new job will fare. */
+void calendars_preview(struct engine *e, struct command *cmd, struct submission *item,
+                       const struct job *job);
+/* Notes for the delta which calendars the job goes by from now on. */
+void calendars_seal(struct engine *e, const struct touched *job);
+struct calendar_change calendar_changed(const struct touched *t);
+void calendar_set(struct engine *e, struct named_calendar *calendar,
+                  const struct calendar_values *to);
+void calendar_forget_if_unused(struct engine *e, struct named_calendar *calendar);
+void calendars_free(struct engine *e);
+void book_free(struct book *book);
+void ask_calendar(struct engine *e, struct command *cmd, struct question_list *list);
+void decide_calendar(struct engine *e, struct command *cmd);
+
 /* ---- exec.c: jobs and executions */
 
 struct job *job_new(struct engine *e, const struct job_rec *rec, struct definition *take_def);
@@ -511,7 +595,8 @@ void exec_unplace(struct engine *e, struct exec *x);
 /* Gives it these values and the place that follows from them. */
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
 
-/* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY and EV_PLAN. */
+/* One step through the state table. worker is for EV_LEASE, due_ms for EV_RETRY, EV_PLAN and
+ * EV_HOLD. */
 struct move {
     enum exec_event event;
     struct str actor;
@@ -522,6 +607,8 @@ struct move {
     enum letter_reason why; /* of a failure for good: why it is not tried again */
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
+/* The time that it waited for has come: whether it becomes ready is for its rules to say. */
+void exec_come_due(struct engine *e, struct exec *x);
 /* Since when a thing is ready that becomes it now. */
 int64_t ready_since_ms(struct engine *e);
 /* The lease gets a full term from now. */

@@ -76,7 +76,7 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     if (depends_hold(e, item, x->v.due_ms)) {
         x->v.state = EXEC_BLOCKED;
         x->v.due_ms = 0;
-    } else if (item->due_ms > e->now_ms) {
+    } else if (item->due_ms > e->now_ms || job->v.def->calendars != NULL) {
         x->v.state = EXEC_SCHEDULED;
     } else {
         x->v.state = EXEC_QUEUED;
@@ -85,6 +85,9 @@ static void create(struct engine *e, struct command *cmd, struct submission *ite
     }
     exec_created(e, x, cmd->actor, STR(""));
     depends_add(e, item, x);
+    calendars_preview(e, cmd, item, job);
+    if (x->v.state == EXEC_SCHEDULED && item->due_ms <= e->now_ms)
+        exec_come_due(e, x); /* its calendars have a say */
 }
 
 /* The first slot, of a job that recurs, else the moment that was asked for. False: there is none. */
@@ -121,7 +124,8 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
             (struct str){0}; /* the lease is far: the store keeps them for it */
     if (e->execs.len >= e->options.live_max)
         return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
-    if (depends_check(e, cmd, item, &err) != RC_OK)
+    if (depends_check(e, cmd, item, &err) != RC_OK ||
+        calendars_check(e, &item->rules, &err) != RC_OK)
         return refuse(cmd, item, err.rc, err.text);
     const char *why;
     struct definition *def = definition_wanted(e, &rec, &item->rules, &why);

@@ -193,6 +193,8 @@ bool beyond_horizon(const struct engine *e, const struct exec *x)
         return false;
     if (x->v.state == EXEC_RETRYING && x->origin != ORIGIN_ONCE)
         return false; /* a later slot must see that this one is not over */
+    if (exec_is_held(x))
+        return false; /* who changes a calendar must find it */
     return x->v.due_ms != e->horizon.due_ms ? x->v.due_ms > e->horizon.due_ms
                                             : x->id > e->horizon.id;
 }
@@ -323,5 +325,7 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
     int64_t retain_ms = retain_wait_ms(e, now.boot_ms);
     wait_ms = operations_ms < wait_ms ? operations_ms : wait_ms;
     wait_ms = retain_ms < wait_ms ? retain_ms : wait_ms;
+    if (calendars_want_turn(e))
+        return 0;
     return wait_ms > 0 ? wait_ms : 0;
 }

@@ -208,6 +208,7 @@ struct room {
     struct breaker_rec *breakers;
     struct dependency_rec *dependencies;
     struct operation_change *operations;
+    struct calendar_change *calendars;
 };
 
 /* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
@@ -227,6 +228,7 @@ static struct room make_room(struct engine *e)
         .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
         .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
         .operations = ARENA_ARRAY(e->arena, struct operation_change, counts[THING_OPERATION]),
+        .calendars = ARENA_ARRAY(e->arena, struct calendar_change, counts[THING_CALENDAR]),
     };
 }
 
@@ -248,6 +250,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
     case THING_JOB:
         t->change = &room->jobs[d->job_count++];
         *t->change = job_changed(e, t);
+        calendars_seal(e, t);
         break;
     case THING_EXEC: room->execs[d->exec_count++] = exec_changed(e, t); break;
     case THING_WORKER:
@@ -260,6 +263,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         room->operations[d->operation_count++] =
             (struct operation_change){t->operation->v.gone, operation_record(t->operation)};
         break;
+    case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
     case THING_EDGE: room->dependencies[d->dependency_count++] = edge_record(t->edge); break;
     default: limit_changed(d, room, t->limit); break;
     }
@@ -309,6 +313,7 @@ void seal_delta(struct engine *e)
         .operations = room.operations,
         .forgotten = e->forgotten.items,
         .forgotten_count = e->forgotten.len,
+        .calendars = room.calendars,
         .attempts = e->attempts.items,
         .attempt_count = e->attempts.len,
         .released = e->released.items,
@@ -329,6 +334,8 @@ void seal_delta(struct engine *e)
         if (t->durable && t->thing == THING_EXEC)
             join_ends(e, t, &room.execs[at++]);
     }
+    d->calendar_uses = e->calendar_uses.items;
+    d->calendar_use_count = e->calendar_uses.len;
     add_letters(e, d);
     remove_letters(e, d);
     size_t states = JOB_STATES + 2 * EXEC_STATES;

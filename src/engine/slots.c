@@ -180,18 +180,49 @@ static void skip_range(struct engine *e, struct job *job, struct exec *x,
     skip(e, x, reason);
 }
 
+/* The slots from this one on that a calendar skips. */
+static struct slot_range find_excluded(const struct job *job, const struct slot *slot,
+                                       const struct slot *last, struct ruling *ret_ruling)
+{
+    const struct schedule *s = job->v.def->schedule;
+    *ret_ruling = calendars_rule(job, schedule_due_ms(s, slot));
+    if (ret_ruling->verdict != CALENDAR_SKIPS)
+        return (struct slot_range){.count = 0};
+    int64_t until_ms = ret_ruling->until_ms - 1 - s->stagger_ms;
+    return schedule_range(s, slot, until_ms < last->at_ms ? until_ms : last->at_ms);
+}
+
+static void fire(struct engine *e, struct job *job, struct exec *x, const struct slot *slot)
+{
+    if (x == NULL) {
+        x = new_exec(e, job, ORIGIN_SLOT, slot);
+        exec_created(e, x, SERVER, STR("a slot that nobody fired"));
+    }
+    start(e, x);
+}
+
+/* As far as the calendars of the job let them. */
 static void fire_range(struct engine *e, struct job *job, struct exec *x,
-                       const struct slot_range *range)
+                       const struct slot_range *range, const struct ruling *now)
 {
     struct slot slot = range->first;
-    for (uint64_t i = 0; i < range->count; i++) {
-        if (i > 0 && !schedule_next(job->v.def->schedule, &slot, &slot))
-            return;
-        if (x == NULL || i > 0) {
-            x = new_exec(e, job, ORIGIN_SLOT, &slot);
-            exec_created(e, x, SERVER, STR("a slot that nobody fired"));
+    if (now->verdict == CALENDAR_SKIPS) {
+        skip_range(e, job, x, range, ruling_words(e->arena, now));
+        return;
+    }
+    for (uint64_t left = range->count; left > 0; x = NULL) {
+        struct ruling ruling;
+        struct slot_range excluded = find_excluded(job, &slot, &range->last, &ruling);
+        if (excluded.count > 0) {
+            skip_range(e, job, x, &excluded, ruling_words(e->arena, &ruling));
+            slot = excluded.last;
+            left -= excluded.count;
+        } else {
+            fire(e, job, x, &slot);
+            left--;
         }
-        start(e, x);
+        if (left > 0 && !schedule_next(job->v.def->schedule, &slot, &slot))
+            return;
     }
 }
 
@@ -204,20 +235,85 @@ static struct exec *take_for(const struct slot_range *range, struct exec **x)
     return mine;
 }
 
-void slot_due(struct engine *e, struct exec *x)
+/* Decides about all slots from this one up to now; x is the execution of the first, or NULL. */
+static void catch_up(struct engine *e, struct job *job, struct exec *x, const struct slot *due,
+                     const struct ruling *now)
 {
-    struct job *job = x->job;
-    struct slot due = slot_of(x);
     struct catch_up plan;
-    schedule_catch_up(job->v.def->schedule, &due, e->now_ms, &job->v.def->misfire, &plan);
+    schedule_catch_up(job->v.def->schedule, due, e->now_ms, &job->v.def->misfire, &plan);
     skip_range(e, job, take_for(&plan.expired, &x), &plan.expired,
                STR("missed for longer than its grace"));
     skip_range(e, job, take_for(&plan.passed, &x), &plan.passed,
                STR("missed, and its misfire policy says so"));
-    fire_range(e, job, take_for(&plan.fire, &x), &plan.fire);
+    fire_range(e, job, take_for(&plan.fire, &x), &plan.fire, now);
     assert(x == NULL); /* the slot that is due is in one of them */
     if (plan.has_next)
         slot_put_ahead(e, job, &plan.next);
+}
+
+/* ---- slots that a calendar held */
+
+/* Why the one that was held is not to run now, though its calendars let it; empty: it is. Its misfire
+ * policy sees it as a slot of the moment at which the period ended. */
+static struct str why_too_late(const struct engine *e, const struct job *job, int64_t end_ms,
+                               bool newer_is_due)
+{
+    const struct misfire *misfire = &job->v.def->misfire;
+    int64_t late_ms = e->now_ms - end_ms;
+    if (late_ms > misfire->grace_ms)
+        return STR("missed for longer than its grace");
+    if ((misfire->policy == MISFIRE_LATEST && newer_is_due) ||
+        (misfire->policy == MISFIRE_SKIP && late_ms > SCHEDULE_ON_TIME_MS))
+        return STR("missed, and its misfire policy says so");
+    return STR("");
+}
+
+/* A period is over. All slots that fell into it are one run, that of the first; also one at the very
+ * moment at which it ends. So it is with those in a gap of the clock. */
+static void end_hold(struct engine *e, struct exec *x, const struct slot *due,
+                     const struct ruling *now)
+{
+    struct job *job = x->job;
+    const struct schedule *s = job->v.def->schedule;
+    int64_t end_ms = x->v.due_ms < e->now_ms ? x->v.due_ms : e->now_ms;
+    struct slot_range rest = schedule_range(s, due, end_ms - s->stagger_ms);
+    struct slot next;
+    bool has_next = schedule_next(s, &rest.last, &next);
+    bool newer_is_due = has_next && schedule_due_ms(s, &next) <= e->now_ms;
+    struct str late = why_too_late(e, job, end_ms, newer_is_due);
+    if (late.len > 0)
+        skip(e, x, late);
+    else
+        start(e, x);
+    if (rest.count > 1 && schedule_next(s, due, &rest.first)) {
+        rest.count--;
+        skip_range(e, job, NULL, &rest, name_exec(e, "held by a calendar, as ", x, " was"));
+    }
+    if (newer_is_due)
+        catch_up(e, job, NULL, &next, now);
+    else if (has_next)
+        slot_put_ahead(e, job, &next);
+}
+
+void slot_due(struct engine *e, struct exec *x)
+{
+    struct job *job = x->job;
+    struct slot due = slot_of(x);
+    int64_t due_ms = schedule_due_ms(job->v.def->schedule, &due);
+    struct ruling now = calendars_rule(job, e->now_ms);
+    if (due_ms > e->now_ms) /* it was held, and since then the clock was set back */
+        exec_move(e, x,
+                  &(struct move){.event = EV_PLAN,
+                                 .actor = SERVER,
+                                 .reason = STR("its time has not come yet"),
+                                 .due_ms = due_ms});
+    else if (now.verdict == CALENDAR_HOLDS)
+        calendar_hold(e, x, &now);
+    else if (exec_is_held(x) && now.verdict == CALENDAR_FREE &&
+             calendars_rule(job, due_ms).verdict != CALENDAR_SKIPS)
+        end_hold(e, x, &due, &now);
+    else
+        catch_up(e, job, x, &due, &now);
 }
 
 void slot_put_next(struct engine *e, struct exec *x)

@@ -72,7 +72,8 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     if (!leased) /* else it is for its SLA: check_sla */
         assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
     assert_true(heap_holds(&x->term.node) == leased);
-    assert_true(heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused));
+    assert_true(heap_holds(&x->ready) ==
+                ((x->v.state == EXEC_QUEUED || exec_is_held(x)) && !paused));
     assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == (holder != NULL));
     if (waits)
@@ -173,6 +174,7 @@ static inline void check_places(const struct engine *e)
     size_t ready = 0;
     size_t held = 0;
     size_t busy = 0;
+    size_t by_calendar = 0;
     MAP_EACH(&e->execs, slot)
     {
         const struct exec *x = slot->value;
@@ -180,6 +182,7 @@ static inline void check_places(const struct engine *e)
         dues += heap_holds(&x->due);
         terms += exec_is_leased(x->v.state);
         ready += heap_holds(&x->ready);
+        by_calendar += exec_is_held(x) && heap_holds(&x->ready);
         held += list_linked(&x->on_worker);
     }
     MAP_EACH(&e->workers, slot)
@@ -195,7 +198,8 @@ static inline void check_places(const struct engine *e)
     }
     assert_int_equal(e->dues.len + e->deadlines.len, dues);
     assert_int_equal(e->terms.len, terms);
-    assert_int_equal(e->ready.len, ready);
+    assert_int_equal(e->ready.len, ready - by_calendar);
+    assert_int_equal(e->held.len, by_calendar);
     assert_int_equal(busy, held);
     assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));
     assert_true(list_empty(&e->ready.fresh));
@@ -296,6 +300,41 @@ static inline void check_same_limits(const struct engine *e, const struct table 
     }
 }
 
+/* Calendars, and which jobs that are not over go by them. */
+static inline void check_same_calendars(const struct engine *e, const struct table *t)
+{
+    size_t books = 0;
+    for (size_t i = 0; i < e->calendars.cap; i++) {
+        const struct named_calendar *calendar = e->calendars.slots[i].value;
+        if (calendar == NULL)
+            continue;
+        assert_null(calendar->touched);
+        assert_true(calendar->users > 0 || calendar->v.book != NULL);
+        const struct calendar_rec *rec = strmap_get(&t->calendars, calendar->name);
+        books += calendar->v.book != NULL;
+        if (calendar->v.book != NULL)
+            assert_int_equal(calendar->v.book->version, rec->version);
+    }
+    assert_int_equal(books, e->book_count);
+    assert_int_equal(books, t->calendars.len);
+    for (size_t i = 0; i < t->uses.cap; i++) {
+        const struct calendar_use *use = t->uses.slots[i].value;
+        const struct job_rec *job = use == NULL ? NULL : map_get(&t->jobs, use->job_id);
+        assert_true(use == NULL || !job_is_over(job->state));
+    }
+    MAP_EACH(&e->jobs, slot)
+    {
+        const struct job *job = slot->value;
+        const struct calendar_list *list = job->v.def->calendars;
+        for (size_t i = 0; list != NULL && i < list->count; i++) {
+            char key[300];
+            snprintf(key, sizeof key, "%.*s|%" PRIu64, STR_ARG(list->items[i].calendar->name),
+                     job->id);
+            assert_true((strmap_get(&t->uses, str_c(key)) != NULL) == !job_is_over(job->v.state));
+        }
+    }
+}
+
 /* The engine holds exactly what the table says is unfinished and within the horizon. */
 static inline void check_same(const struct engine *e, const struct table *t)
 {
@@ -307,6 +346,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
         const struct exec *x = map_get(&e->execs, rec->id);
         bool far = exec_is_waiting(rec->state) &&
                    !(rec->state == EXEC_RETRYING && rec->origin != ORIGIN_ONCE) &&
+                   !(rec->state == EXEC_SCHEDULED && rec->ready_ms > 0) &&
                    (rec->due_ms > e->horizon.due_ms ||
                     (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
         assert_true(far == (x == NULL));
@@ -326,6 +366,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
     assert_int_equal(e->workers.len, t->workers.len);
     check_same_limits(e, t);
     check_breakers(e, t);
+    check_same_calendars(e, t);
     MAP_EACH(&t->workers, slot)
     {
         const struct worker_rec *rec = slot->value;

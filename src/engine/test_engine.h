@@ -39,7 +39,7 @@ struct world {
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
  * concurrency key|limit|rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|
- * timeout|retry_on|team|start_within|expires_in|sla expected|max|policy|…" */
+ * timeout|retry_on|team|start_within|expires_in|sla expected|max|policy|calendars|…" */
 
 static inline int64_t cut_number(struct str *rest)
 {
@@ -65,6 +65,44 @@ static inline const struct schedule *test_schedule(struct arena *arena, int64_t 
     assert_int_equal(cron_parse(text, &(struct cron_options){0}, &cron, &zone, &err), RC_OK);
     *schedule = schedule_cron(0, &cron, &(struct cron_clock){.zone = zone_utc()});
     return schedule;
+}
+
+/* "name,name=hold" */
+static inline const struct calendar_wish *test_calendars(struct arena *arena, struct str text,
+                                                         size_t *ret_count)
+{
+    VEC(struct calendar_wish) wishes = {0};
+    while (text.len > 0) {
+        struct str one = str_cut(&text, ',');
+        struct calendar_wish *wish = VEC_PUSH(arena, &wishes);
+        wish->name = str_cut(&one, '=');
+        wish->has_policy = one.len > 0;
+        assert_true(one.len == 0 || calendar_policy_parse(one, &wish->policy));
+    }
+    *ret_count = wishes.len;
+    return wishes.items;
+}
+
+/* A document is a policy and spans of seconds since 1970: "hold 100-200 300-400". */
+static inline enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *arena,
+                                    struct almanac *ret_almanac, struct err *err)
+{
+    (void)arg;
+    struct calendar_draft draft = {.arena = arena};
+    struct str rest = rec->document;
+    *ret_almanac = (struct almanac){0};
+    if (!calendar_policy_parse(str_cut(&rest, ' '), &ret_almanac->policy))
+        return err_set(err, RC_INVALID, "a damaged calendar");
+    while (rest.len > 0) {
+        struct str span = str_cut(&rest, ' ');
+        int64_t begin_s = -1;
+        int64_t end_s = -1;
+        assert_true(str_to_i64(str_cut(&span, '-'), &begin_s) && str_to_i64(span, &end_s));
+        TRY(calendar_add_moments(&draft, (struct calendar_span){begin_s, end_s}, err));
+    }
+    ret_almanac->entry_count = (uint32_t)draft.entry_count;
+    ret_almanac->calendar = calendar_make(&draft);
+    return RC_OK;
 }
 
 static inline enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
@@ -103,6 +141,7 @@ static inline enum rc read_rules(void *arg, const struct job_rec *job, struct ar
     ret_rules->sla.max_ms = cut_number(&rest);
     ret_rules->sla.policy = (enum sla_policy)cut_number(&rest);
     ret_rules->schedule = test_schedule(arena, every_ms, cron);
+    ret_rules->calendars = test_calendars(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
     return RC_OK;
 }
 
@@ -130,6 +169,7 @@ static inline void world_init(struct world *w, const struct engine_options *opti
     memset(w, 0, sizeof *w);
     w->options = *options;
     w->options.read_rules = read_rules;
+    w->options.read_calendar = read_calendar;
     w->now_ms = INT64_C(1800000000000);
     w->booted_ms = w->now_ms - MINUTE_MS;
     w->engine = engine_new(&w->options);
@@ -333,12 +373,18 @@ static inline void world_restart(struct world *w)
             engine_load_rate(w->engine, w->table.rates.slots[i].value);
     }
     load_operations(w);
+    for (size_t i = 0; i < w->table.calendars.cap; i++) {
+        if (w->table.calendars.slots[i].value != NULL)
+            assert_int_equal(
+                engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
+    }
     MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
     MAP_EACH(&w->table.live, slot)
     {
         const struct exec_rec *x = slot->value;
         if (exec_is_waiting(x->state) && x->due_ms > until_ms &&
-            !(x->state == EXEC_RETRYING && x->origin != ORIGIN_ONCE))
+            !(x->state == EXEC_RETRYING && x->origin != ORIGIN_ONCE) &&
+            !(x->state == EXEC_SCHEDULED && x->ready_ms > 0))
             continue;
         assert_int_equal(engine_load_job(w->engine, map_get(&w->table.jobs, x->job_id), &err), 0);
         assert_int_equal(engine_load_exec(w->engine, x, &err), 0);
@@ -378,7 +424,8 @@ struct wish {
     int64_t start_within_ms;
     int64_t expires_in_ms;
     struct sla sla;
-    size_t spec_bytes; /* at least so long */
+    const char *calendars; /* as test_calendars reads them */
+    size_t spec_bytes;     /* at least so long */
     const struct dependency_wish *after;
     size_t after_count; /* 0: one, when there is one */
 };
@@ -409,6 +456,8 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         .expires_in_ms = wish->expires_in_ms,
         .sla = wish->sla,
     };
+    item->rules.calendars =
+        test_calendars(&asked->arena, str_c(wish->calendars), &item->rules.calendar_count);
     const struct misfire *misfire = &item->rules.misfire;
     item->name = str_c(wish->name);
     item->owner = STR("admin");
@@ -427,14 +476,15 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%s|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
         wish->cron == NULL ? "" : wish->cron, (int)wish->overlap, (int)misfire->policy,
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
-        wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy, (int)wish->spec_bytes, "");
+        wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
+        wish->calendars == NULL ? "" : wish->calendars, (int)wish->spec_bytes, "");
 }
 
 static inline struct asked *ask_submit_all(struct world *w, const struct wish *wishes, size_t count)
@@ -460,6 +510,17 @@ static inline struct asked *ask_about(struct world *w, enum command_kind kind, u
 {
     struct asked *asked = ask(w, kind);
     asked->cmd.target.id = id;
+    return asked;
+}
+
+/* document NULL: deletes it. */
+static inline struct asked *ask_put_calendar(struct world *w, const char *name,
+                                             const char *document)
+{
+    struct asked *asked = ask(w, CMD_CALENDAR);
+    asked->cmd.calendar.name = arena_str(&asked->arena, str_c(name));
+    asked->cmd.calendar.forget = document == NULL;
+    asked->cmd.calendar.document = arena_str(&asked->arena, str_c(document));
     return asked;
 }
 

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ struct table {
     struct strmap depends;     /* struct dependency_rec, by depend_key */
     struct map letters;        /* struct letter_rec, by execution */
     struct map operations;     /* struct operation_rec */
+    struct strmap calendars;   /* struct calendar_rec */
+    struct strmap uses;        /* struct calendar_use, by use_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;
     uint64_t newest_id;
@@ -58,6 +61,8 @@ static inline void table_free(struct table *t)
     strmap_free(&t->depends);
     map_free(&t->letters);
     map_free(&t->operations);
+    strmap_free(&t->calendars);
+    strmap_free(&t->uses);
     arena_free(&t->arena);
 }
 
@@ -290,6 +295,28 @@ static inline void forget_exec(struct table *t, uint64_t exec_id)
     map_put(&t->forgotten, exec_id, x);
 }
 
+static inline void keep_calendar(struct table *t, const struct calendar_change *change)
+{
+    struct calendar_rec *rec = table_copy(t, &change->calendar, sizeof *rec);
+    rec->name = arena_str(&t->arena, rec->name);
+    rec->document = arena_str(&t->arena, rec->document);
+    rec->changed_by = arena_str(&t->arena, rec->changed_by);
+    strmap_remove(&t->calendars, rec->name);
+    if (!change->forget)
+        strmap_put(&t->calendars, rec->name, rec);
+}
+
+static inline void keep_use(struct table *t, const struct calendar_use *use)
+{
+    struct calendar_use *kept = table_copy(t, use, sizeof *use);
+    kept->calendar = arena_str(&t->arena, use->calendar);
+    struct str key = arena_printf(&t->arena, "%.*s|%" PRIu64, STR_ARG(use->calendar), use->job_id);
+    bool was_there = strmap_remove(&t->uses, key) != NULL;
+    assert_true(was_there == use->forget);
+    if (!use->forget)
+        strmap_put(&t->uses, key, kept);
+}
+
 static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
                                      uint32_t state)
 {
@@ -337,6 +364,10 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_rate(t, &d->rates[i]);
     for (size_t i = 0; i < d->dependency_count; i++)
         keep_dependency(t, &d->dependencies[i]);
+    for (size_t i = 0; i < d->calendar_count; i++)
+        keep_calendar(t, &d->calendars[i]);
+    for (size_t i = 0; i < d->calendar_use_count; i++)
+        keep_use(t, &d->calendar_uses[i]);
     for (size_t i = 0; i < d->attempt_count; i++) {
         for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
             assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||
@@ -534,6 +565,19 @@ static inline void answer_claim(struct table *t, struct question *q)
     q->answer.holder = claim->holder;
 }
 
+static inline void answer_calendar(struct table *t, struct question *q)
+{
+    uint64_t *ids = ARENA_ARRAY(&t->arena, uint64_t, t->uses.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->uses.cap; i++) {
+        const struct calendar_use *use = t->uses.slots[i].value;
+        if (use != NULL && str_eq(use->calendar, q->name))
+            ids[len++] = use->job_id;
+    }
+    q->answer.ids = ids;
+    q->answer.id_count = len < q->limit ? len : q->limit;
+}
+
 static inline void table_answer(struct table *t, struct question *q)
 {
     switch (q->kind) {
@@ -545,6 +589,7 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_LETTERS: answer_letters(t, q); break;
     case ASK_OLD: answer_old(t, q); break;
     case ASK_SLOT: answer_slot(t, q); break;
+    case ASK_CALENDAR: answer_calendar(t, q); break;
     default: answer_due(t, q); break;
     }
 }
@@ -689,6 +734,18 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
     }
     for (size_t i = 0; i < d->forgotten_count; i++)
         buf_printf(out, "forgotten %" PRIu64 "\n", d->forgotten[i]);
+    for (size_t i = 0; i < d->calendar_count; i++) {
+        const struct calendar_rec *rec = &d->calendars[i].calendar;
+        buf_printf(out, "calendar %d %.*s v%" PRIu32 " %.*s %.*s\n", d->calendars[i].forget,
+                   STR_ARG(rec->name), rec->version, STR_ARG(rec->document),
+                   STR_ARG(rec->changed_by));
+    }
+    for (size_t i = 0; i < d->calendar_use_count; i++) {
+        buf_printf(out, "use %d %.*s", d->calendar_uses[i].forget,
+                   STR_ARG(d->calendar_uses[i].calendar));
+        print_id(&p, "by", d->calendar_uses[i].job_id);
+        buf_add_char(out, '\n');
+    }
     for (size_t i = 0; i < d->released_count; i++) {
         buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
         print_id(&p, "holder", d->released[i].holder);

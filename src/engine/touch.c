@@ -99,6 +99,16 @@ struct touched *touch_operation(struct engine *e, struct operation *op)
     return op->touched;
 }
 
+struct touched *touch_calendar(struct engine *e, struct named_calendar *calendar)
+{
+    if (calendar->touched == NULL) {
+        calendar->touched = touch(e, THING_CALENDAR);
+        calendar->touched->calendar = calendar;
+        calendar->touched->before.calendar = calendar->v;
+    }
+    return calendar->touched;
+}
+
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
 {
     struct touched *t = thing == THING_JOB         ? touch_job(e, ptr)
@@ -190,6 +200,16 @@ static void undo_operation(struct engine *e, struct touched *t)
         operation_free(e, t->operation);
 }
 
+static void undo_calendar(struct engine *e, struct touched *t)
+{
+    struct book *newer = t->calendar->v.book;
+    t->calendar->touched = NULL;
+    calendar_set(e, t->calendar, &t->before.calendar);
+    if (newer != t->calendar->v.book)
+        book_free(newer);
+    calendar_forget_if_unused(e, t->calendar);
+}
+
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
@@ -235,6 +255,8 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
     free_passed_over(e);
+    undo_things(e, THING_CALENDAR, undo_calendar);
+    e->calendar_changes = e->calendar_changes_before;
     e->horizon = e->horizon_before;
     e->retain = e->retain_before;
     e->arena = NULL;
@@ -316,6 +338,14 @@ static void commit_breaker(struct engine *e, struct breaker *b)
         breaker_free(&e->ready.breakers, b);
 }
 
+static void commit_calendar(struct engine *e, struct touched *t)
+{
+    t->calendar->touched = NULL;
+    if (t->before.calendar.book != t->calendar->v.book)
+        book_free(t->before.calendar.book);
+    calendar_forget_if_unused(e, t->calendar);
+}
+
 void engine_commit(struct engine *e, struct list *ret_done, const struct event **ret_events,
                    size_t *ret_event_count)
 {
@@ -350,6 +380,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             t->queue->touched = NULL;
         else if (t->thing == THING_OPERATION)
             commit_operation(e, t->operation);
+        else if (t->thing == THING_CALENDAR)
+            commit_calendar(e, t);
     }
     free_passed_over(e);
     list_splice_back(ret_done, &e->done);

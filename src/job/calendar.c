@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     DAY_S = 86400,
@@ -274,4 +275,26 @@ enum rc calendar_add_window(struct calendar_draft *draft, struct str from, struc
     if (span.end_s <= span.begin_s)
         return err_set(err, RC_INVALID, "ends before it begins");
     return is_local ? calendar_add_local(draft, span, err) : calendar_add_moments(draft, span, err);
+}
+
+static struct calendar_table copy_table(const struct calendar_table *table, struct arena *arena)
+{
+    struct calendar_span *spans = ARENA_ARRAY(arena, struct calendar_span, table->count);
+    if (table->count > 0)
+        memcpy(spans, table->spans, table->count * sizeof *spans);
+    return (struct calendar_table){spans, table->count};
+}
+
+struct calendar calendar_copy(const struct calendar *calendar, struct arena *arena)
+{
+    struct calendar_rule *rules = ARENA_ARRAY(arena, struct calendar_rule, calendar->rule_count);
+    if (calendar->rule_count > 0)
+        memcpy(rules, calendar->rules, calendar->rule_count * sizeof *rules);
+    return (struct calendar){
+        .local = copy_table(&calendar->local, arena),
+        .moments = copy_table(&calendar->moments, arena),
+        .weekly = copy_table(&calendar->weekly, arena),
+        .rules = rules,
+        .rule_count = calendar->rule_count,
+    };
 }

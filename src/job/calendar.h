@@ -81,3 +81,5 @@ enum rc calendar_add_window(struct calendar_draft *draft, struct str from, struc
 
 /* Sorts and joins. The calendar lives in the draft's arena. */
 struct calendar calendar_make(struct calendar_draft *draft);
+/* The same in another arena: without what it was made of. */
+struct calendar calendar_copy(const struct calendar *calendar, struct arena *arena);

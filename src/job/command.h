@@ -37,7 +37,14 @@ enum command_kind {
     CMD_DISCARD_LETTER,
     CMD_OPERATE,    /* one of these with all dead letters that fit */
     CMD_OPERATIONS, /* list them */
+    CMD_CALENDAR,   /* put or delete one */
     CMD_STATS,
+};
+
+/* What a calendar will do to a slot that is to come, as things stand. */
+struct slot_note {
+    int64_t at_ms;
+    struct ruling ruling;
 };
 
 /* One job to create. */
@@ -62,6 +69,8 @@ struct submission {
     uint64_t exec_id;
     int64_t created_ms;
     int64_t due_ms;
+    const struct slot_note *notes; /* what its calendars will do to its next slots */
+    size_t note_count;
 };
 
 struct worker_view {
@@ -90,6 +99,14 @@ struct team_wish {
 struct team_view {
     struct team_rec team;
     uint32_t running; /* leases, also of those that are stopping */
+};
+
+/* A calendar to put in place, or to delete. RC_INVALID when the document makes no sense; when it is
+ * to go: RC_NOT_FOUND, or RC_CONFLICT while a job that is not over goes by it. */
+struct calendar_put {
+    struct str name;
+    bool forget;
+    struct str document;
 };
 
 struct queue_view {
@@ -163,6 +180,7 @@ struct command {
             struct letter_filter filter;
             uint64_t total; /* how many fit, as who asks has counted them */
         } operate;
+        struct calendar_put calendar;
         struct hello hello;
         struct poll poll;
     };
@@ -192,6 +210,7 @@ struct command {
         size_t team_count;
         const struct operation_rec *operations; /* CMD_OPERATE: the new one */
         size_t operation_count;
+        uint32_t calendar_version;
         const struct explanation *explanation;
         struct sla_view sla;
         struct stats_view stats;

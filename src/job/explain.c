@@ -7,6 +7,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
     static const struct str names[BLOCKER_KINDS] = {
         [BLOCKER_JOB_PAUSED] = STR_INIT("job_paused"),
         [BLOCKER_QUEUE_PAUSED] = STR_INIT("queue_paused"),
+        [BLOCKER_CALENDAR] = STR_INIT("calendar"),
         [BLOCKER_SCHEDULED] = STR_INIT("scheduled"),
         [BLOCKER_RETRY] = STR_INIT("retry"),
         [BLOCKER_OVERLAP] = STR_INIT("overlap"),

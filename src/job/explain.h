@@ -11,6 +11,7 @@ enum blocker_kind {
     BLOCKER_NONE = 0,
     BLOCKER_JOB_PAUSED,
     BLOCKER_QUEUE_PAUSED,
+    BLOCKER_CALENDAR,
     BLOCKER_SCHEDULED,
     BLOCKER_RETRY,      /* the last attempt failed, the next one has its time */
     BLOCKER_OVERLAP,    /* behind another run of the same job */
@@ -45,6 +46,7 @@ struct blocker {
     struct str team;
     struct str key; /* of a limit */
     struct str handler;
+    struct str calendar;
     int64_t used;      /* of a limit, or of slots … */
     int64_t limit;     /* … and how many there may be; 0: it is not about that */
     int64_t ahead;     /* how many come before it … */

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/arena.h"
 #include "job/alert.h"
+#include "job/almanac.h"
 #include "job/breaker.h"
 #include "job/dependency.h"
 #include "job/failure.h"
@@ -57,7 +58,8 @@ struct exec_rec {
     uint64_t slot_count;  /* skipped: how many those are; 0: only the one */
     int64_t created_ms;
     int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
-    int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back) */
+    int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back);
+                         * scheduled: held by a calendar since, 0 when it is not */
     int64_t started_ms; /* when the newest lease was granted; 0: never */
     int64_t finished_ms;
     uint32_t attempts; /* leases that count against max_retries: ended by a report, or under way */
@@ -185,6 +187,17 @@ struct dependency_rec {
     enum dependency_state state;
 };
 
+/* A calendar by its name. */
+struct calendar_rec {
+    struct str name;
+    uint32_t version; /* starts at 1 */
+    enum calendar_policy policy;
+    uint32_t entry_count;
+    struct str document; /* JSON; wire/calendar_json.h */
+    int64_t changed_ms;
+    struct str changed_by;
+};
+
 enum counter_kind {
     COUNTER_JOBS = 1,    /* by job_state */
     COUNTER_EXECS = 2,   /* by exec_state */
@@ -247,6 +260,19 @@ struct operation_change {
     struct operation_rec operation;
 };
 
+struct calendar_change {
+    bool forget; /* only the name counts */
+    struct calendar_rec calendar;
+};
+
+/* That a job goes by a calendar, kept while the job is not over: whoever wants to delete a calendar
+ * is told who needs it. */
+struct calendar_use {
+    bool forget; /* from now on it does not */
+    struct str calendar;
+    uint64_t job_id;
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -285,6 +311,10 @@ struct delta {
      * goes with the last of its executions, and with it what it waited for. */
     const uint64_t *forgotten;
     size_t forgotten_count;
+    const struct calendar_change *calendars;
+    size_t calendar_count;
+    const struct calendar_use *calendar_uses; /* in this order */
+    size_t calendar_use_count;
     const struct counter *counters;
     size_t counter_count;
     const struct tally *tallies; /* what to add */
@@ -296,8 +326,8 @@ static inline bool delta_is_empty(const struct delta *d)
     return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
                d->queue_count + d->team_count + d->rate_count + d->breaker_count +
                d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
-               d->letter_gone_count + d->operation_count + d->forgotten_count +
-               d->sla_event_count ==
+               d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
+               d->calendar_count + d->calendar_use_count ==
            0;
 }
 
@@ -324,6 +354,7 @@ enum question_kind {
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
     ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit */
+    ASK_CALENDAR, /* which unfinished jobs go by a calendar: at most limit of them, growing */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -346,6 +377,7 @@ struct question {
     size_t limit;
     struct letter_filter filter; /* ASK_LETTERS */
     struct letter_place place;
+    struct str name; /* ASK_CALENDAR */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
@@ -361,5 +393,7 @@ struct question {
         struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
         const struct old_exec *old;
         size_t old_count;
+        const uint64_t *ids; /* ASK_CALENDAR: job ids */
+        size_t id_count;
     } answer;
 };

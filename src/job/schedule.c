@@ -261,6 +261,13 @@ static struct slot_range range_of(const struct schedule *s, const struct slot *d
     return range;
 }
 
+struct slot_range schedule_range(const struct schedule *s, const struct slot *first,
+                                 int64_t until_ms)
+{
+    until_ms = clamp_ms(until_ms);
+    return range_of(s, first, 0, count_until(s, first, until_ms), until_ms);
+}
+
 void schedule_catch_up(const struct schedule *s, const struct slot *due, int64_t now_ms,
                        const struct misfire *misfire, struct catch_up *ret_plan)
 {

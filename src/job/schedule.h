@@ -72,6 +72,17 @@ int64_t schedule_interval_ms(const struct schedule *s);
 /* How many slots follow this one, until_ms included. */
 uint64_t schedule_count(const struct schedule *s, const struct slot *last, int64_t until_ms);
 
+/* Slots that follow one another; without any, count is 0 and the rest means nothing. */
+struct slot_range {
+    struct slot first;
+    struct slot last;
+    uint64_t count;
+};
+
+/* The slots from this one on, until_ms included; counted, not walked. */
+struct slot_range schedule_range(const struct schedule *s, const struct slot *first,
+                                 int64_t until_ms);
+
 /* ---- after downtime */
 
 enum misfire_policy {
@@ -91,13 +102,6 @@ enum { SCHEDULE_GAPS = 10 };
 enum { SCHEDULE_ON_TIME_MS = 1000 /* a server that is busy is not one that was down */ };
 
 extern const struct misfire misfire_default; /* latest, 24 hours, 100 */
-
-/* Slots that follow one another; without any, count is 0 and the rest means nothing. */
-struct slot_range {
-    struct slot first;
-    struct slot last;
-    uint64_t count;
-};
 
 /* What becomes of every slot from the one that is due up to now, oldest first. */
 struct catch_up {

@@ -412,6 +412,20 @@ static void random_plans_agree_with_a_walk(void **state)
     zone_free(berlin);
 }
 
+static void a_range_ends_with_the_last_slot_until_a_moment(void **state)
+{
+    (void)state;
+    struct schedule s = schedule_every(1000, 500);
+    struct slot first;
+    assert_true(schedule_first(&s, &first));
+    struct slot_range range = schedule_range(&s, &first, 3100);
+    assert_int_equal(range.count, 4); /* 1500, 2000, 2500, 3000 */
+    assert_int_equal(range.first.at_ms, 1500);
+    assert_int_equal(range.last.at_ms, 3000);
+    assert_int_equal(schedule_range(&s, &first, 1500).count, 1);
+    assert_int_equal(schedule_range(&s, &first, 1499).count, 0);
+}
+
 int main(int argc, char **argv)
 {
     rng = rng_for_test(argc, argv);
@@ -436,6 +450,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_older_than_the_grace_fires),
         cmocka_unit_test(a_staggered_slot_is_not_late_before_its_share),
         cmocka_unit_test(a_thousand_years_are_counted_not_walked),
+        cmocka_unit_test(a_range_ends_with_the_last_slot_until_a_moment),
         cmocka_unit_test(random_plans_agree_with_a_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,8 @@ struct rules spec_rules(const struct spec *spec)
         .start_within_ms = spec->start_within_ms,
         .expires_in_ms = spec->expires_in_ms,
         .sla = spec->sla,
+        .calendars = spec->calendars,
+        .calendar_count = spec->calendar_count,
     };
 }
 

@@ -6,6 +6,7 @@
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
+#include "job/almanac.h"
 #include "job/dependency.h"
 #include "job/failure.h"
 #include "job/schedule.h"
@@ -27,6 +28,7 @@ enum {
     SPEC_MISFIRE_MAX = 10000,
     SPEC_EVERY_MIN_MS = 1000,
     SPEC_DEPENDS_MAX = 10000, /* jobs that one job waits for */
+    SPEC_CALENDARS_MAX = 16,  /* that one job names */
 };
 
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
@@ -77,6 +79,13 @@ struct limit_rule {
     int64_t per_ms; /* rate: the window; concurrency: 0 */
 };
 
+/* A calendar that a job goes by. */
+struct calendar_wish {
+    struct str name;
+    bool has_policy; /* else what the calendar says */
+    enum calendar_policy policy;
+};
+
 struct pair {
     struct str key;
     struct str value;
@@ -120,6 +129,8 @@ struct spec {
     struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
                                          * by the ids that were found */
     size_t depends_count;
+    const struct calendar_wish *calendars;
+    size_t calendar_count;
 };
 
 struct rules {
@@ -139,6 +150,8 @@ struct rules {
     int64_t start_within_ms; /* of when it is due; 0: nobody is told when it starts late */
     int64_t expires_in_ms;   /* the same; 0: it may start however late */
     struct sla sla;          /* all zero: none */
+    const struct calendar_wish *calendars;
+    size_t calendar_count;
 };
 
 extern const struct retry retry_default;

@@ -9,7 +9,8 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_SCHEDULED][EV_CANCEL]  = EXEC_CANCELLED,
     [EXEC_SCHEDULED][EV_SKIP]    = EXEC_SKIPPED,
     [EXEC_SCHEDULED][EV_BLOCK]   = EXEC_BLOCKED,
-    [EXEC_SCHEDULED][EV_PLAN]    = EXEC_SCHEDULED, /* somebody changed when it is to run */
+    [EXEC_SCHEDULED][EV_PLAN]    = EXEC_SCHEDULED, /* somebody changed when it is to run, or set the clock */
+    [EXEC_SCHEDULED][EV_HOLD]    = EXEC_SCHEDULED,
     [EXEC_SCHEDULED][EV_LATE]    = EXEC_SCHEDULED, /* its job is paused, or it fires late */
     [EXEC_SCHEDULED][EV_OVERDUE] = EXEC_EXPIRED,
     [EXEC_BLOCKED]  [EV_DUE]     = EXEC_QUEUED,
@@ -56,7 +57,7 @@ static const struct str event_names[EXEC_EVENTS] = {
     [EV_STOPPED] = STR_INIT("stopped"),       [EV_SKIP] = STR_INIT("skip"),
     [EV_BLOCK] = STR_INIT("block"),           [EV_PLAN] = STR_INIT("plan"),
     [EV_QUARANTINE] = STR_INIT("quarantine"), [EV_LATE] = STR_INIT("start_late"),
-    [EV_OVERDUE] = STR_INIT("overdue"),
+    [EV_OVERDUE] = STR_INIT("overdue"),       [EV_HOLD] = STR_INIT("hold"),
 };
 
 static const struct str job_names[JOB_STATES] = {

@@ -42,6 +42,7 @@ enum exec_event {
     EV_QUARANTINE, /* its lease was lost once too often: whoever ran it may have died of it */
     EV_LATE,       /* it should have started by now; only for the record, it goes on waiting */
     EV_OVERDUE,    /* it has not started, and now it is too late */
+    EV_HOLD,       /* due, but a calendar says not now: its time is when that ends */
     EXEC_EVENTS
 };
 

@@ -26,3 +26,12 @@ enum rc rules_make(struct zones *zones, const struct spec *spec, struct arena *a
     *ret_rules = rules;
     return RC_OK;
 }
+
+const struct zone *rules_zone(void *arg, struct str name)
+{
+    const struct zone *zone;
+    struct err err;
+    if (str_eq(name, STR("UTC")))
+        return zone_utc();
+    return arg != NULL && zones_find(arg, name, &zone, &err) == RC_OK ? zone : NULL;
+}

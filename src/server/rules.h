@@ -11,3 +11,6 @@ struct zones;
  * known. RC_INVALID when there is no such zone. */
 enum rc rules_make(struct zones *zones, const struct spec *spec, struct arena *arena,
                    struct rules *ret_rules, struct err *err);
+
+/* For struct ical_zones, with the zones as its arg: NULL when there is no such zone. */
+const struct zone *rules_zone(void *arg, struct str name);

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "server/rules.h"
 #include "server/untangle.h"
+#include "wire/calendar_json.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
@@ -25,6 +26,18 @@ static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *ar
     struct spec spec;
     TRY(spec_read(job->spec, arena, &spec, err));
     return rules_make(arg, &spec, arena, ret_rules, err);
+}
+
+static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *arena,
+                             struct almanac *ret_almanac, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0}; /* a document is larger than what it means */
+    const struct ical_zones zones = {.find = rules_zone, .arg = arg};
+    struct almanac almanac;
+    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
+    almanac.calendar = calendar_copy(&almanac.calendar, arena);
+    *ret_almanac = almanac;
+    return RC_OK;
 }
 
 /* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */
@@ -119,6 +132,14 @@ static enum rc load_operation(void *arg, const struct operation_rec *operation, 
     return RC_OK;
 }
 
+static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
+{
+    if (engine_load_calendar(((struct turn *)arg)->engine, calendar, err) != RC_OK)
+        log_error("a stored calendar makes no sense; what goes by it is held", "error", err->text,
+                  NULL);
+    return RC_OK;
+}
+
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err)
 {
@@ -126,6 +147,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
     TRY(store->ops->own(store, node, &t->owned, err));
     struct engine_options with_rules = *options;
     with_rules.read_rules = read_rules;
+    with_rules.read_calendar = read_calendar;
     t->engine = engine_new(&with_rules);
     int64_t until_ms = engine_load_begin(t->engine, now, t->owned.id_floor, t->owned.turn_floor);
     struct load_sink sink = {
@@ -140,6 +162,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .breaker = load_breaker,
         .dependency = load_dependency,
         .operation = load_operation,
+        .calendar = load_calendar,
         .arg = t,
     };
     return store->ops->load(store, until_ms, &sink, err);

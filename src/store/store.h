@@ -45,6 +45,7 @@ struct load_sink {
     enum rc (*breaker)(void *arg, const struct breaker_rec *breaker, struct err *err);
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
     enum rc (*operation)(void *arg, const struct operation_rec *operation, struct err *err);
+    enum rc (*calendar)(void *arg, const struct calendar_rec *calendar, struct err *err);
     void *arg;
 };
 
@@ -92,10 +93,11 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Hands over counters, queues, teams, rates, operations, workers, and every unfinished execution whose due_ms is at most
-     * until_ms (or that waits for no moment, or for another attempt of a job with a schedule), each job before its executions, as brief as admit
-     * gives them; then the dependencies that wait. Text in the records is valid during the call of the sink only. A row that does
-     * not parse is reported through log_warn and left out. */
+    /* Hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
+     * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
+     * schedule, or is held by a calendar), by id, each job before its executions, as brief as admit
+     * gives them; then the dependencies that wait. Text in the records is valid during the call of
+     * the sink only. A row that does not parse is reported through log_warn and left out. */
     enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
      * or moved the files. Cheap; commit and settle look, too. */
@@ -205,6 +207,12 @@ struct reader_ops {
     enum rc (*letters)(struct reader *, const struct letter_filter *, struct letter_place before,
                        size_t scan_max, letter_sink *sink, void *arg, struct letter_place *ret_next,
                        struct err *);
+    /* With its document. RC_NOT_FOUND. */
+    enum rc (*calendar)(struct reader *, struct str name, struct arena *,
+                        struct calendar_rec *ret_calendar, struct err *);
+    /* All, by name, without their documents. */
+    enum rc (*calendars)(struct reader *, struct arena *, struct calendar_rec **ret_calendars,
+                         size_t *ret_count, struct err *);
     enum rc (*jobs)(struct reader *, const struct filter *, const struct page *, struct arena *,
                     struct job_page *ret_page, struct err *);
     enum rc (*execs)(struct reader *, const struct filter *, const struct page *, struct arena *,

@@ -33,6 +33,7 @@ void blocker_print(struct json_writer *w, const struct blocker *b)
     put_known(w, "team", b->team);
     put_known(w, "key", b->key);
     put_known(w, "handler", b->handler);
+    put_known(w, "calendar", b->calendar);
     if (b->limit > 0) {
         json_put_int(w, "used", b->used);
         json_put_int(w, "limit", b->limit);

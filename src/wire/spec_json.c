@@ -363,6 +363,57 @@ static void read_rate(const struct fields *f, const struct field_place *at,
     read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
 }
 
+/* ---- calendars */
+
+static void read_calendar_policy(const struct fields *f, const struct field_place *at,
+                                 const struct json *value, void *into)
+{
+    struct calendar_wish *wish = into;
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    wish->has_policy = calendar_policy_parse(value->string, &wish->policy);
+    if (!wish->has_policy)
+        fields_fail(f, at, "must be skip or hold");
+}
+
+/* "holidays", or {"name": "holidays", "policy": "hold"} to say otherwise than the calendar does. */
+static void read_calendar(const struct fields *f, const struct field_place *at,
+                          const struct json *value, struct calendar_wish *wish)
+{
+    static const struct field wish_fields[] = {
+        {FIELD("name", struct calendar_wish, name), .kind = FIELD_WORD, .required = true, .min = 1,
+         .max = SPEC_NAME_MAX},
+        {.name = STR_INIT("policy"), .kind = FIELD_OWN, .read = read_calendar_policy},
+    };
+    if (value->kind == JSON_OBJECT)
+        fields_read(f, at, value, wish_fields, COUNT_OF(wish_fields), wish);
+    else if (fields_text(f, at, value, FIELD_WORD, 1, SPEC_NAME_MAX))
+        wish->name = value->string;
+}
+
+static void read_calendars(const struct fields *f, const struct field_place *at,
+                           const struct json *value, void *into)
+{
+    struct spec *spec = into;
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    if (value->count > SPEC_CALENDARS_MAX) {
+        fields_fail(f, at, "must have at most %d items", SPEC_CALENDARS_MAX);
+        return;
+    }
+    struct calendar_wish *wishes = ARENA_ARRAY(f->arena, struct calendar_wish, value->count);
+    for (size_t i = 0; i < value->count; i++) {
+        struct field_place place = {.parent = at, .index = i};
+        read_calendar(f, &place, &value->items[i], &wishes[i]);
+        for (size_t k = 0; k < i; k++) {
+            if (wishes[i].name.len > 0 && str_eq(wishes[i].name, wishes[k].name))
+                fields_fail(f, &place, "is there twice");
+        }
+    }
+    spec->calendars = wishes;
+    spec->calendar_count = value->count;
+}
+
 /* ---- the whole document */
 
 #define LATER(text)                                                                                \
@@ -411,7 +462,7 @@ static const struct field spec_fields[] = {
     {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,
      .max = SPEC_DURATION_MAX_MS},
     LATER("at_most_once"),
-    LATER("calendars"),
+    {.name = STR_INIT("calendars"), .kind = FIELD_OWN, .read = read_calendars},
     LATER("secrets"),
     LATER("user"),
     LATER("sandbox"),

@@ -429,12 +429,35 @@ static void one_dependency_too_many_is_refused(void **state)
     assert_non_null(strstr(errors.items[0].message.ptr, "10000"));
 }
 
+static void calendars_are_names_or_say_otherwise(void **state)
+{
+    (void)state;
+    struct json doc;
+    struct err err;
+    struct spec spec;
+    struct field_errors errors = {0};
+    assert_int_equal(json_parse(STR("{\"command\": \"x\", \"calendars\": [\"a\","
+                                    " {\"name\": \"b\", \"policy\": \"hold\"}]}"),
+                                &arena, &doc, &err),
+                     RC_OK);
+    assert_int_equal(spec_parse(&doc, &arena, &spec, &errors), RC_OK);
+    assert_int_equal(spec.calendar_count, 2);
+    assert_true(str_eq(spec.calendars[0].name, STR("a")) && !spec.calendars[0].has_policy);
+    assert_true(spec.calendars[1].has_policy && spec.calendars[1].policy == CALENDAR_HOLD);
+    struct str text = spec_text(&spec, &arena);
+    const char want[] = "\"calendars\":[\"a\",{\"name\":\"b\",\"policy\":\"hold\"}]";
+    assert_non_null(memmem(text.ptr, text.len, want, sizeof want - 1));
+    assert_member_problem("\"calendars\": [\"a\", \"a\"]", "calendars[1]", "is there twice");
+    assert_member_problem("\"calendars\": [\"a b\"]", "calendars[0]",
+                          "may have letters, digits and _ . : - only");
+}
+
 static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",         "container", "task",    "resources", "labels",  "unique",
-        "at_most_once", "calendars", "secrets", "user",      "sandbox",
+        "http",   "container",    "task",    "resources", "labels",
+        "unique", "at_most_once", "secrets", "user",      "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
@@ -598,6 +621,7 @@ int main(void)
         cmocka_unit_test(jobs_to_wait_for_are_named_by_id_number_or_name),
         cmocka_unit_test(dependencies_that_make_no_sense_are_refused),
         cmocka_unit_test(one_dependency_too_many_is_refused),
+        cmocka_unit_test(calendars_are_names_or_say_otherwise),
         cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),
         cmocka_unit_test(deadlines_of_a_start_are_durations),
         cmocka_unit_test(all_problems_are_reported_at_once),

@@ -162,6 +162,26 @@ static void put_limit(struct json_writer *w, const char *key, const struct limit
     json_close(w);
 }
 
+static void put_calendars(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->calendar_count == 0)
+        return;
+    json_key(w, "calendars");
+    json_open_array(w);
+    for (size_t i = 0; i < spec->calendar_count; i++) {
+        const struct calendar_wish *wish = &spec->calendars[i];
+        if (!wish->has_policy) {
+            json_str(w, wish->name);
+            continue;
+        }
+        json_open(w);
+        json_put_str(w, "name", wish->name);
+        json_put_str(w, "policy", calendar_policy_name(wish->policy));
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
 void spec_print(struct json_writer *w, const struct spec *spec)
 {
     put_text(w, "name", spec->name);
@@ -184,6 +204,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     put_slots(w, spec);
     put_limit(w, "concurrency", &spec->concurrency);
     put_limit(w, "rate", &spec->rate);
+    put_calendars(w, spec);
     put_pairs(w, "tags", spec->tags, spec->tag_count);
 }
 

@@ -13,6 +13,7 @@ struct loaded {
     VEC(struct rate_rec) rates;
     VEC(struct breaker_rec) breakers;
     VEC(struct dependency_rec) dependencies;
+    VEC(struct calendar_rec) calendars;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */
 };
@@ -116,6 +117,18 @@ static enum rc take_dependency(void *arg, const struct dependency_rec *dependenc
     return RC_OK;
 }
 
+static enum rc take_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
+{
+    struct loaded *l = arg;
+    (void)err;
+    struct calendar_rec copy = *calendar;
+    copy.name = arena_str(&l->arena, calendar->name);
+    copy.document = arena_str(&l->arena, calendar->document);
+    copy.changed_by = arena_str(&l->arena, calendar->changed_by);
+    *VEC_PUSH(&l->arena, &l->calendars) = copy;
+    return RC_OK;
+}
+
 static enum rc take_counter(void *arg, const struct counter *counter, struct err *err)
 {
     struct loaded *l = arg;
@@ -138,6 +151,7 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .rate = take_rate,
         .breaker = take_breaker,
         .dependency = take_dependency,
+        .calendar = take_calendar,
         .arg = l,
     };
     return w->store->ops->load(w->store, until_ms, &sink, &w->err);
@@ -283,6 +297,95 @@ static void what_was_decided_about_a_team_is_kept(void **state)
     assert_str(data->changed_by, STR("key:admin"));
     assert_str(web->name, STR("web"));
     assert_int_equal(web->concurrency, 0);
+}
+
+static void assert_same_calendar(const struct calendar_rec *a, const struct calendar_rec *b)
+{
+    assert_str(a->name, b->name);
+    assert_int_equal(a->version, b->version);
+    assert_int_equal(a->policy, b->policy);
+    assert_int_equal(a->entry_count, b->entry_count);
+    assert_str(a->document, b->document);
+    assert_int_equal(a->changed_ms, b->changed_ms);
+    assert_str(a->changed_by, b->changed_by);
+}
+
+static void calendars_are_kept_replaced_and_forgotten(void **state)
+{
+    struct world *w = *state;
+    struct calendar_rec found;
+    struct calendar_rec *all;
+    size_t count;
+    struct calendar_change given[] = {
+        {.calendar = {.name = STR("holidays"),
+                      .version = 1,
+                      .document = STR("{\"dates\":[]}"),
+                      .changed_ms = T0,
+                      .changed_by = STR("key:ops")}},
+        {.calendar = {.name = STR("freeze"),
+                      .version = 7,
+                      .policy = CALENDAR_HOLD,
+                      .entry_count = 3,
+                      .document = STR("{\"policy\":\"hold\"}"),
+                      .changed_ms = T0 + 1,
+                      .changed_by = STR("key:me")}},
+        {.calendar = {.name = STR("gone"), .version = 1}},
+    };
+    world_commit(w, (struct delta){.calendars = given, .calendar_count = 3});
+    given[0].calendar.version = 2;
+    given[0].calendar.document = STR("{\"dates\":[\"2026-12-25\"]}");
+    given[0].calendar.entry_count = 1;
+    given[2].forget = true;
+    world_commit(w, (struct delta){.calendars = &given[0], .calendar_count = 1});
+    world_commit(w, (struct delta){.calendars = &given[2], .calendar_count = 1});
+    world_reopen(w);
+    CLEANUP(loaded_free) struct loaded l = {0};
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.calendars.len, 2);
+    size_t freeze = str_eq(l.calendars.items[1].name, STR("freeze"));
+    assert_same_calendar(&l.calendars.items[freeze], &given[1].calendar);
+    assert_same_calendar(&l.calendars.items[!freeze], &given[0].calendar);
+    assert_rc(w->reader->ops->calendar(w->reader, STR("holidays"), &w->arena, &found, &w->err),
+              RC_OK);
+    assert_same_calendar(&found, &given[0].calendar);
+    assert_rc(w->reader->ops->calendar(w->reader, STR("gone"), &w->arena, &found, &w->err),
+              RC_NOT_FOUND);
+    assert_rc(w->reader->ops->calendars(w->reader, &w->arena, &all, &count, &w->err), RC_OK);
+    assert_int_equal(count, 2); /* by name, and without their documents */
+    assert_str(all[0].name, STR("freeze"));
+    assert_str(all[1].changed_by, STR("key:ops"));
+    assert_int_equal(all[1].document.len, 0);
+}
+
+static void who_goes_by_a_calendar_is_known_until_it_is_over(void **state)
+{
+    struct world *w = *state;
+    struct calendar_use given[] = {
+        {.calendar = STR("holidays"), .job_id = 30}, {.calendar = STR("freeze"), .job_id = 10},
+        {.calendar = STR("holidays"), .job_id = 10}, {.calendar = STR("holidays"), .job_id = 20},
+        {.calendar = STR("holidays"), .job_id = 20}, /* said twice is said once */
+    };
+    struct question q = {.kind = ASK_CALENDAR, .name = STR("holidays"), .limit = 9};
+    world_commit(w, (struct delta){.calendar_uses = given, .calendar_use_count = 5});
+    world_reopen(w);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.id_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(q.answer.ids[i], 10 * (i + 1));
+    w->store->ops->abort(w->store);
+    given[3].forget = true;
+    world_commit(w, (struct delta){.calendar_uses = &given[3], .calendar_use_count = 1});
+    q.limit = 1;
+    world_admit(w, &q);
+    assert_int_equal(q.answer.id_count, 1);
+    assert_int_equal(q.answer.ids[0], 10);
+    q.limit = 9;
+    world_admit(w, &q);
+    assert_int_equal(q.answer.id_count, 2);
+    q.name = STR("nobody's");
+    world_admit(w, &q);
+    assert_int_equal(q.answer.id_count, 0);
+    w->store->ops->abort(w->store);
 }
 
 /* Its dependants, or what it waits for. */
@@ -632,6 +735,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(alerts_are_listed_and_marked),
     PROMISE(tallies_add_up_over_turns_and_hours),
+    PROMISE(calendars_are_kept_replaced_and_forgotten),
+    PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),

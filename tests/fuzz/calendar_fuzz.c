@@ -22,18 +22,26 @@ static void check_covers(const struct calendar *calendar, const struct calendar_
     }
 }
 
+static const struct zone *find_zone(void *arg, struct str name)
+{
+    (void)arg;
+    return str_eq(name, STR("UTC")) ? zone_utc() : NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct field_errors errors = {.count = 0};
-    struct calendar calendar;
+    const struct ical_zones zones = {.find = find_zone};
+    struct almanac almanac;
     struct json doc;
     if (json_parse(fuzz_text(data, size), &arena, &doc, NULL))
         return 0;
-    if (calendar_parse(&doc, &arena, &calendar, &errors)) {
+    if (calendar_parse(&doc, &zones, &arena, &almanac, &errors)) {
         assert(errors.count > 0);
         return 0;
     }
+    struct calendar calendar = almanac.calendar;
     check_table(&calendar.local);
     check_table(&calendar.moments);
     check_table(&calendar.weekly);

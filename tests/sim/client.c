@@ -13,6 +13,7 @@ static const struct str owners[] = {STR_INIT("admin"), STR_INIT("ci")};
 static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
                                   STR_INIT("\nenv:prod\nteam:ops\n")};
 
+static const struct str calendars[] = {STR_INIT("feast"), STR_INIT("freeze")};
 static const struct str keys[] = {STR_INIT("db"), STR_INIT("sms")};
 
 /* What recurs within a day of the simulator, which has minutes, and what hardly does. */
@@ -59,6 +60,23 @@ static struct limit_rule draw_limit(struct world *w, bool rate)
     rule.limit = 1 + (uint32_t)pick(w, 3);
     rule.per_ms = rate ? pick_ms(w, 1000, 6000) : 0;
     return rule;
+}
+
+/* One or two of them, which are there or not. */
+static void draw_calendars(struct world *w, struct wish *wish)
+{
+    struct calendar_wish *wishes = ARENA_ARRAY(w->model.arena, struct calendar_wish, 2);
+    size_t first = pick(w, COUNT_OF(calendars));
+    size_t count = 1 + pick(w, 2);
+    if (!chance(w, w->scene.calendar_permille))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        wishes[i].name = calendars[(first + i) % COUNT_OF(calendars)];
+        wishes[i].has_policy = pick(w, 4) == 0;
+        wishes[i].policy = (enum calendar_policy)pick(w, CALENDAR_POLICIES);
+    }
+    wish->rules.calendars = wishes;
+    wish->rules.calendar_count = count;
 }
 
 static struct misfire draw_misfire(struct world *w)
@@ -158,6 +176,7 @@ static struct wish draw_wish(struct world *w)
         if (wish.when == WHEN_AT) /* some of them are over already */
             wish.when_ms += world_now(w).wall_ms - w->scene.at_max_ms / 8;
     }
+    draw_calendars(w, &wish);
     return wish;
 }
 
@@ -206,6 +225,8 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .rate = wish->rules.rate,
         .start_within_ms = wish->rules.start_within_ms,
         .expires_in_ms = wish->rules.expires_in_ms,
+        .calendars = wish->rules.calendars,
+        .calendar_count = wish->rules.calendar_count,
     };
     if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
         spec.when = wish->when;
@@ -480,6 +501,44 @@ static void change_team(struct world *w)
     net_send(w, call);
 }
 
+/* Times around now; some long over, some that begin where others end. */
+static void change_calendar(struct world *w)
+{
+    struct model *m = &w->model;
+    struct call *call = call_new(w, CMD_CALENDAR, STR("key:admin"));
+    struct model_plan *plan = ARENA_NEW(m->arena, struct model_plan);
+    int64_t at_ms = world_now(w).wall_ms / 1000 * 1000 - pick_ms(w, 0, 40) * 1000;
+    plan->policy = (enum calendar_policy)pick(w, CALENDAR_POLICIES);
+    plan->span_count = pick(w, COUNT_OF(plan->spans) + 1);
+    for (size_t i = 0; i < plan->span_count; i++) {
+        plan->spans[i].from_ms = at_ms;
+        plan->spans[i].to_ms = at_ms + pick_ms(w, 1, 60) * 1000;
+        at_ms = plan->spans[i].to_ms + pick_ms(w, 0, 2) * 15000;
+    }
+    *VEC_PUSH(m->arena, &m->plans) = plan;
+    call->cmd.calendar.name = PICK(w, calendars);
+    call->cmd.calendar.forget = pick(w, 6) == 0;
+    call->cmd.calendar.document = calendars_document(m, plan, m->arena);
+    SAY(w, "client", "%s the calendar %.*s: %.*s", call->cmd.calendar.forget ? "deletes" : "puts",
+        STR_ARG(call->cmd.calendar.name), STR_ARG(call->cmd.calendar.document));
+    net_send(w, call);
+}
+
+/* Sometimes beside other work, so that one turn may take both: jobs that go by it, and others like
+ * it. */
+static void change_calendars(struct world *w)
+{
+    bool much = pick(w, 3) == 0;
+    if (much) {
+        submit(w);
+        change_calendar(w);
+        submit(w);
+    }
+    change_calendar(w);
+    if (much)
+        submit(w);
+}
+
 /* Beside other work, so that one turn may take both. */
 static void run_cancelled_again(struct world *w)
 {
@@ -546,6 +605,10 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.rules.team = PICK(w, teams);
     if (pick(w, 4) == 0)
         draw_deadlines(w, &wish.rules);
+    if (pick(w, 3) == 0) {
+        wish.rules.calendar_count = 0;
+        draw_calendars(w, &wish);
+    }
     if (wish.rules.schedule != NULL && pick(w, 3) == 0) {
         wish.rules.stagger_ms = pick_ms(w, 0, 8000);
         wish.rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
@@ -556,9 +619,22 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
     return wish;
 }
 
+/* One whose slot a calendar holds, when there is one: its time has passed, and it is still ahead. */
+static uint64_t some_held(struct world *w)
+{
+    const struct model *m = &w->model;
+    for (size_t i = m->execs.len; i-- > 0;) {
+        const struct model_exec *x = m->execs.items[i];
+        if (model_is_held_by_calendar(&x->rec) && model_recurs(x))
+            return x->rec.job_id;
+    }
+    return some_recurring(w);
+}
+
 static void edit(struct world *w)
 {
-    uint64_t id = pick(w, 4) == 0   ? some_paused(w)
+    uint64_t id = pick(w, 3) == 0   ? some_held(w)
+                  : pick(w, 4) == 0 ? some_paused(w)
                   : pick(w, 3) == 0 ? some_job(w)
                                     : some_recurring(w);
     const struct model_job *job = model_job(&w->model, id);
@@ -692,10 +768,12 @@ void client_tidy_up(struct world *w)
 
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, 144);
+    uint64_t dice = pick(w, w->scene.calendar_permille > 0 ? 150 : 144);
     uint64_t job = some_job(w);
     uint64_t exec = dice % 2 == 0 ? some_running(w) : some_exec(w);
-    if (dice >= 126)
+    if (dice >= 144)
+        change_calendars(w);
+    else if (dice >= 126)
         bury(w);
     else if (dice >= 120)
         edit(w);

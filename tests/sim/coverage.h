@@ -41,7 +41,10 @@
     X(JOB_FORGOTTEN, "its job was deleted with it")                                                \
     X(SLA_STOPPED, "a run was ended for its SLA")                                                  \
     X(SLA_AFTER_RESTART, "a limit was told by another server than the one that began")             \
-    X(SLA_AFTER_MOVE, "a limit was told under another lease than the first")
+    X(SLA_AFTER_MOVE, "a limit was told under another lease than the first")                       \
+    X(CALENDAR_SKIP, "a calendar skipped something")                                               \
+    X(CALENDAR_GROUP, "slots that a calendar had held became one run")                             \
+    X(LET_GO_EARLY, "what was held went on because its calendar was changed")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };

@@ -202,8 +202,10 @@ static enum exec_state first_state(const struct world *w, const struct model_exe
 {
     if (model_waits(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
         return EXEC_BLOCKED; /* model_check_waits knows whether that is right */
-    bool later = x->rec.retry_of == 0 && (to->due_ms > 0 || to->slot_ms > view->now.wall_ms);
-    return model_recurs(x) || later ? EXEC_SCHEDULED : EXEC_QUEUED;
+    bool first = x->rec.retry_of == 0;
+    bool asks = first && x->number == 1 && model_wish(&w->model, x->job)->rules.calendar_count > 0;
+    bool later = first && (to->due_ms > 0 || to->slot_ms > view->now.wall_ms);
+    return model_recurs(x) || later || asks ? EXEC_SCHEDULED : EXEC_QUEUED;
 }
 
 static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
@@ -221,15 +223,21 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         next = first_state(w, x, step, to, view);
     deadlines_step(w, x, event, view);
     bool edited = model_edited_now(&w->model, x->job);
-    PROMISE(w, from != EXEC_SCHEDULED || event != EV_PLAN || edited,
+    PROMISE(w,
+            from != EXEC_SCHEDULED || event != EV_PLAN || edited ||
+                model_is_held_by_calendar(&x->rec),
             "%s is moved, and nobody asked", exec_label(w, to->id));
+    if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
+        calendars_step(w, x, event, step->reason, to, view);
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
         x->rec.origin == ORIGIN_SLOT)
         slots_decided(w, x, event, step->reason, to, view);
     if (!was_triggered(x, view))
         waits_step(w, x, event, step->reason, view);
     if (event == EV_DUE || event == EV_LEASE)
-        PROMISE(w, view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited,
+        PROMISE(w,
+                view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited ||
+                    calendars_let_go(w, x, view),
                 "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
                 x->rec.due_ms - view->now.wall_ms);
     if (exec_is_leased(from) && !exec_is_leased(next))
@@ -247,6 +255,12 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
     x->ended_by = event;
+    if (event == EV_HOLD) { /* it may go on in the same turn */
+        x->rec.due_ms = to->due_ms;
+        x->rec.ready_ms = view->now.wall_ms;
+    } else if (event == EV_DUE) {
+        x->rec.due_ms = 0; /* and its lease may follow */
+    }
     x->rec.state = next;
 }
 
@@ -517,6 +531,8 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
 {
     for (size_t i = 0; i < delta->job_count; i++)
         keep_job(w, &delta->jobs[i], view);
+    for (size_t i = 0; i < delta->calendar_count; i++)
+        calendars_keep(w, &delta->calendars[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
         limits_keep_queue(w, &delta->queues[i]);
     for (size_t i = 0; i < delta->team_count; i++)

@@ -1,5 +1,6 @@
 /* model.h - what should be true, kept in the plainest way: model.c, and for jobs that recur
- * model_slots.c, for what holds work back model_limits.c, for failures model_failures.c.
+ * model_slots.c, for what holds work back model_limits.c, for failures model_failures.c,
+ * for calendars model_calendars.c.
  *
  * The model hears of every turn that the store has kept (model_keep, from the store's own door) and
  * of every turn that a server has finished (model_turn_done), and remembers: what clients asked
@@ -155,6 +156,27 @@ struct model_operation {
     uint64_t loads; /* model.loads, when it began */
 };
 
+/* What a calendar is to say. */
+struct model_plan {
+    enum calendar_policy policy;
+    struct {
+        int64_t from_ms;
+        int64_t to_ms;
+    } spans[3];
+    size_t span_count;
+};
+
+struct model_calendar {
+    struct str name;
+    const struct model_plan *plan; /* NULL: it was deleted */
+    uint64_t changed_turn;
+};
+
+struct model_ruling {
+    enum verdict verdict;
+    int64_t until_ms;
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
@@ -171,6 +193,8 @@ struct model {
     VEC(struct model_breaker) breakers;
     VEC(struct model_alert) alerts;
     VEC(struct model_operation) operations;
+    VEC(const struct model_plan *) plans; /* all that anybody ever asked for */
+    VEC(struct model_calendar) calendars;
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
@@ -321,3 +345,24 @@ void failures_keep(struct world *w, struct model_exec *x, struct model_attempt *
                    const struct attempt_rec *rec, const struct turn_view *view);
 /* Its state is what its newest attempt made of it, and its counters what has happened. */
 void failures_check(struct world *w, const struct model_exec *x);
+
+/* ---- calendars */
+
+bool model_has_calendar(const struct model *m, struct str name);
+/* The newest plan as a document. */
+struct str calendars_document(const struct model *m, const struct model_plan *plan,
+                              struct arena *arena);
+void calendars_keep(struct world *w, const struct calendar_change *change);
+struct model_ruling model_rule(const struct world *w, const struct model_job *job, int64_t at_ms);
+/* One of its calendars was changed in this turn, or the job itself. */
+bool model_calendars_unclear(const struct world *w, const struct model_job *job);
+bool model_is_held_by_calendar(const struct exec_rec *rec);
+/* A step of something that was scheduled. */
+void calendars_step(struct world *w, const struct model_exec *x, enum exec_event event,
+                    struct str reason, const struct exec_rec *to, const struct turn_view *view);
+/* It was held, and need not be any more. */
+bool calendars_let_go(const struct world *w, const struct model_exec *x,
+                      const struct turn_view *view);
+/* After a turn that has looked at all that is held. */
+void calendars_check_held(struct world *w, const struct model_exec *x, int64_t now_ms);
+void calendars_check_answer(struct world *w, const struct command *cmd, bool kept_nothing);

@@ -143,7 +143,9 @@ static void check_ahead(struct world *w, struct model_job *job, const struct tur
                 (x->rec.slot_ms > want.at_ms && is_disturbed(view)),
             "%s was edited, and %" PRId64 " is ahead where %" PRId64 " should be",
             job_label(w, job->rec.id), x->rec.slot_ms, want.at_ms);
-    PROMISE(w, x->rec.due_ms == x->rec.slot_ms + job->schedule->stagger_ms,
+    PROMISE(w,
+            x->rec.due_ms == x->rec.slot_ms + job->schedule->stagger_ms ||
+                model_is_held_by_calendar(&x->rec),
             "the slot ahead of %s is due at another moment than its new definition says",
             job_label(w, job->rec.id));
     want = schedule_slot(job->schedule, x->rec.slot_ms, x->rec.nominal_ms);
@@ -167,7 +169,9 @@ static void check_moment(struct world *w, const struct model_job *job, const str
     PROMISE(w, x != NULL && x->rec.slot_ms == due_ms,
             "%s was planned anew, and not for the moment that was asked for",
             job_label(w, job->rec.id));
-    PROMISE(w, x->rec.state != EXEC_SCHEDULED || x->rec.due_ms == due_ms,
+    PROMISE(w,
+            x->rec.state != EXEC_SCHEDULED || x->rec.due_ms == due_ms ||
+                model_is_held_by_calendar(&x->rec),
             "%s was planned anew, and is due at another moment", job_label(w, job->rec.id));
 }
 

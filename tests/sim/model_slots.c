@@ -109,6 +109,27 @@ static uint32_t newer(const struct model_job *job, const struct model_exec *x, i
     return count;
 }
 
+/* A calendar held it until that moment, and it stands for all slots up to then. */
+static bool was_group(const struct world *w, const struct model_exec *x, int64_t now_ms,
+                      int64_t *ret_end_ms)
+{
+    *ret_end_ms = x->rec.due_ms < now_ms ? x->rec.due_ms : now_ms;
+    return model_is_held_by_calendar(&x->rec) &&
+           model_rule(w, x->job, now_ms).verdict == CALENDAR_FREE &&
+           model_rule(w, x->job, model_due_ms(x)).verdict != CALENDAR_SKIPS;
+}
+
+static bool group_lets_go(const struct world *w, const struct model_exec *x, int64_t end_ms,
+                          int64_t now_ms)
+{
+    const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
+    int64_t last_ms = end_ms - x->job->schedule->stagger_ms;
+    saw(SAW_CALENDAR_GROUP);
+    if (misfire->policy == MISFIRE_SKIP)
+        return now_ms - end_ms <= SCHEDULE_ON_TIME_MS;
+    return misfire->policy == MISFIRE_ALL || newer(x->job, x, last_ms, now_ms, 1) == 0;
+}
+
 static bool misfire_lets_go(const struct world *w, const struct model_exec *x, int64_t last_ms,
                             int64_t now_ms)
 {
@@ -124,13 +145,22 @@ static bool misfire_lets_go(const struct world *w, const struct model_exec *x, i
 static void check_fired(struct world *w, const struct model_exec *x, int64_t now_ms)
 {
     const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
+    int64_t end_ms;
     int64_t late_ms = now_ms - model_due_ms(x);
     PROMISE(w, late_ms >= 0, "%s fired %" PRId64 " ms before its time", exec_label(w, x->rec.id),
             -late_ms);
     PROMISE(w, model_due_ms(x) > x->job->resumed_ms,
             "%s fired, though it was missed while its job was paused", exec_label(w, x->rec.id));
-    PROMISE(w, late_ms <= misfire->grace_ms && misfire_lets_go(w, x, x->rec.slot_ms, now_ms),
-            "%s fired %" PRId64 " ms late, and its misfire policy says otherwise",
+    if (model_calendars_unclear(w, x->job))
+        return;
+    bool right;
+    if (was_group(w, x, now_ms, &end_ms))
+        right = now_ms - end_ms <= misfire->grace_ms && group_lets_go(w, x, end_ms, now_ms);
+    else
+        right = late_ms <= misfire->grace_ms && misfire_lets_go(w, x, x->rec.slot_ms, now_ms) &&
+                model_rule(w, x->job, model_due_ms(x)).verdict != CALENDAR_SKIPS;
+    PROMISE(w, right,
+            "%s fired %" PRId64 " ms late, and its misfire policy or a calendar says otherwise",
             exec_label(w, x->rec.id), late_ms);
     if (late_ms > SCHEDULE_ON_TIME_MS)
         saw(SAW_FIRED_LATE);
@@ -146,13 +176,37 @@ static bool asks_to_resume(const struct model_exec *x, const struct turn_view *v
     return false;
 }
 
+static bool all_excluded(const struct world *w, const struct model_exec *x, int64_t last_ms)
+{
+    struct slot slot = schedule_slot(x->job->schedule, x->rec.slot_ms, x->rec.nominal_ms);
+    do {
+        if (model_rule(w, x->job, due_ms(x->job, slot.at_ms)).verdict != CALENDAR_SKIPS)
+            return false;
+    } while (schedule_next(x->job->schedule, &slot, &slot) && slot.at_ms <= last_ms);
+    saw(SAW_CALENDAR_SKIP);
+    return true;
+}
+
 static void check_skipped(struct world *w, const struct model_exec *x, struct str reason,
                           int64_t last_ms, const struct turn_view *view)
 {
     const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
     int64_t now_ms = view->now.wall_ms;
+    int64_t end_ms;
     bool right = false;
-    if (str_eq(reason, STR("missed while the job was paused")))
+    bool group = was_group(w, x, now_ms, &end_ms);
+    if (model_calendars_unclear(w, x->job))
+        return;
+    if (str_starts(reason, STR("calendar '")))
+        right =
+            model_rule(w, x->job, now_ms).verdict == CALENDAR_SKIPS || all_excluded(w, x, last_ms);
+    else if (str_starts(reason, STR("held by a calendar, as ")))
+        right = x->number > 1 && model_wish(&w->model, x->job)->rules.calendar_count > 0;
+    else if (group && str_eq(reason, STR("missed for longer than its grace")))
+        right = now_ms - end_ms > misfire->grace_ms;
+    else if (group && str_eq(reason, STR("missed, and its misfire policy says so")))
+        right = !group_lets_go(w, x, end_ms, now_ms);
+    else if (str_eq(reason, STR("missed while the job was paused")))
         right = asks_to_resume(x, view);
     else if (str_eq(reason, STR("missed for longer than its grace")))
         right = now_ms - due_ms(x->job, last_ms) > misfire->grace_ms;
@@ -173,6 +227,13 @@ void slots_decided(struct world *w, const struct model_exec *x, enum exec_event 
     int64_t last_ms = event == EV_SKIP && to->slot_count > 1 ? to->slot_last_ms : x->rec.slot_ms;
     bool overlaps = event == EV_SKIP && str_starts(reason, STR("overlap: "));
     bool hopeless = event == EV_SKIP && str_starts(reason, STR("it waited for "));
+    if (event == EV_HOLD)
+        return; /* calendars_step has looked */
+    if (event == EV_PLAN) {
+        PROMISE(w, model_due_ms(x) > view->now.wall_ms && to->due_ms == model_due_ms(x),
+                "%s is planned anew for another time than its own", exec_label(w, x->rec.id));
+        return;
+    }
     if (event == EV_SKIP)
         walk_range(w, x, to, view);
     if (event != EV_SKIP || overlaps || hopeless) /* that is for model_check_waits */

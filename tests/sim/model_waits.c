@@ -167,8 +167,9 @@ static void check_waits(struct world *w, const struct model_exec *x)
             settle_wait(w, wish, &wish->waits[i]);
         counts[wish->waits[i].state]++;
     }
+    bool excluded = x->rec.state == EXEC_SKIPPED && str_starts(x->rec.error, STR("calendar '"));
     if (was_settled || wish->unclear || x->rec.state == EXEC_CANCELLED ||
-        x->rec.state == EXEC_EXPIRED)
+        x->rec.state == EXEC_EXPIRED || excluded)
         return;
     PROMISE(w, (x->rec.state == EXEC_SKIPPED) == (counts[DEPENDENCY_IMPOSSIBLE] > 0),
             "%s is %.*s, and of what it waits for %zu can never be", exec_label(w, x->rec.id),

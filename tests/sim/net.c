@@ -74,7 +74,8 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     case CMD_QUEUE: copy->cmd.queue = call->cmd.queue; break;
     case CMD_ALERT_SENT: copy->cmd.alert = call->cmd.alert; break;
     case CMD_RESET_BREAKER: copy->cmd.breaker = call->cmd.breaker; break;
-    case CMD_OPERATE: copy->cmd.operate = call->cmd.operate; break; /* literals, too */
+    case CMD_OPERATE: copy->cmd.operate = call->cmd.operate; break;    /* literals, too */
+    case CMD_CALENDAR: copy->cmd.calendar = call->cmd.calendar; break; /* its texts are the day's */
     default: copy->cmd.target = call->cmd.target; break;
     }
     return copy;

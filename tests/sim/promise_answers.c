@@ -557,6 +557,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_EXTEND_SLA: check_extended(w, cmd); break;
     case CMD_QUEUE: check_queue(w, cmd); break;
     case CMD_TEAM: check_team(w, cmd); break;
+    case CMD_CALENDAR: calendars_check_answer(w, cmd, kept_nothing); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: check_poll(w, cmd); break;
     case CMD_WORKERS:

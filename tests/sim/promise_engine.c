@@ -14,6 +14,8 @@ static bool is_far(const struct engine *e, const struct exec_rec *rec)
 {
     if (rec->state == EXEC_RETRYING && rec->origin != ORIGIN_ONCE)
         return false; /* the next slot has to see that it is not over */
+    if (model_is_held_by_calendar(rec))
+        return false; /* who changes its calendar has to find it */
     return exec_is_waiting(rec->state) &&
            (rec->due_ms > e->horizon.due_ms ||
             (rec->due_ms == e->horizon.due_ms && rec->id > e->horizon.id));
@@ -45,7 +47,8 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
                 "%s has its deadline at another moment", exec_label(w, x->id));
     PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
-    PROMISE(w, heap_holds(&x->ready) == (x->v.state == EXEC_QUEUED && !paused),
+    bool held = x->v.state == EXEC_SCHEDULED && x->v.ready_ms > 0;
+    PROMISE(w, heap_holds(&x->ready) == ((x->v.state == EXEC_QUEUED || held) && !paused),
             "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
 }
 
@@ -107,6 +110,8 @@ static void check_execs(struct world *w, const struct engine *e)
         check_place(w, e, x, kept);
         if (x->v.state == EXEC_BLOCKED)
             check_blocked(w, x);
+        if (!calendars_want_turn(e))
+            calendars_check_held(w, kept, e->now_ms);
         near++;
     }
     PROMISE(w, near == e->execs.len, "the engine holds %zu executions, the store %zu", e->execs.len,
@@ -225,6 +230,7 @@ void promise_near(struct world *w, const struct sim_server *s)
         enum exec_state state = CONTAINER_OF(e->dues.items[i].node, struct exec, due)->v.state;
         PROMISE(w,
                 (int64_t)e->dues.items[i].key <= far_ms || state == EXEC_RETRYING ||
+                    exec_is_held(CONTAINER_OF(e->dues.items[i].node, struct exec, due)) ||
                     state == EXEC_RUNNING, /* it is for its SLA */
                 "%s is due %" PRIu64 " ms ahead, and in memory",
                 exec_label(w, e->dues.items[i].tie), e->dues.items[i].key - (uint64_t)far_ms);

@@ -65,6 +65,7 @@ static void draw_scene(struct world *w)
     /* What recurs must not keep others from finishing within the day: waiting counts for much. */
     s->engine.point_ms = points_ms[pick(w, s->recurring_max > 0 ? 2 : COUNT_OF(points_ms))];
     s->client_gap_ms = 1 + (uint32_t)pick(w, 1500);
+    s->calendar_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
 }
 
 static void begin(struct world *w, const struct day *day)
@@ -227,7 +228,10 @@ static void check_going_on(struct world *w)
         const struct model_job *job = w->model.jobs.items[i];
         if (job->schedule == NULL || job->rec.state != JOB_ACTIVE)
             continue;
-        int64_t late_ms = world_now(w).wall_ms - model_due_ms(model_ahead(job));
+        const struct model_exec *ahead = model_ahead(job);
+        int64_t due_ms =
+            model_is_held_by_calendar(&ahead->rec) ? ahead->rec.due_ms : model_due_ms(ahead);
+        int64_t late_ms = world_now(w).wall_ms - due_ms;
         PROMISE(w, late_ms < LATE_MAX_MS, "%s does not go on: its next slot is %" PRId64 " ms late",
                 job_label(w, job->rec.id), late_ms);
     }

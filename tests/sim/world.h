@@ -31,6 +31,7 @@ struct scene {
     uint32_t named_permille;
     uint32_t waiting_permille;  /* jobs that wait for others */
     uint32_t limit_permille;    /* jobs that have one */
+    uint32_t calendar_permille; /* jobs that go by one */
     uint32_t deadline_permille; /* jobs that should start by a moment */
     size_t recurring_max;       /* jobs that recur at the same time */
     bool pauses;                /* clients pause jobs and queues */

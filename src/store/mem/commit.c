@@ -329,6 +329,32 @@ static void forget_exec(struct mem_store *m, uint64_t exec_id)
     kept_exec_free(exec);
 }
 
+static void apply_calendar(struct mem_store *m, const struct calendar_change *change)
+{
+    kept_calendar_free(strmap_remove(&m->calendars, change->calendar.name));
+    if (change->forget)
+        return;
+    struct calendar_rec *kept = kept_calendar(&change->calendar);
+    strmap_put(&m->calendars, kept->name, kept);
+}
+
+static void apply_calendar_use(struct mem_store *m, const struct calendar_use *use)
+{
+    size_t at = 0;
+    while (at < m->calendar_use_count && (m->calendar_uses[at].job_id != use->job_id ||
+                                          !str_eq(m->calendar_uses[at].calendar, use->calendar)))
+        at++;
+    if (at < m->calendar_use_count && use->forget) {
+        kept_text_free(&m->calendar_uses[at].calendar);
+        m->calendar_uses[at] = m->calendar_uses[--m->calendar_use_count];
+    } else if (at == m->calendar_use_count && !use->forget) {
+        m->calendar_uses = mem_resize(m->calendar_uses, (at + 1) * sizeof *m->calendar_uses);
+        m->calendar_uses[at] = *use;
+        m->calendar_uses[at].calendar = kept_text(use->calendar);
+        m->calendar_use_count++;
+    }
+}
+
 static void apply_counter(struct mem_store *m, const struct counter *add)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
@@ -399,6 +425,10 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_letter(m, &delta->letters[i]);
     for (size_t i = 0; i < delta->operation_count; i++)
         apply_operation(m, &delta->operations[i]);
+    for (size_t i = 0; i < delta->calendar_count; i++)
+        apply_calendar(m, &delta->calendars[i]);
+    for (size_t i = 0; i < delta->calendar_use_count; i++)
+        apply_calendar_use(m, &delta->calendar_uses[i]);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
     for (size_t i = 0; i < delta->tally_count; i++)

@@ -33,19 +33,22 @@ struct mem_store {
     uint64_t epoch;
     uint64_t turn;
     uint64_t newest_id;
-    struct map jobs;                   /* id -> struct job_rec */
-    struct map live;                   /* id -> struct exec_rec, unfinished */
-    struct map history;                /* id -> struct exec_rec, final */
-    struct map attempts;               /* execution -> struct attempt_list */
-    struct map workers;                /* id -> struct worker_rec */
-    struct strmap queues;              /* name -> struct queue_rec, owned */
-    struct strmap breakers;            /* target -> struct breaker_rec, owned */
-    struct map sla_events;             /* id -> struct sla_event_rec, owned */
-    struct map alerts;                 /* id -> struct alert_rec, owned */
-    struct strmap teams;               /* name -> struct team_rec, owned */
-    struct strmap tallies;             /* tally_name -> struct tally, owned */
-    struct strmap rates;               /* key -> struct rate_rec, owned */
-    struct strmap dependencies;        /* dependency_key -> struct dependency_rec, owned */
+    struct map jobs;                    /* id -> struct job_rec */
+    struct map live;                    /* id -> struct exec_rec, unfinished */
+    struct map history;                 /* id -> struct exec_rec, final */
+    struct map attempts;                /* execution -> struct attempt_list */
+    struct map workers;                 /* id -> struct worker_rec */
+    struct strmap queues;               /* name -> struct queue_rec, owned */
+    struct strmap breakers;             /* target -> struct breaker_rec, owned */
+    struct map sla_events;              /* id -> struct sla_event_rec, owned */
+    struct map alerts;                  /* id -> struct alert_rec, owned */
+    struct strmap teams;                /* name -> struct team_rec, owned */
+    struct strmap tallies;              /* tally_name -> struct tally, owned */
+    struct strmap rates;                /* key -> struct rate_rec, owned */
+    struct strmap dependencies;         /* dependency_key -> struct dependency_rec, owned */
+    struct strmap calendars;            /* name -> struct calendar_rec, owned */
+    struct calendar_use *calendar_uses; /* owned, as are their texts */
+    size_t calendar_use_count;
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct map letters;                /* execution -> struct letter_rec, owned */
     struct map operations;             /* id -> struct operation_rec, owned */

@@ -105,6 +105,50 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
     return RC_OK;
 }
 
+static enum rc read_calendar(struct reader *reader, struct str name, struct arena *arena,
+                             struct calendar_rec *ret_calendar, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    pthread_mutex_lock(&m->lock);
+    const struct calendar_rec *found = strmap_get(&m->calendars, name);
+    if (found != NULL)
+        *ret_calendar = copy_calendar(arena, *found);
+    pthread_mutex_unlock(&m->lock);
+    return found != NULL ? RC_OK
+                         : err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
+}
+
+static int calendar_by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct calendar_rec *)a)->name, ((const struct calendar_rec *)b)->name);
+}
+
+static enum rc read_calendars(struct reader *reader, struct arena *arena,
+                              struct calendar_rec **ret_calendars, size_t *ret_count,
+                              struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct calendar_rec *found = ARENA_ARRAY(arena, struct calendar_rec, m->calendars.len);
+    size_t count = 0;
+    for (size_t i = 0; i < m->calendars.cap; i++) {
+        const struct calendar_rec *rec = m->calendars.slots[i].value;
+        if (rec == NULL)
+            continue;
+        found[count] = *rec;
+        found[count].document = STR("");
+        found[count] = copy_calendar(arena, found[count]);
+        count++;
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (count > 0)
+        qsort(found, count, sizeof *found, calendar_by_name);
+    *ret_calendars = found;
+    *ret_count = count;
+    return RC_OK;
+}
+
 /* ---- lists: walk everything, sort, cut */
 
 static bool text_fits(struct str wanted, struct str text)
@@ -432,6 +476,8 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .letter = read_letter,
     .letters = read_letters,
+    .calendar = read_calendar,
+    .calendars = read_calendars,
     .jobs = list_jobs,
     .execs = list_execs,
     .alerts = list_alerts,

@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_TEXTS = 8, EXEC_TEXTS = 4, WORKER_TEXTS = 3, LETTER_TEXTS = 5, OPERATION_TEXTS = 4 };
+enum {
+    JOB_TEXTS = 8,
+    EXEC_TEXTS = 4,
+    WORKER_TEXTS = 3,
+    LETTER_TEXTS = 5,
+    OPERATION_TEXTS = 4,
+    CALENDAR_TEXTS = 3
+};
 
 static void job_texts(struct job_rec *job, struct str *ret_texts[JOB_TEXTS])
 {
@@ -49,6 +56,13 @@ static void operation_texts(struct operation_rec *operation, struct str *ret_tex
     ret_texts[1] = &operation->filter.name;
     ret_texts[2] = &operation->by;
     ret_texts[3] = &operation->refusal;
+}
+
+static void calendar_texts(struct calendar_rec *calendar, struct str *ret_texts[CALENDAR_TEXTS])
+{
+    ret_texts[0] = &calendar->name;
+    ret_texts[1] = &calendar->document;
+    ret_texts[2] = &calendar->changed_by;
 }
 
 static void keep_texts(struct str *texts[], size_t count)
@@ -182,6 +196,15 @@ struct operation_rec *kept_operation(const struct operation_rec *operation)
     return kept;
 }
 
+struct calendar_rec *kept_calendar(const struct calendar_rec *calendar)
+{
+    struct str *texts[CALENDAR_TEXTS];
+    struct calendar_rec *kept = mem_dup(calendar, sizeof *calendar);
+    calendar_texts(kept, texts);
+    keep_texts(texts, CALENDAR_TEXTS);
+    return kept;
+}
+
 void kept_job_free(struct job_rec *job)
 {
     struct str *texts[JOB_TEXTS];
@@ -292,6 +315,16 @@ void kept_operation_free(struct operation_rec *operation)
     free(operation);
 }
 
+void kept_calendar_free(struct calendar_rec *calendar)
+{
+    struct str *texts[CALENDAR_TEXTS];
+    if (calendar == NULL)
+        return;
+    calendar_texts(calendar, texts);
+    free_texts(texts, CALENDAR_TEXTS);
+    free(calendar);
+}
+
 struct job_rec copy_job(struct arena *arena, struct job_rec job)
 {
     struct str *texts[JOB_TEXTS];
@@ -314,6 +347,14 @@ struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter)
     letter_texts(&letter, texts);
     copy_texts(arena, texts, LETTER_TEXTS);
     return letter;
+}
+
+struct calendar_rec copy_calendar(struct arena *arena, struct calendar_rec calendar)
+{
+    struct str *texts[CALENDAR_TEXTS];
+    calendar_texts(&calendar, texts);
+    copy_texts(arena, texts, CALENDAR_TEXTS);
+    return calendar;
 }
 
 /* A str promises not to write, but these bytes are ours. */

@@ -25,6 +25,7 @@ struct sla_event_rec *kept_sla_event(const struct sla_event_rec *event);
 struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 struct letter_rec *kept_letter(const struct letter_rec *letter);
 struct operation_rec *kept_operation(const struct operation_rec *operation);
+struct calendar_rec *kept_calendar(const struct calendar_rec *calendar);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
 void kept_worker_free(struct worker_rec *worker);
@@ -37,11 +38,13 @@ void kept_sla_event_free(struct sla_event_rec *event);
 void kept_breaker_free(struct breaker_rec *breaker);
 void kept_letter_free(struct letter_rec *letter);
 void kept_operation_free(struct operation_rec *operation);
+void kept_calendar_free(struct calendar_rec *calendar);
 
 /* Copies into an arena. */
 struct job_rec copy_job(struct arena *arena, struct job_rec job);
 struct exec_rec copy_exec(struct arena *arena, struct exec_rec exec);
 struct letter_rec copy_letter(struct arena *arena, struct letter_rec letter);
+struct calendar_rec copy_calendar(struct arena *arena, struct calendar_rec calendar);
 
 /* Text that is owned by the record it stands in. */
 struct str kept_text(struct str text);

@@ -256,6 +256,27 @@ static void answer_old(struct mem_store *m, struct arena *arena, struct question
     q->answer.old_count = count;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void answer_calendar(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    uint64_t *ids = ARENA_ARRAY(arena, uint64_t, m->calendar_use_count);
+    size_t count = 0;
+    for (size_t i = 0; i < m->calendar_use_count; i++) {
+        if (str_eq(m->calendar_uses[i].calendar, q->name))
+            ids[count++] = m->calendar_uses[i].job_id;
+    }
+    if (count > 0)
+        qsort(ids, count, sizeof *ids, by_number);
+    q->answer.ids = ids;
+    q->answer.id_count = count < q->limit ? count : q->limit;
+}
+
 static enum rc admit(struct store *store, const struct ownership *owned,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err)
@@ -279,6 +300,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_DUE: answer_due(m, arena, q); break;
         case ASK_LETTERS: answer_letters(m, arena, q); break;
         case ASK_OLD: answer_old(m, arena, q); break;
+        case ASK_CALENDAR: answer_calendar(m, arena, q); break;
         }
     }
     return RC_OK;
@@ -331,7 +353,8 @@ static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct lo
     {
         const struct exec_rec *exec = slot->value;
         if (!exec_is_waiting(exec->state) || exec->due_ms <= until_ms ||
-            (exec->state == EXEC_RETRYING && exec->origin != ORIGIN_ONCE))
+            (exec->state == EXEC_RETRYING && exec->origin != ORIGIN_ONCE) ||
+            (exec->state == EXEC_SCHEDULED && exec->ready_ms > 0))
             found[count++] = exec;
     }
     qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
@@ -420,6 +443,10 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
         if (sink->worker != NULL)
             TRY(sink->worker(sink->arg, slot->value, err));
     }
+    for (size_t i = 0; sink->calendar != NULL && i < m->calendars.cap; i++) {
+        if (m->calendars.slots[i].value != NULL)
+            TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));
+    }
     TRY(load_execs(m, until_ms, sink, err));
     return sink->dependency == NULL ? RC_OK : load_dependencies(m, sink, err);
 }
@@ -503,6 +530,12 @@ static void free_rows(struct mem_store *m)
         kept_team_free(m->teams.slots[i].value);
     for (size_t i = 0; i < m->rates.cap; i++)
         kept_rate_free(m->rates.slots[i].value);
+    for (size_t i = 0; i < m->calendars.cap; i++)
+        kept_calendar_free(m->calendars.slots[i].value);
+    for (size_t i = 0; i < m->calendar_use_count; i++)
+        kept_text_free(&m->calendar_uses[i].calendar);
+    free(m->calendar_uses);
+    strmap_free(&m->calendars);
     strmap_free(&m->queues);
     strmap_free(&m->teams);
     for (size_t i = 0; i < m->dependencies.cap; i++)

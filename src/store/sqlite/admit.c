@@ -216,6 +216,26 @@ static enum rc find_due(struct sqlite_store *s, struct arena *arena, struct ques
     return RC_OK;
 }
 
+static enum rc find_calendar_jobs(struct sqlite_store *s, struct arena *arena, struct question *q,
+                                  struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_CALENDAR_JOBS);
+    VEC(uint64_t) ids = {0};
+    stmt_text(&stmt, q->name);
+    stmt_u64(&stmt, q->limit);
+    for (;;) {
+        bool found;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        *VEC_PUSH(arena, &ids) = row_u64(&row);
+    }
+    q->answer.ids = ids.items;
+    q->answer.id_count = ids.len;
+    return RC_OK;
+}
+
 static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *arena,
                       struct err *err)
 {
@@ -230,6 +250,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_DUE: return find_due(s, arena, q, err);
     case ASK_LETTERS: return sqlite_find_letters(s, arena, q, err);
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);
+    case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

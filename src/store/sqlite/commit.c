@@ -409,6 +409,30 @@ static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, 
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_calendar(struct db *db, const struct calendar_change *change, struct err *err)
+{
+    const struct calendar_rec *rec = &change->calendar;
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_CALENDAR : SQL_PUT_CALENDAR);
+    stmt_text(&stmt, rec->name);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_i64(&stmt, rec->version);
+    stmt_i64(&stmt, rec->policy);
+    stmt_i64(&stmt, rec->entry_count);
+    stmt_i64(&stmt, rec->changed_ms);
+    stmt_text(&stmt, rec->changed_by);
+    stmt_text(&stmt, rec->document);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_calendar_use(struct db *db, const struct calendar_use *use, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, use->forget ? SQL_FORGET_CALENDAR_USE : SQL_PUT_CALENDAR_USE);
+    stmt_text(&stmt, use->calendar);
+    stmt_u64(&stmt, use->job_id);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc add_counter(struct db *db, const struct counter *counter, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_COUNTER);
@@ -524,6 +548,10 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
     for (size_t i = 0; i < delta->dependency_count; i++)
         TRY(keep_dependency(db, &delta->dependencies[i], err));
     TRY(sqlite_keep_letters(db, delta, err));
+    for (size_t i = 0; i < delta->calendar_count; i++)
+        TRY(keep_calendar(db, &delta->calendars[i], err));
+    for (size_t i = 0; i < delta->calendar_use_count; i++)
+        TRY(keep_calendar_use(db, &delta->calendar_uses[i], err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
     for (size_t i = 0; i < delta->tally_count; i++)

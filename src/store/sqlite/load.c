@@ -92,6 +92,21 @@ static enum rc load_breakers(struct db *db, const struct load_sink *sink, struct
     }
 }
 
+static enum rc load_calendars(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_CALENDARS);
+    for (;;) {
+        bool found;
+        struct calendar_rec calendar;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_calendar(&row, &calendar))
+            TRY(sink->calendar(sink->arg, &calendar, err));
+    }
+}
+
 /* One row is an execution and its job, which is told when it is seen for the first time. An
  * execution is of no use without its job, and is left out with it. */
 static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct load_sink *sink,
@@ -161,6 +176,8 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(sqlite_load_operations(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
+    if (sink->calendar != NULL)
+        TRY(load_calendars(db, sink, err));
     TRY(load_execs(db, until_ms, sink, err));
     return sink->dependency == NULL ? RC_OK : load_dependencies(db, sink, err);
 }

@@ -235,6 +235,9 @@ WHERE h.id > :after_id AND h.created_ms < :until_ms
         2199023255551) << 22
 ORDER BY h.id;
 
+-- name: calendar_jobs
+SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT :max;
+
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
     coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))
@@ -446,6 +449,19 @@ UPDATE job
 SET state = :job_state, finished_ms = :finished_ms, trail = trail || :step, told = :exec_id
 WHERE id = :job_id AND last_exec = :exec_id AND told <> :exec_id;
 
+-- name: put_calendar
+REPLACE INTO calendar (name, version, policy, entry_count, changed_ms, changed_by, document)
+VALUES (:name, :version, :policy, :entry_count, :changed_ms, :changed_by, :document);
+
+-- name: forget_calendar
+DELETE FROM calendar WHERE name = :name;
+
+-- name: put_calendar_use
+INSERT INTO calendar_use (calendar, job_id) VALUES (:calendar, :job_id) ON CONFLICT DO NOTHING;
+
+-- name: forget_calendar_use
+DELETE FROM calendar_use WHERE calendar = :calendar AND job_id = :job_id;
+
 -- name: add_counter
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
@@ -483,11 +499,16 @@ FROM operation ORDER BY id;
 SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
 FROM worker ORDER BY id;
 
+-- name: load_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, document
+FROM calendar ORDER BY name;
+
 -- name: load_live
 -- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
 -- the order of the table, and nearly that of the jobs': a million rows are read without a sort.
 SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms OR (l.state = 5 AND l.origin != 0)
+    OR (l.state = 1 AND l.ready_ms > 0)
 ORDER BY l.id;
 
 -- name: load_dependencies
@@ -547,6 +568,13 @@ SELECT * FROM letter_row WHERE exec_id = :exec_id;
 -- Without a LIMIT, as find_letters.
 SELECT * FROM letter_row WHERE (died_ms, exec_id) < (:before_ms, :before_id)
 ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: read_calendar
+SELECT name, version, policy, entry_count, changed_ms, changed_by, document
+FROM calendar WHERE name = :name;
+
+-- name: read_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM calendar ORDER BY name;
 
 -- name: read_drift
 SELECT max(drift_ms) FROM partition;

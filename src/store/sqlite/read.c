@@ -243,6 +243,43 @@ static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t 
     return RC_OK;
 }
 
+static enum rc read_calendar(struct reader *reader, struct str name, struct arena *arena,
+                             struct calendar_rec *ret_calendar, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_CALENDAR);
+    bool found;
+    stmt_text(&stmt, name);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
+    struct row row = row_of(&stmt, arena);
+    if (!row_calendar(&row, ret_calendar))
+        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
+                       stmt.db->path, STR_ARG(name));
+    return RC_OK;
+}
+
+static enum rc read_calendars(struct reader *reader, struct arena *arena,
+                              struct calendar_rec **ret_calendars, size_t *ret_count,
+                              struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_CALENDARS);
+    VEC(struct calendar_rec) found = {0};
+    for (;;) {
+        bool more;
+        struct calendar_rec calendar;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_calendar(&row, &calendar))
+            *VEC_PUSH(arena, &found) = calendar;
+    }
+    *ret_calendars = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     db_close(reader_db(reader));
@@ -256,6 +293,8 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .letter = sqlite_read_letter,
     .letters = sqlite_read_letters,
+    .calendar = read_calendar,
+    .calendars = read_calendars,
     .jobs = sqlite_list_jobs,
     .execs = sqlite_list_execs,
     .alerts = list_alerts,

@@ -390,6 +390,20 @@ bool row_dependency(struct row *row, struct dependency_rec *ret_dependency)
     return makes_sense(row);
 }
 
+bool row_calendar(struct row *row, struct calendar_rec *ret_calendar)
+{
+    struct calendar_rec calendar = {0};
+    calendar.name = row_text(row);
+    calendar.version = row_u32(row);
+    calendar.policy = (enum calendar_policy)in_range(row, CALENDAR_SKIP, CALENDAR_POLICIES - 1);
+    calendar.entry_count = row_u32(row);
+    calendar.changed_ms = row_ms(row);
+    calendar.changed_by = row_text(row);
+    calendar.document = row_text(row);
+    *ret_calendar = calendar;
+    return makes_sense(row);
+}
+
 bool row_key(struct row *row, struct key_rec *ret_key)
 {
     struct key_rec key = {0};

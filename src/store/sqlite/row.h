@@ -43,6 +43,7 @@ bool row_breaker(struct row *row, struct breaker_rec *ret_breaker);
 bool row_dependency(struct row *row, struct dependency_rec *ret_dependency);
 bool row_letter(struct row *row, struct letter_rec *ret_letter);
 bool row_operation(struct row *row, struct operation_rec *ret_operation);
+bool row_calendar(struct row *row, struct calendar_rec *ret_calendar);
 bool row_counter(struct row *row, struct counter *ret_counter);
 bool row_key(struct row *row, struct key_rec *ret_key);
 bool row_chunk(struct row *row, struct log_chunk *ret_chunk);
