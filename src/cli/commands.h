@@ -13,6 +13,7 @@ int breakers_command(int argc, char **argv);
 int dead_letters_command(int argc, char **argv);
 int queues_command(int argc, char **argv);
 int teams_command(int argc, char **argv);
+int calendars_command(int argc, char **argv);
 int workers_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int explain_command(int argc, char **argv);

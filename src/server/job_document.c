@@ -1,4 +1,5 @@
 #include "server/job_document.h"
+#include "base/when.h"
 #include "server/rules.h"
 #include "wire/preview_json.h"
 #include "wire/spec_json.h"
@@ -49,6 +50,29 @@ void job_document_refuse(struct request *r, enum rc rc, const struct field_error
         request_fail(r, rc, err->text);
 }
 
+/* Behind what the clock does to the runs: what their calendars will do to them. */
+static void add_calendar_notes(struct request *r, const struct submission *item,
+                               struct preview *preview)
+{
+    size_t total = preview->note_count + item->note_count;
+    struct preview_note *notes = ARENA_ARRAY(r->arena, struct preview_note, total);
+    if (item->note_count == 0)
+        return;
+    for (size_t i = 0; i < preview->note_count; i++)
+        notes[i] = preview->notes[i];
+    for (size_t i = 0; i < item->note_count; i++) {
+        const struct ruling *ruling = &item->notes[i].ruling;
+        char until[WHEN_TEXT_MAX];
+        notes[preview->note_count++] = (struct preview_note){
+            item->notes[i].at_ms,
+            arena_printf(r->arena, "the calendar '%.*s' will %s it, as it stands now, until %s",
+                         STR_ARG(ruling->calendar),
+                         ruling->verdict == CALENDAR_SKIPS ? "skip" : "hold",
+                         when_format(until, ruling->until_ms).ptr)};
+    }
+    preview->notes = notes;
+}
+
 /* The same words and runs that a preview would have shown. An interval counts from its last slot. */
 static void put_slots(struct json_writer *w, struct request *r, const struct spec *spec,
                       const struct submission *item, int64_t from_ms, int64_t due_ms)
@@ -62,6 +86,7 @@ static void put_slots(struct json_writer *w, struct request *r, const struct spe
     schedule.start_ms = from_ms;
     struct str zone = spec->when == WHEN_CRON ? spec->zone : STR("UTC");
     preview_make(&schedule, zone, from_ms, count, r->arena, &preview);
+    add_calendar_notes(r, item, &preview);
     preview_put(w, &preview);
 }
 

@@ -325,7 +325,7 @@ def test_features_that_are_not_there_are_refused_by_name():
         "http": {"url": "https://example.org"}, "container": {"image": "x"}, "task": "t",
         "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
         "unique": {"key": "k"}, "at_most_once": False,
-        "calendars": ["holidays"], "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
+        "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
     for field, value in later.items():
         for given in (value, None):
             problem = refused(400, "invalid", "POST", "/jobs", {"command": "true", field: given}, field)

@@ -459,6 +459,27 @@ def test_answers_about_edits_are_as_documented():
     checked(404, "PATCH", f"{API}/jobs/{UNKNOWN_JOB}", {}, headers={"If-Match": "*"})
 
 
+def test_answers_about_calendars_are_as_documented():
+    name = next(names)
+    path = f"{API}/calendars/{name}"
+    full = document["components"]["schemas"]["CalendarDocument"]["examples"][0]
+    checked(201, "PUT", path, {**full, "description": "d", "ical": "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"})
+    checked(200, "GET", path)
+    checked(200, "PUT", path, {"policy": "hold", "weekly": ["Mon 00:00-Sun 24:00"]})
+    checked(200, "GET", f"{API}/calendars")
+    job = checked(201, "POST", API + "/jobs", {"command": "true", "queue": name, "calendars": [
+        {"name": name, "policy": "hold"}]})
+    checked(200, "GET", f"{API}/jobs/{job['job_id']}")
+    checked(200, "GET", f"{API}/jobs?queue={name}")
+    kinds = [b["kind"] for b in checked(200, "GET", f"{API}/jobs/{job['job_id']}/explain")["blockers"]]
+    assert "calendar" in kinds, kinds
+    checked(409, "DELETE", path)
+    checked(200, "DELETE", f"{API}/jobs/{job['job_id']}")
+    checked(200, "DELETE", path)
+    checked(404, "DELETE", path)
+    checked(404, "GET", path)
+
+
 def test_answers_about_executions_and_workers_are_as_documented():
     queue = next(names)
     job_id, run = submit(server, queue=queue, retry={"max_retries": 2, "policy": "immediate"}, payload=[1],
