@@ -25,9 +25,19 @@ int64_t clock_boot_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static int64_t micros(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Both go from one millisecond to the next at the same instant, or what is 200 ms apart by the one
+ * could be 199 by the other. */
 struct moment clock_now(void)
 {
-    return (struct moment){.wall_ms = clock_wall_ms(), .boot_ms = clock_boot_ms()};
+    int64_t wall_us = micros(ask(CLOCK_REALTIME));
+    int64_t boot_us = micros(ask(CLOCK_BOOTTIME));
+    int64_t boot_ms = boot_us / 1000;
+    return (struct moment){.wall_ms = boot_ms + (wall_us - boot_us) / 1000, .boot_ms = boot_ms};
 }
 
 int64_t clock_mono_us(void)
