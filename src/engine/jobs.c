@@ -22,7 +22,8 @@ void ask_submit(struct engine *e, struct command *cmd, struct question_list *lis
         if (item->name.len > 0) {
             struct question *q = command_ask(e, cmd, list);
             q->kind = ASK_CLAIM;
-            q->claim = (struct claim){CLAIM_NAME, item->name, item->job_id};
+            q->claim =
+                (struct claim){.kind = CLAIM_NAME, .key = item->name, .holder = item->job_id};
         }
         depends_ask(e, cmd, item, list);
     }
@@ -212,7 +213,8 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
             return;
         struct question *q = command_ask(e, cmd, list);
         q->kind = ASK_CLAIM;
-        q->claim = (struct claim){CLAIM_NAME, a->jobs[0].name, a->jobs[0].id};
+        q->claim =
+            (struct claim){.kind = CLAIM_NAME, .key = a->jobs[0].name, .holder = a->jobs[0].id};
     }
 }
 

@@ -71,6 +71,7 @@ struct exec_rec {
     uint32_t sla_marks;   /* enum sla_mark */
     uint64_t token;       /* of the newest lease; only grows */
     uint64_t worker_id;   /* of the current lease; 0: none */
+    bool effect_done;     /* a lease that had ended reported success, too late to be accepted */
     struct str result;    /* JSON, final only; empty: none */
     struct str error; /* why the newest attempt that ended failed, or it was skipped; an empty one
                          * in a CHANGE_UPDATE keeps what is there */
@@ -122,15 +123,20 @@ struct attempt_rec {
     bool with_exec;           /* in a delta: an exec_change points here */
 };
 
-/* Keys that must be unique while their holder lives. */
+/* Keys that one holder has at a time. Kept by number: append only. */
 enum claim_kind {
     CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
+    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while */
+    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
+    CLAIM_KINDS
 };
 
 struct claim {
     enum claim_kind kind;
     struct str key;
-    uint64_t holder; /* job id */
+    uint64_t holder;  /* an id that nobody else has: usually the job's */
+    int64_t until_ms; /* 0: until it is released; else it is free again from then on */
+    struct str note;  /* what the holder wants to find again; the store does not look into it */
 };
 
 struct worker_rec {
@@ -273,6 +279,8 @@ struct calendar_use {
     uint64_t job_id;
 };
 
+enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that the rest gets less */
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -281,8 +289,13 @@ struct delta {
     size_t exec_count;
     const struct attempt_rec *attempts;
     size_t attempt_count;
-    const struct claim *released; /* removed only where the holder still is the one named */
+    const struct claim *claims; /* added or replaced in this order, whoever had them */
+    size_t claim_count;
+    const struct claim *released; /* after those: removed only where the holder still is the one
+                                   * named, so who passed a key on and who has it go together */
     size_t released_count;
+    int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
+                            * oldest of them, CLAIM_SWEEP and twice as many as the turn took */
     const struct worker_change *workers;
     size_t worker_count;
     const struct queue_rec *queues; /* added or replaced */
@@ -323,8 +336,8 @@ struct delta {
 
 static inline bool delta_is_empty(const struct delta *d)
 {
-    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->worker_count +
-               d->queue_count + d->team_count + d->rate_count + d->breaker_count +
+    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->claim_count +
+               d->worker_count + d->queue_count + d->team_count + d->rate_count + d->breaker_count +
                d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
                d->calendar_count + d->calendar_use_count ==
@@ -369,6 +382,7 @@ struct old_exec {
 struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
+    int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
     uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL, ASK_SLOT; ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
@@ -380,6 +394,7 @@ struct question {
     struct str name; /* ASK_CALENDAR */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
+        struct str note;            /* ASK_CLAIM: of another holder */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
         size_t job_count;
         const struct exec_rec *exec;       /* ASK_EXEC, ASK_SLOT: the one asked for; NULL: none */

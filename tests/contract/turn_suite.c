@@ -117,8 +117,10 @@ static void a_committed_claim_stays_with_its_holder(void **state)
 static void a_claim_counts_within_its_own_turn(void **state)
 {
     struct world *w = *state;
-    struct question first = {.kind = ASK_CLAIM, .claim = {CLAIM_NAME, STR("nightly"), 7}};
-    struct question second = {.kind = ASK_CLAIM, .claim = {CLAIM_NAME, STR("nightly"), 8}};
+    struct question first = {.kind = ASK_CLAIM,
+                             .claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 7}};
+    struct question second = {.kind = ASK_CLAIM,
+                              .claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 8}};
     struct question *both[] = {&first, &second};
     assert_rc(w->store->ops->admit(w->store, &w->own, both, 2, &w->arena, &w->err), RC_OK);
     assert_int_equal(first.answer.holder, 7);
@@ -139,8 +141,8 @@ static void an_aborted_turn_gives_its_claims_back(void **state)
 static void a_claim_is_released_only_where_the_holder_matches(void **state)
 {
     struct world *w = *state;
-    struct claim claim = {CLAIM_NAME, STR("nightly"), 7};
-    struct claim other = {CLAIM_NAME, STR("nightly"), 8};
+    struct claim claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 7};
+    struct claim other = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 8};
     assert_int_equal(world_claim(w, claim.key, 7), 7);
     world_commit(w, (struct delta){0});
     world_commit(w, (struct delta){.released = &other, .released_count = 1});
@@ -169,8 +171,9 @@ static void contend(struct world *w, struct holders *h)
     size_t count = 1 + rng_below(&w->rng, ASKED_MAX);
     for (size_t i = 0; i < count; i++) {
         which[i] = rng_below(&w->rng, KEYS);
-        questions[i] = (struct question){.kind = ASK_CLAIM,
-                                         .claim = {CLAIM_NAME, keys[which[i]], world_id(w)}};
+        questions[i] = (struct question){
+            .kind = ASK_CLAIM,
+            .claim = {.kind = CLAIM_NAME, .key = keys[which[i]], .holder = world_id(w)}};
         asked[i] = &questions[i];
     }
     assert_rc(w->store->ops->admit(w->store, &w->own, asked, count, &w->arena, &w->err), RC_OK);
@@ -190,7 +193,8 @@ static void settle_contention(struct world *w, struct holders *h)
     bool kept = false;
     for (size_t i = 0; i < KEYS; i++) {
         if (h->now[i] != 0 && rng_below(&w->rng, 3) == 0)
-            released[delta.released_count++] = (struct claim){CLAIM_NAME, keys[i], h->now[i]};
+            released[delta.released_count++] =
+                (struct claim){.kind = CLAIM_NAME, .key = keys[i], .holder = h->now[i]};
     }
     switch (rng_below(&w->rng, 4)) {
     case 0: w->store->ops->abort(w->store); break;

@@ -85,7 +85,8 @@ void world_admit(struct world *w, struct question *question)
 
 uint64_t world_claim(struct world *w, struct str key, uint64_t holder)
 {
-    struct question q = {.kind = ASK_CLAIM, .claim = {CLAIM_NAME, key, holder}};
+    struct question q = {.kind = ASK_CLAIM,
+                         .claim = {.kind = CLAIM_NAME, .key = key, .holder = holder}};
     world_admit(w, &q);
     return q.answer.holder;
 }

@@ -152,7 +152,8 @@ static void add_keys(struct dump *d, struct store *store)
 static void add_claim(struct dump *d, struct store *store, const struct ownership *own,
                       struct str key)
 {
-    struct question question = {.kind = ASK_CLAIM, .claim = {CLAIM_NAME, key, 1}};
+    struct question question = {.kind = ASK_CLAIM,
+                                .claim = {.kind = CLAIM_NAME, .key = key, .holder = 1}};
     struct question *questions[] = {&question};
     must(d, store->ops->admit(store, own, questions, 1, &d->arena, &d->err));
     store->ops->abort(store);

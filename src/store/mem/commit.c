@@ -139,6 +139,7 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->sla_marks = to->sla_marks;
     exec->token = to->token;
     exec->worker_id = to->worker_id;
+    exec->effect_done = to->effect_done;
     if (to->error.len > 0 || change->kind == CHANGE_FINISH) /* else the last one is still true */
         kept_text_set(&exec->error, to->error);
     kept_text_append(&exec->trail, change->step);
@@ -192,12 +193,42 @@ static void apply_attempt(struct mem_store *m, const struct attempt_rec *attempt
 
 static void release_claim(struct mem_store *m, const struct claim *released)
 {
-    struct claim *claim = strmap_get(&m->claims[released->kind], released->key);
+    const struct claim *claim = strmap_get(&m->claims[released->kind], released->key);
     if (claim == NULL || claim->holder != released->holder)
         return;
-    strmap_remove(&m->claims[released->kind], released->key);
-    kept_text_free(&claim->key);
-    free(claim);
+    kept_claim_free(mem_claim_remove(m, released->kind, released->key));
+}
+
+static void put_claim(struct mem_store *m, const struct claim *claim)
+{
+    kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
+    mem_claim_put(m, kept_claim(claim));
+}
+
+/* The one that ended first; of those that ended together, the first by kind and key. */
+static struct claim *oldest_ended(struct mem_store *m, int64_t now_ms)
+{
+    struct claim *oldest = NULL;
+    for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
+        for (size_t i = 0; i < m->claims[kind].cap; i++) {
+            struct claim *claim = m->claims[kind].slots[i].value;
+            if (claim == NULL || claim->until_ms == 0 || claim->until_ms > now_ms)
+                continue;
+            if (oldest == NULL || claim->until_ms < oldest->until_ms ||
+                (claim->until_ms == oldest->until_ms && claim->kind == oldest->kind &&
+                 str_cmp(claim->key, oldest->key) < 0))
+                oldest = claim;
+        }
+    }
+    return oldest;
+}
+
+static void sweep_claims(struct mem_store *m, const struct delta *delta, size_t taken)
+{
+    struct claim *claim;
+    for (size_t left = CLAIM_SWEEP + 2 * taken;
+         left > 0 && (claim = oldest_ended(m, delta->claims_now_ms)) != NULL; left--)
+        kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }
 
 static void apply_worker(struct mem_store *m, const struct worker_change *change)
@@ -386,8 +417,11 @@ static void apply_tally(struct mem_store *m, const struct tally *add)
 static void apply(struct mem_store *m, const struct delta *delta)
 {
     m->turn = delta->turn;
-    for (size_t i = 0; i < m->taken_count; i++)
-        raise_newest(m, m->taken[i]->holder);
+    size_t taken = m->taken_count;
+    for (size_t i = 0; i < taken; i++) {
+        raise_newest(m, m->taken[i].claim->holder);
+        kept_claim_free(m->taken[i].before);
+    }
     m->taken_count = 0; /* they stay, so nobody gives them back */
     for (size_t i = 0; i < delta->job_count; i++)
         apply_job(m, &delta->jobs[i]);
@@ -395,8 +429,11 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_exec(m, &delta->execs[i]);
     for (size_t i = 0; i < delta->attempt_count; i++)
         apply_attempt(m, &delta->attempts[i]);
+    for (size_t i = 0; i < delta->claim_count; i++)
+        put_claim(m, &delta->claims[i]);
     for (size_t i = 0; i < delta->released_count; i++)
         release_claim(m, &delta->released[i]);
+    sweep_claims(m, delta, taken);
     for (size_t i = 0; i < delta->worker_count; i++)
         apply_worker(m, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)

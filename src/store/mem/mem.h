@@ -10,8 +10,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { CLAIM_KINDS = CLAIM_NAME + 1 };
-
 /* The attempts of one execution, tokens growing. */
 struct attempt_list {
     struct attempt_rec *attempts; /* owned, as are their texts */
@@ -22,6 +20,12 @@ struct attempt_list {
 struct chunk_list {
     struct log_chunk *chunks; /* owned, as are their bytes */
     size_t count;
+};
+
+/* A claim that the turn under way took, and the one that had ended and was in its place. */
+struct taken {
+    struct claim *claim;  /* stands in claims */
+    struct claim *before; /* owned; NULL: none */
 };
 
 struct mem_store {
@@ -60,7 +64,7 @@ struct mem_store {
     struct map checkpoints; /* execution -> struct checkpoint */
 
     /* The turn under way: claims it took, to be given back unless it is committed. */
-    struct claim **taken; /* owned; what they point to stands in claims */
+    struct taken *taken; /* owned */
     size_t taken_count;
 };
 
@@ -89,6 +93,10 @@ static inline struct str dependency_key(const struct dependency_rec *rec)
 {
     return str_of((const char *)rec, offsetof(struct dependency_rec, type));
 }
+
+/* Takes the key out of the claims; NULL when it is not there. */
+struct claim *mem_claim_remove(struct mem_store *m, enum claim_kind kind, struct str key);
+void mem_claim_put(struct mem_store *m, struct claim *take_claim);
 
 /* For qsort over records: by dependant, then by upstream, growing. */
 int dependency_by_ids(const void *a, const void *b);

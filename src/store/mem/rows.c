@@ -325,6 +325,23 @@ void kept_calendar_free(struct calendar_rec *calendar)
     free(calendar);
 }
 
+struct claim *kept_claim(const struct claim *claim)
+{
+    struct claim *kept = mem_dup(claim, sizeof *claim);
+    kept->key = kept_text(claim->key);
+    kept->note = kept_text(claim->note);
+    return kept;
+}
+
+void kept_claim_free(struct claim *claim)
+{
+    if (claim == NULL)
+        return;
+    kept_text_free(&claim->key);
+    kept_text_free(&claim->note);
+    free(claim);
+}
+
 struct job_rec copy_job(struct arena *arena, struct job_rec job)
 {
     struct str *texts[JOB_TEXTS];

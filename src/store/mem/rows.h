@@ -26,6 +26,7 @@ struct breaker_rec *kept_breaker(const struct breaker_rec *breaker);
 struct letter_rec *kept_letter(const struct letter_rec *letter);
 struct operation_rec *kept_operation(const struct operation_rec *operation);
 struct calendar_rec *kept_calendar(const struct calendar_rec *calendar);
+struct claim *kept_claim(const struct claim *claim);
 void kept_job_free(struct job_rec *job);
 void kept_exec_free(struct exec_rec *exec);
 void kept_worker_free(struct worker_rec *worker);
@@ -39,6 +40,7 @@ void kept_breaker_free(struct breaker_rec *breaker);
 void kept_letter_free(struct letter_rec *letter);
 void kept_operation_free(struct operation_rec *operation);
 void kept_calendar_free(struct calendar_rec *calendar);
+void kept_claim_free(struct claim *claim);
 
 /* Copies into an arena. */
 struct job_rec copy_job(struct arena *arena, struct job_rec job);

@@ -6,14 +6,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+struct claim *mem_claim_remove(struct mem_store *m, enum claim_kind kind, struct str key)
+{
+    return strmap_remove(&m->claims[kind], key);
+}
+
+void mem_claim_put(struct mem_store *m, struct claim *take_claim)
+{
+    strmap_put(&m->claims[take_claim->kind], take_claim->key, take_claim);
+}
+
 static void give_back(struct store *store)
 {
     struct mem_store *m = mem_of(store);
     for (size_t i = 0; i < m->taken_count; i++) {
-        struct claim *claim = m->taken[i];
-        strmap_remove(&m->claims[claim->kind], claim->key);
-        kept_text_free(&claim->key);
-        free(claim);
+        struct claim *claim = m->taken[i].claim;
+        mem_claim_remove(m, claim->kind, claim->key);
+        kept_claim_free(claim);
+        if (m->taken[i].before != NULL)
+            mem_claim_put(m, m->taken[i].before);
     }
     m->taken_count = 0;
 }
@@ -50,20 +61,21 @@ static int exec_by_due(const void *a, const void *b)
     return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
 }
 
-static void take_claim(struct mem_store *m, struct question *q)
+static void take_claim(struct mem_store *m, struct arena *arena, struct question *q)
 {
-    struct strmap *claims = &m->claims[q->claim.kind];
-    const struct claim *held = strmap_get(claims, q->claim.key);
-    if (held != NULL) {
+    const struct claim *held = strmap_get(&m->claims[q->claim.kind], q->claim.key);
+    if (held != NULL && (held->until_ms == 0 || held->until_ms > q->now_ms)) {
         q->answer.holder = held->holder;
+        q->answer.note = arena_str(arena, held->note);
         return;
     }
-    struct claim *claim = mem_dup(&q->claim, sizeof q->claim);
-    claim->key = kept_text(q->claim.key);
-    strmap_put(claims, claim->key, claim);
-    m->taken = kept_rows_grow(m->taken, m->taken_count, sizeof(struct claim *));
-    m->taken[m->taken_count++] = claim;
-    q->answer.holder = claim->holder;
+    m->taken = kept_rows_grow(m->taken, m->taken_count, sizeof *m->taken);
+    m->taken[m->taken_count++] = (struct taken){
+        .claim = kept_claim(&q->claim),
+        .before = mem_claim_remove(m, q->claim.kind, q->claim.key),
+    };
+    mem_claim_put(m, m->taken[m->taken_count - 1].claim);
+    q->answer.holder = q->claim.holder;
 }
 
 static void answer_job(struct mem_store *m, uint64_t id, struct arena *arena, struct question *q)
@@ -291,7 +303,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         struct question *q = questions[i];
         q->answer = (struct answer){0};
         switch (q->kind) {
-        case ASK_CLAIM: take_claim(m, q); break;
+        case ASK_CLAIM: take_claim(m, arena, q); break;
         case ASK_JOB: answer_job(m, q->id, arena, q); break;
         case ASK_EXEC: answer_exec(m, arena, q); break;
         case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
@@ -600,14 +612,12 @@ static void free_claims(struct mem_store *m)
     for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
         struct strmap *claims = &m->claims[kind];
         for (size_t i = 0; i < claims->cap; i++) {
-            struct claim *claim = claims->slots[i].value;
-            if (claim == NULL)
-                continue;
-            kept_text_free(&claim->key);
-            free(claim);
+            kept_claim_free(claims->slots[i].value);
         }
         strmap_free(claims);
     }
+    for (size_t i = 0; i < m->taken_count; i++) /* of a turn that never ended */
+        kept_claim_free(m->taken[i].before);
     free(m->taken);
 }
 

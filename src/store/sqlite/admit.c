@@ -6,16 +6,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, uint64_t *ret_holder,
-                            struct err *err)
+static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, struct arena *arena,
+                            struct answer *ret_answer, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_CLAIM_HOLDER);
     bool found;
     stmt_i64(&stmt, claim->kind);
     stmt_text(&stmt, claim->key);
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
-    *ret_holder = row_u64(&row);
+    struct row row = row_of(&stmt, arena);
+    ret_answer->holder = row_u64(&row);
+    ret_answer->note = row_text(&row);
     if (!found || row.bad)
         return err_set(err, RC_CONFLICT, "%s: the claim on '%.*s' makes no sense", s->db.path,
                        STR_ARG(claim->key)); /* whoever asks for this key is refused, alone */
@@ -23,17 +24,21 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, u
 }
 
 /* A key is never decided from a read: the insert decides, and only who lost asks who has it. */
-static enum rc take_claim(struct sqlite_store *s, struct question *q, struct err *err)
+static enum rc take_claim(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
 {
     struct stmt stmt = db_stmt(&s->db, SQL_TAKE_CLAIM);
     stmt_i64(&stmt, q->claim.kind);
     stmt_text(&stmt, q->claim.key);
     stmt_u64(&stmt, q->claim.holder);
+    stmt_i64(&stmt, q->claim.until_ms);
+    stmt_text(&stmt, q->claim.note);
+    stmt_i64(&stmt, q->now_ms);
     TRY(stmt_done(&stmt, err));
     if (sqlite3_changes(s->db.handle) == 0)
-        return claim_holder(s, &q->claim, &q->answer.holder, err);
+        return claim_holder(s, &q->claim, arena, &q->answer, err);
     q->answer.holder = q->claim.holder;
-    s->took_claims = true;
+    s->taken_claims++;
     if (q->claim.holder > s->newest_id)
         s->newest_id = q->claim.holder;
     return RC_OK;
@@ -241,7 +246,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
 {
     q->answer = (struct answer){0};
     switch (q->kind) {
-    case ASK_CLAIM: return take_claim(s, q, err);
+    case ASK_CLAIM: return take_claim(s, arena, q, err);
     case ASK_JOB: return find_job(s, q->id, arena, q, err);
     case ASK_EXEC: return find_exec(s, arena, q, err);
     case ASK_ATTEMPT: return find_attempt(s, arena, q, err);

@@ -1,4 +1,5 @@
 #include "base/id.h"
+#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/usage_text.h"
 
@@ -136,6 +137,7 @@ static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct
     stmt_i64(stmt, exec->sla_marks);
     stmt_u64(stmt, exec->token);
     stmt_u64(stmt, exec->worker_id);
+    stmt_i64(stmt, exec->effect_done);
     stmt_text(stmt, exec->error);
     stmt_text(stmt, step);
 }
@@ -286,6 +288,41 @@ static enum rc release_claim(struct db *db, const struct claim *claim, struct er
     stmt_text(&stmt, claim->key);
     stmt_u64(&stmt, claim->holder);
     return stmt_done(&stmt, err);
+}
+
+static enum rc put_claim(struct db *db, const struct claim *claim, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_CLAIM);
+    stmt_i64(&stmt, claim->kind);
+    stmt_text(&stmt, claim->key);
+    stmt_u64(&stmt, claim->holder);
+    stmt_i64(&stmt, claim->until_ms);
+    stmt_text(&stmt, claim->note);
+    return stmt_done(&stmt, err);
+}
+
+/* Deletes the claim that ended first; *ret_found false when none has. */
+static enum rc sweep_one(struct db *db, int64_t now_ms, bool *ret_found, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_ENDED_CLAIM);
+    stmt_i64(&stmt, now_ms);
+    TRY(stmt_next(&stmt, ret_found, err));
+    if (!*ret_found)
+        return RC_OK;
+    struct row row = row_of(&stmt, &arena);
+    struct claim claim = {.kind = (enum claim_kind)row_u32(&row), .key = row_text(&row)};
+    claim.holder = row_u64(&row);
+    stmt_end(&stmt); /* the index must not be walked while it is changed */
+    return release_claim(db, &claim, err);
+}
+
+static enum rc sweep_claims(struct sqlite_store *s, int64_t now_ms, struct err *err)
+{
+    bool found = true;
+    for (size_t left = CLAIM_SWEEP + 2 * s->taken_claims; left > 0 && found; left--)
+        TRY(sweep_one(&s->db, now_ms, &found, err));
+    return RC_OK;
 }
 
 static enum rc keep_worker(struct db *db, const struct worker_change *change, struct err *err)
@@ -527,8 +564,11 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         if (!delta->attempts[i].with_exec)
             TRY(keep_attempt(db, &delta->attempts[i], err));
     }
+    for (size_t i = 0; i < delta->claim_count; i++)
+        TRY(put_claim(db, &delta->claims[i], err));
     for (size_t i = 0; i < delta->released_count; i++)
         TRY(release_claim(db, &delta->released[i], err));
+    TRY(sweep_claims(s, delta->claims_now_ms, err));
     for (size_t i = 0; i < delta->worker_count; i++)
         TRY(keep_worker(db, &delta->workers[i], err));
     for (size_t i = 0; i < delta->queue_count; i++)
@@ -564,7 +604,7 @@ enum rc sqlite_commit(struct store *store, const struct ownership *own, const st
 {
     struct sqlite_store *s = sqlite_of(store);
     TRY(sqlite_turn_begin(s, own, err));
-    if (delta_is_empty(delta) && delta->counter_count == 0 && !s->took_claims) {
+    if (delta_is_empty(delta) && delta->counter_count == 0 && s->taken_claims == 0) {
         sqlite_turn_abort(s); /* it only read: nothing to write, nothing to sync */
         return RC_OK;
     }

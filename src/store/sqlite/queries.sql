@@ -80,12 +80,13 @@ FROM job_full;
 CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-    sla_marks, token, worker_id, error, 0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
+    sla_marks, token, worker_id, effect_done, error,
+    0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-    sla_marks, token, worker_id, error, finished_ms, slot_last_ms, slot_count
+    sla_marks, token, worker_id, effect_done, error, finished_ms, slot_last_ms, slot_count
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
@@ -153,11 +154,15 @@ UPDATE partition SET newest_id = max(newest_id, :id);
 -- ---- admission
 
 -- name: take_claim
-INSERT INTO claim (kind, key, holder) VALUES (:kind, :key, :holder)
-ON CONFLICT DO NOTHING;
+-- One that has ended gives way.
+INSERT INTO claim (kind, key, holder, until_ms, note)
+VALUES (:kind, :key, :holder, :until_ms, :note)
+ON CONFLICT (kind, key) DO UPDATE
+SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note
+WHERE until_ms > 0 AND until_ms <= :now_ms;
 
 -- name: claim_holder
-SELECT holder FROM claim WHERE kind = :kind AND key = :key;
+SELECT holder, note FROM claim WHERE kind = :kind AND key = :key;
 
 -- name: find_job
 SELECT * FROM job_row WHERE id = :id;
@@ -279,12 +284,12 @@ DELETE FROM document WHERE job_id = :job_id;
 -- name: insert_live
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
-    sla_extra_ms, sla_marks, token, worker_id,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done,
     error, trail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
     :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
     :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
-    :worker_id, :error, :step);
+    :worker_id, :effect_done, :error, :step);
 
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
@@ -293,7 +298,7 @@ UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
     attempts = :attempts, lost = :lost, returned = :returned, late = :late, sla_since_ms = :sla_since_ms,
     sla_extra_ms = :sla_extra_ms, sla_marks = :sla_marks, token = :token, worker_id = :worker_id,
-    error = iif(:error = '', error, :error), trail = trail || :step
+    effect_done = :effect_done, error = iif(:error = '', error, :error), trail = trail || :step
 WHERE id = :id;
 
 -- name: move_live
@@ -308,15 +313,15 @@ WHERE id = :id;
 -- which history refuses.
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
-    sla_extra_ms, sla_marks, token, worker_id,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done,
     error, trail, finished_ms, result, slot_last_ms, slot_count, job_state, job_step,
     attempt_outcome, attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms,
     attempt_usage, attempt_error, attempt_class, attempt_fingerprint, attempt_tail)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
     :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
     :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
-    :worker_id, :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms, :result,
-    :slot_last_ms, :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
+    :worker_id, :effect_done, :error, (SELECT trail FROM live WHERE id = :id) || :step, :finished_ms,
+    :result, :slot_last_ms, :slot_count, :job_state, :job_step, :attempt_outcome, :attempt_number, :attempt_worker,
     :attempt_started_ms, :attempt_ended_ms, :attempt_usage, :attempt_error, :attempt_class,
     :attempt_fingerprint, :attempt_tail);
 
@@ -326,12 +331,12 @@ DELETE FROM live WHERE id = :id;
 -- name: insert_history
 INSERT INTO history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
-    sla_extra_ms, sla_marks, token, worker_id,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done,
     error, trail, finished_ms, result, slot_last_ms, slot_count)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
     :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
     :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
-    :worker_id, :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
+    :worker_id, :effect_done, :error, :step, :finished_ms, :result, :slot_last_ms, :slot_count);
 
 -- name: put_attempt
 -- REPLACE: a late success takes the place of the loss that was written down before it came.
@@ -345,6 +350,16 @@ VALUES (:exec_id, :token, :number, :worker_id, :started_ms, :ended_ms, :outcome,
 -- name: release_claim
 -- The holder is asked too: whoever took the key since keeps it.
 DELETE FROM claim WHERE kind = :kind AND key = :key AND holder = :holder;
+
+-- name: put_claim
+REPLACE INTO claim (kind, key, holder, until_ms, note)
+VALUES (:kind, :key, :holder, :until_ms, :note);
+
+-- name: ended_claim
+-- The one that ended first. Those that are deleted one by one are found by their key; a DELETE of
+-- many at once would look at all claims of their kind.
+SELECT kind, key, holder FROM claim INDEXED BY claim_until
+WHERE until_ms > 0 AND until_ms <= :now_ms ORDER BY until_ms LIMIT 1;
 
 -- name: put_worker
 INSERT INTO worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)

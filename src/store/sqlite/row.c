@@ -152,6 +152,7 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.sla_marks = (uint32_t)in_range(row, 0, SLA_MARKS);
     exec.token = row_u64(row);
     exec.worker_id = row_u64(row);
+    exec.effect_done = row_bool(row);
     exec.error = row_text(row);
     exec.finished_ms = row_ms(row);
     exec.slot_last_ms = row_ms(row);

@@ -21,7 +21,7 @@ struct sqlite_store {
 
     /* The turn under way. */
     bool in_turn;
-    bool took_claims;
+    size_t taken_claims;
     uint64_t newest_id; /* among the holders of claims it took */
 };
 

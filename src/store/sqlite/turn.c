@@ -26,7 +26,7 @@ enum rc sqlite_turn_begin(struct sqlite_store *s, const struct ownership *own, s
         return RC_OK; /* under the write lock since: nobody else can have become the owner */
     TRY(db_begin(&s->db, SQL_BEGIN_WRITE, err));
     s->in_turn = true;
-    s->took_claims = false;
+    s->taken_claims = 0;
     s->newest_id = 0;
     enum rc rc = check_epoch(s, own, err);
     if (rc != RC_OK)

@@ -1,0 +1,177 @@
+/* Claims with an end and a note: what idempotency keys and unique work stand on. */
+#include "world.h"
+
+static struct question ask_request(struct str key, uint64_t holder, int64_t now_ms)
+{
+    return (struct question){
+        .kind = ASK_CLAIM,
+        .claim = {.kind = CLAIM_REQUEST,
+                  .key = key,
+                  .holder = holder,
+                  .until_ms = now_ms + 1000,
+                  .note = STR("first")},
+        .now_ms = now_ms,
+    };
+}
+
+/* Who has the key at that moment; asks on behalf of holder. */
+static uint64_t who_has(struct world *w, struct str key, uint64_t holder, int64_t now_ms)
+{
+    struct question q = ask_request(key, holder, now_ms);
+    world_admit(w, &q);
+    return q.answer.holder;
+}
+
+static void keep_request(struct world *w, struct str key, uint64_t holder, int64_t now_ms)
+{
+    assert_int_equal(who_has(w, key, holder, now_ms), holder);
+    world_commit(w, (struct delta){0});
+}
+
+static void kinds_of_claims_do_not_meet(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(world_claim(w, STR("nightly"), 7), 7);
+    assert_int_equal(who_has(w, STR("nightly"), 8, T0), 8);
+    struct question q = {.kind = ASK_CLAIM,
+                         .claim = {.kind = CLAIM_UNIQUE, .key = STR("nightly"), .holder = 9}};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 9);
+}
+
+static void a_claim_in_the_way_shows_its_note(void **state)
+{
+    struct world *w = *state;
+    keep_request(w, STR("k"), 7, T0);
+    world_reopen(w);
+    struct question q = ask_request(STR("k"), 8, T0 + 1);
+    q.claim.note = STR("second");
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+    assert_str(q.answer.note, STR("first"));
+}
+
+static void a_claim_that_has_ended_gives_way(void **state)
+{
+    struct world *w = *state;
+    keep_request(w, STR("k"), 7, T0);
+    assert_int_equal(who_has(w, STR("k"), 8, T0 + 999), 7);
+    assert_int_equal(who_has(w, STR("k"), 8, T0 + 1000), 8);
+    world_commit(w, (struct delta){0});
+    assert_int_equal(who_has(w, STR("k"), 9, T0 + 1999), 8); /* with an end of its own */
+}
+
+static void an_aborted_turn_leaves_an_ended_claim_as_it_was(void **state)
+{
+    struct world *w = *state;
+    keep_request(w, STR("k"), 7, T0);
+    assert_int_equal(who_has(w, STR("k"), 8, T0 + 1000), 8);
+    w->store->ops->abort(w->store);
+    assert_int_equal(who_has(w, STR("k"), 9, T0), 7); /* by a clock that was set back */
+}
+
+static void a_claim_without_an_end_lasts(void **state)
+{
+    struct world *w = *state;
+    world_claim(w, STR("nightly"), 7);
+    world_commit(w, (struct delta){.claims_now_ms = INT64_MAX});
+    struct question q = {.kind = ASK_CLAIM,
+                         .claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 8},
+                         .now_ms = INT64_MAX};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 7);
+}
+
+static void a_delta_puts_a_claim_whoever_had_it(void **state)
+{
+    struct world *w = *state;
+    keep_request(w, STR("k"), 7, T0);
+    struct claim released = {.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 7};
+    struct claim put = {.kind = CLAIM_REQUEST,
+                        .key = STR("k"),
+                        .holder = 8,
+                        .until_ms = T0 + 500,
+                        .note = STR("put")};
+    world_commit(w,
+                 (struct delta){
+                     .released = &released, .released_count = 1, .claims = &put, .claim_count = 1});
+    world_reopen(w);
+    struct question q = ask_request(STR("k"), 9, T0);
+    world_admit(w, &q);
+    assert_int_equal(q.answer.holder, 8);
+    assert_str(q.answer.note, STR("put"));
+    assert_int_equal(who_has(w, STR("k"), 9, T0 + 500), 9);
+}
+
+static void what_is_put_and_released_in_one_turn_is_free(void **state)
+{
+    struct world *w = *state;
+    keep_request(w, STR("k"), 7, T0);
+    struct claim put = {.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 8};
+    struct claim released[] = {{.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 7}, put};
+    world_commit(w,
+                 (struct delta){
+                     .released = released, .released_count = 2, .claims = &put, .claim_count = 1});
+    assert_int_equal(who_has(w, STR("k"), 9, T0), 9);
+}
+
+/* Asked by a clock that stands at the beginning, what is there is not yet over. */
+static size_t count_kept(struct world *w, size_t keys)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < keys; i++)
+        kept += who_has(w, arena_printf(&w->arena, "key %zu", i), 9999, T0) != 9999;
+    w->store->ops->abort(w->store);
+    return kept;
+}
+
+static void ended_claims_are_swept_a_few_at_a_time(void **state)
+{
+    enum { KEYS = 3 * CLAIM_SWEEP };
+    struct world *w = *state;
+    for (size_t i = 0; i < KEYS; i++)
+        who_has(w, arena_printf(&w->arena, "key %zu", i), i + 1, T0 + (int64_t)i);
+    world_commit(w, (struct delta){0});
+    assert_int_equal(count_kept(w, KEYS), KEYS);
+
+    struct worker_change worker = {.worker = {.id = world_id(w), .name = STR("w")}};
+    struct delta delta = {.workers = &worker, .worker_count = 1, .claims_now_ms = T0 + 1000};
+    world_commit(w, delta); /* one has ended */
+    assert_int_equal(count_kept(w, KEYS), KEYS - 1);
+    delta.claims_now_ms = T0 + 100000;
+    world_commit(w, delta);
+    assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP);
+    who_has(w, STR("one more"), 5000, T0 + 100000); /* who takes one sweeps two more */
+    world_commit(w, delta);
+    assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP - (CLAIM_SWEEP + 2));
+}
+
+static void what_is_known_about_an_effect_is_kept(void **state)
+{
+    struct world *w = *state;
+    struct exec_rec exec = read_exec(w, world_submit(w, EXEC_RUNNING));
+    assert_false(exec.effect_done);
+    struct exec_change change = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
+    change.exec.effect_done = true;
+    world_commit(w, (struct delta){.execs = &change, .exec_count = 1});
+    world_reopen(w);
+    exec = read_exec(w, exec.id);
+    assert_true(exec.effect_done);
+    change = next_change(&exec, CHANGE_FINISH, EXEC_COMPLETED);
+    world_commit(w, (struct delta){.execs = &change, .exec_count = 1});
+    assert_true(read_exec(w, exec.id).effect_done);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(kinds_of_claims_do_not_meet),
+    PROMISE(a_claim_in_the_way_shows_its_note),
+    PROMISE(a_claim_that_has_ended_gives_way),
+    PROMISE(an_aborted_turn_leaves_an_ended_claim_as_it_was),
+    PROMISE(a_claim_without_an_end_lasts),
+    PROMISE(a_delta_puts_a_claim_whoever_had_it),
+    PROMISE(what_is_put_and_released_in_one_turn_is_free),
+    PROMISE(ended_claims_are_swept_a_few_at_a_time),
+    PROMISE(what_is_known_about_an_effect_is_kept),
+};
+
+const struct suite claim_suite = {tests, COUNT_OF(tests)};
