@@ -49,6 +49,8 @@ const char *rc_name(enum rc rc)
         [RC_TOO_LARGE] = "too_large",
         [RC_NOT_FOUND] = "not_found",
         [RC_CONFLICT] = "conflict",
+        [RC_REUSED] = "reused",
+        [RC_PENDING] = "in_progress",
         [RC_STALE] = "stale",
         [RC_DENIED] = "denied",
         [RC_BUSY] = "busy",

@@ -14,6 +14,8 @@ enum rc {
     RC_TOO_LARGE,   /* over a named limit */
     RC_NOT_FOUND,   /* no such thing */
     RC_CONFLICT,    /* exists already, or is in a state that forbids this */
+    RC_REUSED,      /* a key that stands for something else */
+    RC_PENDING,     /* the same was asked before and is being decided */
     RC_STALE,       /* an old token, poll number or version: somebody was faster */
     RC_DENIED,      /* not allowed */
     RC_BUSY,        /* try again later: a bounded thing is full */

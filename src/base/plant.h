@@ -71,7 +71,9 @@
     X(sla_fired_twice_after_restart, "a start forgets what was told about a run's SLA")            \
     X(sla_lost_with_moved_lease, "a run that moves to another worker has no SLA any more")         \
     X(blackout_ignored_after_restart, "a start knows calendars by name only")                      \
-    X(held_not_looked_at, "a changed calendar leaves what it held as it was")
+    X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
+    X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
+    X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

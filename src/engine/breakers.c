@@ -102,6 +102,7 @@ void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event
     case EV_QUARANTINE:
     case EV_RETURN:
     case EV_STOPPED:
+    case EV_DEDUPLICATE:
         if (is_probe(b, x))
             free_probe(e, b);
         break;

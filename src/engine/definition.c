@@ -3,13 +3,14 @@
 #include "engine/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Nothing in it is of one job alone. A cron schedule may be older than its job: where that begins
  * follows from the slot that is ahead. */
 static bool is_common(size_t text_len, const struct rules *rules)
 {
     const struct schedule *s = rules->schedule;
-    return text_len == 0 && rules->calendar_count == 0 &&
+    return text_len == 0 && rules->calendar_count == 0 && rules->unique.key.len == 0 &&
            (s == NULL || (s->kind == SCHEDULE_CRON && rules->stagger_ms == 0));
 }
 
@@ -59,6 +60,18 @@ static struct definition *share(struct engine *e, struct definition *take_def)
     return same;
 }
 
+static struct unique_rule *own_unique(const struct unique_rule *rule)
+{
+    if (rule->key.len == 0)
+        return NULL;
+    struct unique_rule *own = mem_new(sizeof *own + rule->key.len);
+    char *key = (char *)(own + 1);
+    memcpy(key, rule->key.ptr, rule->key.len);
+    *own = *rule;
+    own->key.ptr = key;
+    return own;
+}
+
 struct definition *definition_new(struct engine *e, const struct job_rec *rec,
                                   const struct rules *rules, size_t lanes_max)
 {
@@ -78,6 +91,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     queue_join(e, def->queue, track->lane);
     def->retry = rules->retry;
     def->timeout_ms = rules->timeout_ms;
+    def->unique = own_unique(&rules->unique);
     def->misfire = rules->misfire;
     def->overlap = rules->overlap;
     def->start_within_ms = rules->start_within_ms;
@@ -107,6 +121,7 @@ void definition_free(struct engine *e, struct definition *def)
         strmap_remove(&e->definitions, key_of(def));
     ready_leave(&e->ready, def->track);
     calendars_leave(e, def->calendars);
+    free(def->unique);
     free(def);
 }
 

@@ -10,6 +10,14 @@ struct outlook {
     enum job_state state;
 };
 
+/* Of the same batch, and made when that came the first time. */
+static const struct answer *original(const struct command *cmd, const struct dependency_wish *wish)
+{
+    if (wish->item == SIZE_MAX || cmd->submit.items[wish->item].once.original == NULL)
+        return NULL;
+    return &cmd->submit.items[wish->item].once.original->answer;
+}
+
 static struct outlook outlook_of(struct engine *e, const struct command *cmd,
                                  const struct dependency_wish *wish, size_t question)
 {
@@ -22,9 +30,9 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
                     (!job_has_unfinished(job) || PLANTED(stopping_counts_as_over)),
             .state = job->v.state,
         };
-    if (!wish->asked || cmd->questions[question].answer.job_count == 0)
+    const struct answer *a = wish->asked ? &cmd->questions[question].answer : original(cmd, wish);
+    if (a == NULL || a->job_count == 0)
         return (struct outlook){0};
-    const struct answer *a = &cmd->questions[question].answer;
     return (struct outlook){
         .known = true,
         .recurs = depends_recurs(e, a->jobs),

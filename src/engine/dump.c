@@ -102,13 +102,14 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     const struct exec_values *v = &x->v;
     buf_printf(out,
                "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
-               " created=%" PRId64 " state=%d attempts=%" PRIu32 " lost=%d returned=%d told=%d"
+               " created=%" PRId64 " state=%d attempts=%" PRIu32
+               " lost=%d returned=%d done=%d told=%d"
                " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
                " granted=%" PRIu64 " waits=%" PRIu16 " origin=%d nominal=%" PRId64 " slots=%" PRIu64
                ",%" PRId64,
                x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state,
-               v->attempts, v->lost, v->returned, v->stop_told, v->late, v->due_ms, v->ready_ms,
-               v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
+               v->attempts, v->lost, v->returned, v->effect_done, v->stop_told, v->late, v->due_ms,
+               v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
                x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64
@@ -124,6 +125,9 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
         dump_key(out, "held", &e->held, &x->ready);
     else
         dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
+    const struct unique_rule *unique = x->job->v.def->unique;
+    if (unique != NULL && strmap_get(&e->uniques, unique->key) == x)
+        buf_printf(out, " unique=%.*s", STR_ARG(unique->key));
     buf_printf(out, "%s%s\n", list_linked(&x->on_worker) ? " worker" : "",
                x->touched == NULL ? "" : " touched");
 }

@@ -4,7 +4,7 @@
  * and limits, and what runs goes on as it was started, under the new permits. Whoever edits says
  * which version the new definition was made from, so that no change of somebody else is lost. When
  * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
- * again. What a job is (its name, whether it recurs, what it waits for) stays. */
+ * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
 #include "engine/internal.h"
 
 /* All that is unfinished, also beyond the horizon, goes with its job. */
@@ -29,6 +29,14 @@ static struct exec *find_planned(const struct job *job)
     return NULL;
 }
 
+/* A claim goes with them. */
+static bool unique_stays(const struct unique_rule *old, const struct unique_rule *to)
+{
+    if (old == NULL || to->key.len == 0)
+        return old == NULL && to->key.len == 0;
+    return str_eq(old->key, to->key) && old->until_start == to->until_start;
+}
+
 static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
 {
     const struct definition *def = job->v.def;
@@ -43,6 +51,11 @@ static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
         command_fail(e, cmd, RC_INVALID,
                      "a job that runs once cannot be made to recur, nor one that recurs to run "
                      "once; cancel it and submit another");
+    else if (!unique_stays(def->unique, &cmd->edit.item->rules.unique))
+        command_fail(
+            e, cmd, RC_INVALID,
+            "the key of unique work, and how long it is held, cannot be changed; cancel the "
+            "job and submit another");
     else if (cmd->edit.replan && !recurs && find_planned(job) == NULL)
         command_fail(e, cmd, RC_CONFLICT,
                      "the job's only run has begun already: when it runs cannot be changed");

@@ -23,6 +23,7 @@ const struct engine_options engine_defaults = {
     .lost_max = 3,
     .retry_after_max_ms = 86400000,
     .calendars_max = 1000,
+    .once_ms = 86400000,
     .point_ms = 60000,
     .alerts = {.job_failed = true,
                .worker_lost = true,
@@ -81,6 +82,7 @@ void engine_free(struct engine *e)
             free(CONTAINER_OF(node, struct edge, sibling));
         if (--job->v.def->users == 0) {
             free(job->v.def->calendars);
+            free(job->v.def->unique);
             free(job->v.def);
         }
         free(job);
@@ -101,6 +103,7 @@ void engine_free(struct engine *e)
     strmap_free(&e->names);
     strmap_free(&e->definitions);
     free(e->zone_news);
+    strmap_free(&e->uniques);
     ready_free(&e->ready);
     trades_free(&e->trades);
     heap_free(&e->dues);
@@ -133,6 +136,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->released, 0, sizeof e->released);
     memset(&e->letters_gone, 0, sizeof e->letters_gone);
     memset(&e->forgotten, 0, sizeof e->forgotten);
+    memset(&e->claims, 0, sizeof e->claims);
     memset(&e->events, 0, sizeof e->events);
     memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
@@ -170,6 +174,13 @@ static size_t submit_questions_max(const struct command *cmd)
     return max;
 }
 
+struct question *ask_apart(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    struct question *q = ARENA_NEW(cmd->arena, struct question);
+    *VEC_PUSH(e->arena, list) = q;
+    return q;
+}
+
 struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
 {
     size_t max = cmd->kind == CMD_SUBMIT ? submit_questions_max(cmd)
@@ -188,12 +199,13 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     if (round == 0) { /* perhaps not the first turn that tries this command */
         cmd->questions = NULL;
         cmd->question_count = 0;
+        cmd->unique = (struct unique_asked){0};
+        once_ask(e, cmd, list);
+    } else if (once_was_asked(&cmd->once)) {
+        return;
     }
     switch (cmd->kind) {
-    case CMD_SUBMIT:
-        if (round == 0)
-            ask_submit(e, cmd, list);
-        break;
+    case CMD_SUBMIT: ask_submit(e, cmd, round, list); break;
     case CMD_CANCEL_JOB:
     case CMD_CANCEL_EXEC:
     case CMD_PAUSE_JOB:
@@ -306,6 +318,7 @@ void engine_decide(struct engine *e, struct command *cmd)
         [CMD_DRAIN] = decide_drain,
         [CMD_WORKERS] = decide_workers,
         [CMD_STATS] = decide_stats,
+        [CMD_FENCE] = decide_fence,
         [CMD_QUEUE] = decide_queue,
         [CMD_QUEUES] = decide_queues,
         [CMD_ALERT_SENT] = decide_alert_sent,
@@ -329,7 +342,10 @@ void engine_decide(struct engine *e, struct command *cmd)
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
     cmd->reply.at_ms = e->now_ms;
-    deciders[cmd->kind](e, cmd);
+    if (once_begin(e, cmd)) {
+        deciders[cmd->kind](e, cmd);
+        once_end(e, cmd);
+    }
 }
 
 /* ---- time */

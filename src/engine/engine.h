@@ -29,6 +29,7 @@ struct engine_options {
     size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
                          * that needs one more is refused as busy */
     size_t workers_max; /* registered ones; one more is refused as busy */
+    int64_t once_ms;    /* how long a request that was answered is known again */
     int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
                          * would count for nothing */
     struct breaker_rule breaker;

@@ -122,7 +122,7 @@ static void more_queues_than_there_may_be_are_refused_even_when_all_are_empty(vo
     world_turn(&w);
     assert_int_equal(third->rc, RC_BUSY);
     assert_int_equal(known->rc, RC_OK);
-    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
 static void a_refused_job_costs_the_others_nothing(void **state)
@@ -264,7 +264,7 @@ static void a_name_refused_for_want_of_a_lane_is_given_back(void **state)
     world_turn(&w);
     assert_int_equal(second->rc, RC_BUSY);
     assert_int_equal(w.delta.released_count, 1);
-    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
 static void a_name_refused_for_want_of_room_is_given_back(void **state)
@@ -277,7 +277,7 @@ static void a_name_refused_for_want_of_room_is_given_back(void **state)
     const struct submission *second = SUBMIT(&w, .name = "a");
     world_turn(&w);
     assert_int_equal(second->rc, RC_BUSY);
-    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
 /* ---- time */

@@ -220,10 +220,12 @@ void exec_place(struct engine *e, struct exec *x)
         if (x->v.sla_since_ms > 0)
             sla_place(e, x);
     }
+    unique_place(e, x);
 }
 
 void exec_unplace(struct engine *e, struct exec *x)
 {
+    unique_unplace(e, x);
     heap_remove(timers_of(e, x), &x->due);
     if (heap_holds(&x->term.node)) {
         heap_remove(&e->terms, &x->term.node);
@@ -377,6 +379,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
         sla_end(e, x);
     struct exec_values to = x->v;
+    bool was_unique = unique_held(x);
     to.state = next;
     apply(e, &to, move);
     if (move->event == EV_LEASE)
@@ -388,6 +391,8 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     exec_set(e, x, &to);
     if (move->event == EV_LEASE)
         exec_start_clock(e, x);
+    if (was_unique && !unique_held(x))
+        unique_release(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
     breaker_heard(e, x, move->event);
     t->why = move->why;
@@ -399,6 +404,14 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         alert_job_failed(e, x, move->reason);
     if (exec_is_final(to.state))
         finish(e, x, move);
+    if (to.state == EXEC_QUEUED && to.effect_done) /* nobody is to do it again */
+        exec_deduplicate(e, x);
+}
+
+void exec_deduplicate(struct engine *e, struct exec *x)
+{
+    exec_move(e, x,
+              &(struct move){.event = EV_DEDUPLICATE, .actor = SERVER, .reason = DONE_BEFORE});
 }
 
 void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason)

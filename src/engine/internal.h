@@ -88,7 +88,8 @@ struct definition {
     struct queue *queue;
     struct track *track; /* joined for as long as this lives */
     struct retry retry;
-    int64_t timeout_ms; /* of an attempt; 0: none */
+    int64_t timeout_ms;         /* of an attempt; 0: none */
+    struct unique_rule *unique; /* owned, and its key with it; NULL: none */
     struct misfire misfire;
     enum overlap overlap;
     int64_t start_within_ms;
@@ -135,6 +136,7 @@ struct exec_values {
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
     uint8_t sla_marks;  /* as in its record, and so are the other two */
+    bool effect_done;   /* as in its record */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
@@ -391,6 +393,7 @@ struct engine {
     size_t book_count;         /* of those with a book */
     struct heap held;          /* executions that a calendar holds, by (looked, id) */
     uint32_t calendar_changes; /* so far; what is held and has not seen them all is looked at */
+    struct strmap uniques;     /* key -> the execution in memory that holds it: see unique.c */
     struct ready ready;
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
@@ -426,7 +429,8 @@ struct engine {
     VEC(struct attempt_rec) attempts;
     VEC(struct claim) released;
     VEC(struct gone_letter) letters_gone;
-    VEC(uint64_t) forgotten; /* ended executions that are too old */
+    VEC(uint64_t) forgotten;  /* ended executions that are too old */
+    VEC(struct claim) claims; /* to be put */
     VEC(struct event) events;
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) alert_marks;
@@ -442,6 +446,8 @@ struct engine {
 };
 
 #define SERVER STR("server") /* the actor when nobody asked */
+/* Why something is deduplicated. */
+#define DONE_BEFORE STR("an attempt whose lease had ended reported that the work is done")
 
 /* ---- touch.c: before-images, undo, and what they imply */
 
@@ -628,6 +634,9 @@ bool exec_timed_out(const struct engine *e, const struct exec *x);
 /* The attempt begins now. */
 void exec_start_clock(struct engine *e, struct exec *x);
 
+/* It is not to run again: the work is done. */
+void exec_deduplicate(struct engine *e, struct exec *x);
+
 /* Asks to end it, which takes a while when it runs. */
 void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str reason);
 
@@ -772,7 +781,7 @@ void decide_retry(struct engine *e, struct command *cmd);
 void decide_pause(struct engine *e, struct command *cmd);
 void decide_resume(struct engine *e, struct command *cmd);
 void decide_trigger(struct engine *e, struct command *cmd);
-void ask_submit(struct engine *e, struct command *cmd, struct question_list *list);
+void ask_submit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
 /* The job has ended: the command fails. */
 bool refuse_over(struct engine *e, struct command *cmd, const struct job *job);
@@ -819,6 +828,53 @@ void retain_ask(struct engine *e, struct question_list *list);
 void retain_step(struct engine *e);
 int64_t retain_wait_ms(const struct engine *e, int64_t boot_ms);
 
+/* Gives a claim back that was taken in this very transaction, for nothing. */
+void give_back(struct engine *e, const struct question *q);
+
+/* ---- once.c: requests that come again */
+
+/* Asks for the key of a command that is no submission, and for that of one submission. */
+void once_ask(struct engine *e, struct command *cmd, struct question_list *list);
+void once_ask_item(struct engine *e, struct command *cmd, struct submission *item,
+                   struct question_list *list);
+/* Asks about the job that was made the first time: others of its batch may wait for it. */
+void once_ask_original(struct engine *e, struct command *cmd, struct submission *item,
+                       struct question_list *list);
+/* By the answer: somebody asked for the same before, so nothing is to be decided. */
+bool once_was_asked(const struct once *once);
+/* True when the command is to be decided. False: it has its answer, the first one again or a
+ * refusal. And after it was decided: remembers the answer, or gives the key back. */
+bool once_begin(struct engine *e, struct command *cmd);
+void once_end(struct engine *e, struct command *cmd);
+/* The same for one submission of a command. */
+bool once_begin_item(struct engine *e, struct command *cmd, struct submission *item);
+void once_end_item(struct engine *e, struct submission *item);
+
+/* ---- unique.c: work that is there once */
+
+/* Asks for the key, if there is one, and in the round after that about who has it. */
+void unique_ask(struct engine *e, struct command *cmd, const struct unique_rule *rule,
+                uint64_t job_id, struct unique_asked *asked, struct question_list *list);
+void unique_ask_holder(struct engine *e, struct command *cmd, struct unique_asked *asked,
+                       struct question_list *list);
+/* The execution that holds the key now; *ret_holder is NULL when it can be had. RC_CONFLICT: it
+ * cannot, and its holder is not to be had either. */
+enum rc unique_find(struct engine *e, const struct unique_rule *rule,
+                    const struct unique_asked *asked, struct exec **ret_holder, struct err *err);
+/* The job has the key from now on. */
+void unique_take(struct engine *e, const struct unique_rule *rule, uint64_t job_id,
+                 const struct unique_asked *asked);
+/* What becomes of a submission whose key is held: RC_OK with item->existing, or with the holder out
+ * of the way, or a refusal. */
+enum rc unique_meet(struct engine *e, const struct command *cmd, struct submission *item,
+                    struct exec *holder, struct err *err);
+enum rc unique_taken(struct err *err, struct str key, uint64_t job_id);
+/* Whether its values say that it holds the key of its job. */
+bool unique_held(const struct exec *x);
+void unique_place(struct engine *e, struct exec *x);
+void unique_unplace(struct engine *e, struct exec *x);
+void unique_release(struct engine *e, const struct exec *x);
+
 /* ---- explain.c: why something does not run */
 
 void ask_explain(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
@@ -852,6 +908,8 @@ void ask_results(struct engine *e, struct command *cmd, struct question_list *li
 void report_result(struct engine *e, const struct worker *w, struct str actor,
                    const struct poll_result *result, size_t *asked,
                    struct poll_verdict *ret_verdict);
+/* Whether a token still owns its run. */
+void decide_fence(struct engine *e, struct command *cmd);
 /* The lease is over without a word. */
 void report_silence(struct engine *e, struct exec *x, struct str reason);
 
@@ -877,3 +935,5 @@ void command_done(struct engine *e, struct command *cmd);
 enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list);
+/* A question beside those that the command counts. */
+struct question *ask_apart(struct engine *e, struct command *cmd, struct question_list *list);

@@ -9,23 +9,42 @@
 
 /* Ids are given before the claims are taken, because a claim names its holder. A job and its
  * executions share a bucket, so they will always have the same owner. */
-void ask_submit(struct engine *e, struct command *cmd, struct question_list *list)
+static void give_ids(struct engine *e, struct submission *item)
+{
+    e->bucket = (e->bucket + 1) % ID_BUCKETS;
+    item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
+    item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
+    item->rc = RC_OK;
+    item->err = NULL;
+    item->existing = false;
+    item->state = JOB_ACTIVE;
+}
+
+static void ask_first(struct engine *e, struct command *cmd, struct submission *item,
+                      struct question_list *list)
+{
+    give_ids(e, item);
+    once_ask_item(e, cmd, item, list);
+    item->asked = cmd->question_count;
+    if (item->name.len > 0) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_CLAIM;
+        q->claim = (struct claim){.kind = CLAIM_NAME, .key = item->name, .holder = item->job_id};
+    }
+    depends_ask(e, cmd, item, list);
+    unique_ask(e, cmd, &item->rules.unique, item->job_id, &item->unique, list);
+}
+
+void ask_submit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     for (size_t i = 0; i < cmd->submit.count; i++) {
         struct submission *item = &cmd->submit.items[i];
-        e->bucket = (e->bucket + 1) % ID_BUCKETS;
-        item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
-        item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
-        item->rc = RC_OK;
-        item->err = NULL;
-        item->asked = cmd->question_count;
-        if (item->name.len > 0) {
-            struct question *q = command_ask(e, cmd, list);
-            q->kind = ASK_CLAIM;
-            q->claim =
-                (struct claim){.kind = CLAIM_NAME, .key = item->name, .holder = item->job_id};
-        }
-        depends_ask(e, cmd, item, list);
+        if (round == 0)
+            ask_first(e, cmd, item, list);
+        else if (round == 1 && once_was_asked(&item->once))
+            once_ask_original(e, cmd, item, list);
+        else if (round == 1)
+            unique_ask_holder(e, cmd, &item->unique, list);
     }
 }
 
@@ -104,6 +123,47 @@ static bool find_first(const struct engine *e, const struct submission *item,
     return schedule_after(&schedule, e->now_ms, ret_first);
 }
 
+static const struct question *name_question(const struct command *cmd,
+                                            const struct submission *item)
+{
+    return item->name.len > 0 ? &cmd->questions[item->asked] : NULL;
+}
+
+/* Somebody else has its name; but not the one whose unique work it is. */
+static bool is_name_taken(struct engine *e, const struct command *cmd,
+                          const struct submission *item)
+{
+    const struct question *name = name_question(cmd, item);
+    struct exec *same = NULL;
+    if (name == NULL || name->answer.holder == item->job_id)
+        return false;
+    if (item->rules.unique.key.len == 0 ||
+        unique_find(e, &item->rules.unique, &item->unique, &same, NULL) != RC_OK)
+        return true;
+    return same == NULL || same->job->id != name->answer.holder;
+}
+
+/* The last that may refuse it, since it may end another job. */
+static enum rc make_unique(struct engine *e, struct command *cmd, struct submission *item,
+                           struct err *err)
+{
+    struct exec *holder = NULL;
+    if (item->rules.unique.key.len == 0)
+        return RC_OK;
+    TRY(unique_find(e, &item->rules.unique, &item->unique, &holder, err));
+    if (holder != NULL)
+        TRY(unique_meet(e, cmd, item, holder, err));
+    if (item->existing)
+        return RC_OK;
+    if (holder != NULL) /* its end may have been what the item waits for */
+        TRY(depends_check(e, cmd, item, err));
+    unique_take(e, &item->rules.unique, item->job_id, &item->unique);
+    const struct question *name = name_question(cmd, item);
+    if (name != NULL && name->answer.holder != item->job_id)
+        *VEC_PUSH(e->arena, &e->claims) = name->claim; /* the one that was replaced had it */
+    return RC_OK;
+}
+
 static enum rc submit_one(struct engine *e, struct command *cmd, struct submission *item)
 {
     struct job_rec rec = {
@@ -132,28 +192,44 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
     struct definition *def = definition_wanted(e, &rec, &item->rules, &why);
     if (def == NULL)
         return refuse(cmd, item, RC_BUSY, why);
+    if (make_unique(e, cmd, item, &err) != RC_OK || item->existing) {
+        definition_free(e, def);
+        return item->existing ? RC_OK : refuse(cmd, item, err.rc, err.text);
+    }
     create(e, cmd, item, job_new(e, &rec, def), &first);
     return RC_OK;
 }
 
-/* A claim that was taken in this very transaction, for nothing. */
-static void give_back(struct engine *e, const struct question *q)
+void give_back(struct engine *e, const struct question *q)
 {
     if (q->answer.holder == q->claim.holder && !PLANTED(claim_outlives_refusal))
         *VEC_PUSH(e->arena, &e->released) = q->claim;
 }
 
-static void submit_item(struct engine *e, struct command *cmd, struct submission *item)
+static void submit_new(struct engine *e, struct command *cmd, struct submission *item)
 {
-    const struct question *claim = item->name.len > 0 ? &cmd->questions[item->asked] : NULL;
-    if (item->rc == RC_OK && claim != NULL && claim->answer.holder != item->job_id) {
+    if (item->rc == RC_OK && is_name_taken(e, cmd, item)) {
         item->err = ARENA_NEW(cmd->arena, struct err);
-        item->rc = name_taken(item->err, item->name, claim->answer.holder);
+        item->rc = name_taken(item->err, item->name, name_question(cmd, item)->answer.holder);
     } else if (item->rc == RC_OK) {
         submit_one(e, cmd, item);
     }
-    if (item->rc != RC_OK && claim != NULL)
-        give_back(e, claim);
+}
+
+static void submit_item(struct engine *e, struct command *cmd, struct submission *item)
+{
+    const struct question *name = name_question(cmd, item);
+    uint64_t job_id = item->job_id;
+    if (once_begin_item(e, cmd, item)) {
+        submit_new(e, cmd, item);
+        once_end_item(e, item);
+    }
+    if (item->rc == RC_OK && item->job_id == job_id)
+        return;
+    if (name != NULL) /* nothing was made: what was taken for it goes back */
+        give_back(e, name);
+    if (item->unique.claim != NULL)
+        give_back(e, item->unique.claim);
 }
 
 void decide_submit(struct engine *e, struct command *cmd)
@@ -198,8 +274,24 @@ static bool runs_again(const struct command *cmd)
     return cmd->kind == CMD_RETRY_EXEC || cmd->kind == CMD_RETRY_LETTER;
 }
 
-/* Whatever is not in memory is asked for. Finished executions never are; running one again claims
- * the job's name anew. */
+/* Running a job again claims anew what is its own while it is unfinished. */
+static void ask_again(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    const struct answer *a = &cmd->questions[0].answer;
+    struct rules rules;
+    if (!may_run_again(a) || (is_about_letter(cmd) && a->letter_count == 0))
+        return;
+    if (a->jobs[0].name.len > 0) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_CLAIM;
+        q->claim =
+            (struct claim){.kind = CLAIM_NAME, .key = a->jobs[0].name, .holder = a->jobs[0].id};
+    }
+    if (e->options.read_rules(e->options.rules_arg, &a->jobs[0], cmd->arena, &rules, NULL) == RC_OK)
+        unique_ask(e, cmd, &rules.unique, a->jobs[0].id, &cmd->unique, list);
+}
+
+/* Whatever is not in memory is asked for. Finished executions never are. */
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     if (round == 0 && !is_in_memory(e, cmd)) {
@@ -207,14 +299,9 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
         q->kind = is_about_job(cmd) ? ASK_JOB : ASK_EXEC;
         q->id = cmd->target.id;
     } else if (round == 1 && runs_again(cmd) && cmd->question_count == 1) {
-        const struct answer *a = &cmd->questions[0].answer;
-        if (!may_run_again(a) || a->jobs[0].name.len == 0 ||
-            (is_about_letter(cmd) && a->letter_count == 0))
-            return;
-        struct question *q = command_ask(e, cmd, list);
-        q->kind = ASK_CLAIM;
-        q->claim =
-            (struct claim){.kind = CLAIM_NAME, .key = a->jobs[0].name, .holder = a->jobs[0].id};
+        ask_again(e, cmd, list);
+    } else if (round == 2) {
+        unique_ask_holder(e, cmd, &cmd->unique, list);
     }
 }
 
@@ -416,6 +503,26 @@ static bool has_name(struct engine *e, struct command *cmd, const struct job *jo
     return false;
 }
 
+/* The same for the key of unique work. */
+static bool has_key(struct engine *e, struct command *cmd, const struct job *job)
+{
+    const struct unique_rule *rule = job->v.def->unique;
+    struct exec *holder = NULL;
+    struct err err;
+    if (rule == NULL)
+        return true;
+    if (unique_find(e, rule, &cmd->unique, &holder, &err) == RC_OK && holder == NULL) {
+        unique_take(e, rule, job->id, &cmd->unique);
+        return true;
+    }
+    if (holder != NULL)
+        unique_taken(&err, rule->key, holder->job->id);
+    if (cmd->question_count == 2)
+        give_back(e, &cmd->questions[1]);
+    command_fail(e, cmd, err.rc, "%s", err.text);
+    return false;
+}
+
 /* What is run again is no dead letter any more. */
 static void take_letter(struct engine *e, const struct command *cmd)
 {
@@ -424,16 +531,17 @@ static void take_letter(struct engine *e, const struct command *cmd)
         letter_take(e, letter);
 }
 
-/* A command before this one may have asked for the name in vain, and given it back. */
-static void keep_name(struct engine *e, const struct job *job)
+/* A command before this one may have asked for name and key in vain, and given them back. */
+static void keep_claims(struct engine *e, const struct job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; job->name_len > 0 && i < e->released.len; i++) {
+    if (job->name_len == 0 && job->v.def->unique == NULL)
+        return;
+    for (size_t i = 0; i < e->released.len; i++) {
         if (e->released.items[i].holder != job->id)
             e->released.items[kept++] = e->released.items[i];
     }
-    if (job->name_len > 0)
-        e->released.len = kept;
+    e->released.len = kept;
 }
 
 static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
@@ -448,7 +556,7 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
     job->v.last_exec = x->id;
     exec_created(e, x, cmd->actor, STR("run again"));
-    keep_name(e, job);
+    keep_claims(e, job);
     take_letter(e, cmd);
     return x;
 }
@@ -486,7 +594,7 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
     }
 }
 
-void decide_retry(struct engine *e, struct command *cmd)
+static void retry(struct engine *e, struct command *cmd)
 {
     const struct exec *known = map_get(&e->execs, cmd->target.id);
     struct job *job = known != NULL ? known->job : adopt_answer(e, cmd);
@@ -506,17 +614,23 @@ void decide_retry(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_CONFLICT, "the job has an unfinished execution; cancel it first");
     else if (e->execs.len >= e->options.live_max)
         refuse_retry(e, cmd);
-    else if (has_name(e, cmd, job))
+    else if (has_name(e, cmd, job) && has_key(e, cmd, job))
         reply_exec(e, cmd, run_again(e, cmd, job));
 }
 
-/* Nothing was run for the sake of which its name was asked for. */
-static void give_back_unused(struct engine *e, const struct command *cmd)
+/* A claim of its job, for the sake of which nothing was run. */
+static void give_back_unused(struct engine *e, const struct question *q)
 {
-    const struct job *job =
-        cmd->question_count == 2 ? map_get(&e->jobs, cmd->questions[1].claim.holder) : NULL;
-    if (cmd->question_count == 2 && (job == NULL || !job_has_unfinished(job)))
-        give_back(e, &cmd->questions[1]);
+    const struct job *job = map_get(&e->jobs, q->claim.holder);
+    if (job == NULL || !job_has_unfinished(job))
+        give_back(e, q);
+}
+
+void decide_retry(struct engine *e, struct command *cmd)
+{
+    retry(e, cmd);
+    if (cmd->reply.rc != RC_OK && cmd->unique.claim != NULL)
+        give_back_unused(e, cmd->unique.claim);
 }
 
 void decide_retry_letter(struct engine *e, struct command *cmd)
@@ -525,7 +639,10 @@ void decide_retry_letter(struct engine *e, struct command *cmd)
     if (known != NULL && !exec_is_final(known->v.state)) {
         command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet");
     } else if (letter_asked(e, cmd) == NULL) {
-        give_back_unused(e, cmd);
+        if (cmd->question_count == 2)
+            give_back_unused(e, &cmd->questions[1]);
+        if (cmd->unique.claim != NULL)
+            give_back_unused(e, cmd->unique.claim);
         command_fail(e, cmd, RC_NOT_FOUND, "the execution is not among the dead letters");
     } else {
         decide_retry(e, cmd);

@@ -421,7 +421,7 @@ static void two_of_one_turn_run_it_again_once(void **state)
     world_turn(&w);
     assert_int_equal(first->cmd.reply.rc, RC_OK);
     assert_int_equal(second->cmd.reply.rc, RC_CONFLICT);
-    assert_int_equal(w.table.claims.len, 1);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 1);
 }
 
 static void a_name_that_is_taken_meanwhile_keeps_the_old_job_from_running(void **state)
@@ -488,7 +488,7 @@ static void running_again_needs_room_in_memory(void **state)
     world_turn(&w);
     assert_int_equal(retry(&w, job->exec_id)->cmd.reply.rc, RC_BUSY);
     assert_int_equal(engine_live_count(w.engine), 1);
-    assert_int_equal(w.table.claims.len, 0); /* the name is free for others */
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0); /* the name is free for others */
     cancel_job(&w, other->job_id);
     assert_int_equal(retry(&w, job->exec_id)->cmd.reply.rc, RC_OK);
 }
@@ -507,7 +507,7 @@ static void a_name_claimed_for_a_damaged_job_is_given_back(void **state)
     struct asked *asked = ask_about(&w, CMD_RETRY_EXEC, job->exec_id);
     world_turn(&w);
     assert_int_equal(asked->cmd.reply.rc, RC_CORRUPT);
-    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
 }
 
 static void what_was_cancelled_can_run_again(void **state)

@@ -87,6 +87,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
         .late = rec->late && !PLANTED(late_told_again),
+        .effect_done = rec->effect_done,
         .due_ms = rec->due_ms,
         .ready_ms = rec->ready_ms,
         .started_ms = rec->started_ms,

@@ -78,7 +78,8 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
  * must not go through all of them. */
 static struct move after_loss(struct engine *e, const struct exec *x, struct str error)
 {
-    if (x->v.lost + 1U < e->options.lost_max || PLANTED(poison_forgotten))
+    bool goes_on = x->v.lost + 1U < e->options.lost_max || PLANTED(poison_forgotten);
+    if (goes_on || x->v.effect_done) /* then nobody will be given it any more */
         return (struct move){.event = EV_LOST, .reason = error};
     return (struct move){
         .event = EV_QUARANTINE,
@@ -158,6 +159,38 @@ static void retake(struct engine *e, struct exec *x, const struct worker *w)
     x->v.lease.worker_id = w->id;
 }
 
+/* ---- work that was done twice, almost */
+
+/* A success of a lease that was lost, after somebody else was given the execution. Its result is
+ * not accepted; but whoever has the execution now shall be the last. */
+static bool did_the_work(const struct exec *x, const struct worker *w,
+                         const struct poll_result *result, const struct question *q)
+{
+    const struct attempt_rec *attempt = q == NULL ? NULL : q->answer.attempt;
+    return x != NULL && result->outcome == OUTCOME_SUCCEEDED && attempt != NULL &&
+           attempt->worker_id == w->id &&
+           (attempt->outcome == OUTCOME_LOST || attempt->outcome == OUTCOME_RETURNED) &&
+           x->v.lease.token > result->token && exec_next(x->v.state, EV_DEDUPLICATE) != EXEC_NONE;
+}
+
+static void remember_effect(struct engine *e, struct exec *x)
+{
+    if (x->v.effect_done)
+        return;
+    touch_exec(e, x)->durable = true;
+    x->v.effect_done = true;
+    if (!exec_is_leased(x->v.state))
+        exec_deduplicate(e, x);
+}
+
+/* An attempt that failed since is no reason to try again, nor to call it failed. */
+static void unless_done(const struct exec *x, struct move *move)
+{
+    if (x->v.effect_done &&
+        (move->event == EV_RETRY || move->event == EV_EXHAUST || move->event == EV_EXPIRE))
+        *move = (struct move){.event = EV_DEDUPLICATE, .reason = DONE_BEFORE};
+}
+
 /* ---- reports that come again */
 
 void ask_results(struct engine *e, struct command *cmd, struct question_list *list)
@@ -218,6 +251,8 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
     if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result))) {
         ret_verdict->accepted = PLANTED(result_accepted_twice) || is_repeated(e, x, w, result, q);
+        if (!ret_verdict->accepted && did_the_work(x, w, result, q))
+            remember_effect(e, x);
         return;
     }
     ret_verdict->accepted = true;
@@ -230,12 +265,14 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
         .tail = result->tail,
     };
     struct move move = move_after(e, x, result, &end);
+    unless_done(x, &move);
     move.actor = actor;
     move.log_seq = result->usage.log_seq;
     exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
     struct touched *t = touch_exec(e, x);
-    t->error = move.event == EV_QUARANTINE ? move.reason : end.error;
+    if (x->v.state != EXEC_DEDUPLICATED)
+        t->error = move.event == EV_QUARANTINE ? move.reason : end.error;
     if (move.event == EV_SUCCEED)
         t->result = result->result;
 }
@@ -272,9 +309,26 @@ void report_silence(struct engine *e, struct exec *x, struct str reason)
         end.class = FAILURE_LOST_WORKER;
         alert_worker_lost(e, x);
     }
+    unless_done(x, &move);
     move.actor = SERVER;
     end.error = reason;
     exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
-    touch_exec(e, x)->error = move.event == EV_QUARANTINE ? move.reason : reason;
+    if (x->v.state != EXEC_DEDUPLICATED)
+        touch_exec(e, x)->error = move.event == EV_QUARANTINE ? move.reason : reason;
+}
+
+/* ---- who may go on */
+
+/* A run that was cancelled has no right to begin anything, though its worker still holds it. What is
+ * not in memory does not run. */
+void decide_fence(struct engine *e, struct command *cmd)
+{
+    const struct exec *x = map_get(&e->execs, cmd->target.id);
+    if (x != NULL && x->v.state == EXEC_RUNNING && x->v.lease.token == cmd->target.seq)
+        command_done(e, cmd);
+    else
+        command_fail(e, cmd, RC_STALE, "%s",
+                     x != NULL && x->v.state == EXEC_STOPPING ? "the run was cancelled"
+                                                              : "the token owns no run");
 }

@@ -134,6 +134,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .sla_marks = v->sla_marks,
                 .token = v->lease.token,
                 .worker_id = v->lease.worker_id,
+                .effect_done = v->effect_done,
                 .result = t->result,
                 .error = t->error,
             },
@@ -324,6 +325,9 @@ void seal_delta(struct engine *e)
         .alert_count = e->raised.len,
         .alert_marks = e->alert_marks.items,
         .alert_mark_count = e->alert_marks.len,
+        .claims = e->claims.items,
+        .claim_count = e->claims.len,
+        .claims_now_ms = e->now_ms,
     };
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->durable)

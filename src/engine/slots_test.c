@@ -392,9 +392,9 @@ static void cancelling_a_job_ends_its_schedule_and_all_its_runs(void **state)
     ask_job(&w, CMD_CANCEL_JOB, job->job_id);
     assert_int_equal(job_state_of(&w, job->job_id), JOB_CANCELLED);
     assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 1);
-    assert_int_equal(w.table.claims.len, 1); /* what runs still has the name */
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 1); /* what runs still has the name */
     finish(&w, &f, &lease, OUTCOME_STOPPED);
-    assert_int_equal(w.table.claims.len, 0);
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
     assert_int_equal(count_execs(&w, job->job_id, EXEC_CANCELLED), 2);
 }
 
@@ -418,8 +418,8 @@ static void a_cancelled_job_that_is_asked_to_run_again_leaves_its_name_to_others
     ask_job(&w, CMD_CANCEL_JOB, job->job_id);
     SUBMIT(&w, .name = "b"); /* so that there is something to keep */
     assert_int_equal(ask_job(&w, CMD_RETRY_EXEC, job->exec_id)->cmd.reply.rc, RC_CONFLICT);
-    assert_int_equal(w.table.claims.len, 1);
-    assert_null(strmap_get(&w.table.claims, STR("a")));
+    assert_int_equal(w.table.claims[CLAIM_NAME].len, 1);
+    assert_null(strmap_get(&w.table.claims[CLAIM_NAME], STR("a")));
 }
 
 /* ---- clocks */

@@ -466,14 +466,33 @@ static inline void check_names(const struct table *t)
         const struct job_rec *job = map_get(&t->jobs, rec->job_id);
         if (job->name.len == 0 || map_get(&seen, job->id) != NULL)
             continue;
-        const struct claim *claim = strmap_get(&t->claims, job->name);
+        const struct claim *claim = strmap_get(&t->claims[CLAIM_NAME], job->name);
         assert_non_null(claim);
         assert_int_equal(claim->holder, job->id);
         map_put(&seen, job->id, slot->value);
         named++;
     }
     map_free(&seen);
-    assert_int_equal(t->claims.len, named);
+    assert_int_equal(t->claims[CLAIM_NAME].len, named);
+}
+
+/* So is the key of unique work, by the job in memory whose execution is in the map. */
+static inline void check_uniques(const struct engine *e, const struct table *t)
+{
+    size_t held = 0;
+    MAP_EACH(&e->execs, slot)
+    {
+        const struct exec *x = slot->value;
+        if (!unique_held(x))
+            continue;
+        struct str key = x->job->v.def->unique->key;
+        const struct claim *claim = strmap_get(&t->claims[CLAIM_UNIQUE], key);
+        assert_ptr_equal(strmap_get(&e->uniques, key), x);
+        assert_non_null(claim);
+        assert_int_equal(claim->holder, x->job->id);
+        held++;
+    }
+    assert_int_equal(e->uniques.len, held);
 }
 
 /* An active job with a schedule has exactly one execution ahead, and no slot two outcomes. */

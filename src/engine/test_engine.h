@@ -39,7 +39,8 @@ struct world {
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
  * concurrency key|limit|rate key|limit|per|every|cron|overlap|misfire policy|grace|limit|stagger|
- * timeout|retry_on|team|start_within|expires_in|sla expected|max|policy|calendars|…" */
+ * timeout|retry_on|team|start_within|expires_in|sla expected|max|policy|unique key|until start|
+ * on conflict|calendars|…" */
 
 static inline int64_t cut_number(struct str *rest)
 {
@@ -140,6 +141,9 @@ static inline enum rc read_rules(void *arg, const struct job_rec *job, struct ar
     ret_rules->sla.expected_ms = cut_number(&rest);
     ret_rules->sla.max_ms = cut_number(&rest);
     ret_rules->sla.policy = (enum sla_policy)cut_number(&rest);
+    ret_rules->unique.key = str_cut(&rest, '|');
+    ret_rules->unique.until_start = cut_number(&rest) != 0;
+    ret_rules->unique.on_conflict = (enum on_conflict)cut_number(&rest);
     ret_rules->schedule = test_schedule(arena, every_ms, cron);
     ret_rules->calendars = test_calendars(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
     return RC_OK;
@@ -225,6 +229,7 @@ static inline void world_check(struct world *w)
     check_nobody_waits_in_vain(w->engine);
     check_same(w->engine, &w->table);
     check_names(&w->table);
+    check_uniques(w->engine, &w->table);
     check_edges(w->engine, &w->table);
     if (w->relaxed)
         return;
@@ -424,6 +429,11 @@ struct wish {
     int64_t start_within_ms;
     int64_t expires_in_ms;
     struct sla sla;
+    const char *unique; /* the key */
+    bool until_start;
+    enum on_conflict on_conflict;
+    const char *once;      /* the key of the request */
+    const char *hash;      /* of the request; NULL: "h" */
     const char *calendars; /* as test_calendars reads them */
     size_t spec_bytes;     /* at least so long */
     const struct dependency_wish *after;
@@ -455,9 +465,12 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         .start_within_ms = wish->start_within_ms,
         .expires_in_ms = wish->expires_in_ms,
         .sla = wish->sla,
+        .unique = {str_c(wish->unique), wish->until_start, wish->on_conflict},
     };
     item->rules.calendars =
         test_calendars(&asked->arena, str_c(wish->calendars), &item->rules.calendar_count);
+    item->once.key = str_c(wish->once);
+    item->once.hash = str_c(wish->hash == NULL ? "h" : wish->hash);
     const struct misfire *misfire = &item->rules.misfire;
     item->name = str_c(wish->name);
     item->owner = STR("admin");
@@ -476,7 +489,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         &asked->arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%s|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
@@ -484,6 +497,7 @@ static inline void fill_submission(struct asked *asked, struct submission *item,
         misfire->grace_ms, misfire->limit, wish->stagger_ms, wish->timeout_ms, wish->retry_on,
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
         wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
+        STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict,
         wish->calendars == NULL ? "" : wish->calendars, (int)wish->spec_bytes, "");
 }
 

@@ -21,16 +21,16 @@
 
 struct table {
     struct arena arena;
-    struct map jobs;        /* struct job_rec */
-    struct map live;        /* struct exec_rec */
-    struct map history;     /* struct exec_rec */
-    struct map forgotten;   /* struct exec_rec: they went on counting when they left history */
-    struct map attempts;    /* struct attempt_rec, by attempt_key */
-    struct map workers;     /* struct worker_rec */
-    struct strmap claims;   /* struct claim, by name */
-    struct strmap queues;   /* struct queue_rec */
-    struct strmap breakers; /* struct breaker_rec */
-    struct strmap teams;    /* struct team_rec */
+    struct map jobs;      /* struct job_rec */
+    struct map live;      /* struct exec_rec */
+    struct map history;   /* struct exec_rec */
+    struct map forgotten; /* struct exec_rec: they went on counting when they left history */
+    struct map attempts;  /* struct attempt_rec, by attempt_key */
+    struct map workers;   /* struct worker_rec */
+    struct strmap claims[CLAIM_KINDS]; /* struct claim, by key */
+    struct strmap queues;              /* struct queue_rec */
+    struct strmap breakers;            /* struct breaker_rec */
+    struct strmap teams;               /* struct team_rec */
     VEC(struct alert_rec *) alerts;
     VEC(struct sla_event_rec *) sla_events;
     struct strmap rates;       /* struct rate_rec */
@@ -53,7 +53,8 @@ static inline void table_free(struct table *t)
     map_free(&t->forgotten);
     map_free(&t->attempts);
     map_free(&t->workers);
-    strmap_free(&t->claims);
+    for (size_t i = 0; i < CLAIM_KINDS; i++)
+        strmap_free(&t->claims[i]);
     strmap_free(&t->queues);
     strmap_free(&t->breakers);
     strmap_free(&t->teams);
@@ -71,6 +72,16 @@ static inline void *table_copy(struct table *t, const void *from, size_t bytes)
     void *copy = arena_alloc(&t->arena, bytes);
     memcpy(copy, from, bytes);
     return copy;
+}
+
+static inline struct claim *put_claim(struct table *t, const struct claim *claim)
+{
+    struct claim *kept = table_copy(t, claim, sizeof *claim);
+    kept->key = arena_str(&t->arena, claim->key);
+    kept->note = arena_str(&t->arena, claim->note);
+    strmap_remove(&t->claims[kept->kind], kept->key);
+    strmap_put(&t->claims[kept->kind], kept->key, kept);
+    return kept;
 }
 
 static inline struct str table_join(struct table *t, struct str head, struct str tail)
@@ -387,10 +398,13 @@ static inline void table_keep(struct table *t, const struct delta *d)
     for (size_t i = 0; i < d->counter_count; i++)
         *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
             d->counters[i].value;
+    for (size_t i = 0; i < d->claim_count; i++)
+        put_claim(t, &d->claims[i]);
     for (size_t i = 0; i < d->released_count; i++) {
-        const struct claim *held = strmap_get(&t->claims, d->released[i].key);
+        struct strmap *claims = &t->claims[d->released[i].kind];
+        const struct claim *held = strmap_get(claims, d->released[i].key);
         if (held != NULL && held->holder == d->released[i].holder)
-            strmap_remove(&t->claims, d->released[i].key);
+            strmap_remove(claims, d->released[i].key);
     }
 }
 
@@ -398,7 +412,7 @@ static inline void table_keep(struct table *t, const struct delta *d)
 static inline void table_abort(struct table *t)
 {
     for (size_t i = 0; i < t->taken.len; i++)
-        strmap_remove(&t->claims, t->taken.items[i]->key);
+        strmap_remove(&t->claims[t->taken.items[i]->kind], t->taken.items[i]->key);
     memset(&t->taken, 0, sizeof t->taken);
 }
 
@@ -555,12 +569,12 @@ static inline void answer_trail(struct table *t, struct question *q)
 
 static inline void answer_claim(struct table *t, struct question *q)
 {
-    struct claim *claim = strmap_get(&t->claims, q->claim.key);
-    if (claim == NULL) {
-        claim = table_copy(t, &q->claim, sizeof *claim);
-        claim->key = arena_str(&t->arena, claim->key);
-        strmap_put(&t->claims, claim->key, claim);
+    struct claim *claim = strmap_get(&t->claims[q->claim.kind], q->claim.key);
+    if (claim == NULL || (claim->until_ms > 0 && claim->until_ms <= q->now_ms)) {
+        claim = put_claim(t, &q->claim);
         *VEC_PUSH(&t->arena, &t->taken) = claim;
+    } else {
+        q->answer.note = claim->note;
     }
     q->answer.holder = claim->holder;
 }
@@ -659,10 +673,10 @@ static inline void print_exec(struct printer *p, const struct exec_change *chang
                " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
                " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
                "+%" PRIu32 " late=%d sla=%" PRId64 "+%" PRId64 ",%" PRIu32 " token=%" PRIu64
-               " result=%.*s error=%.*s\n%.*s",
+               " done=%d result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->returned,
-               x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks, x->token,
+               x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks, x->token, x->effect_done,
                STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
                STR_ARG(without_ids(p->arena, change->step)));
 }
@@ -750,6 +764,11 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
         buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
         print_id(&p, "holder", d->released[i].holder);
         buf_add_char(out, '\n');
+    }
+    for (size_t i = 0; i < d->claim_count; i++) {
+        buf_printf(out, "claim %d %.*s", (int)d->claims[i].kind, STR_ARG(d->claims[i].key));
+        print_id(&p, "holder", d->claims[i].holder);
+        buf_printf(out, " %" PRId64 "\n", d->claims[i].until_ms);
     }
     for (size_t i = 0; i < d->counter_count; i++)
         buf_printf(out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,

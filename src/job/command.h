@@ -38,7 +38,23 @@ enum command_kind {
     CMD_OPERATE,    /* one of these with all dead letters that fit */
     CMD_OPERATIONS, /* list them */
     CMD_CALENDAR,   /* put or delete one */
+    CMD_FENCE,      /* whether a token still owns a run */
     CMD_STATS,
+};
+
+/* A request that its sender may send again, and that is to be done once (engine/once.c). */
+struct once {
+    struct str key;  /* with the scope it counts in; empty: it is done as often as it comes */
+    struct str hash; /* of what is asked for; the same key with another one is refused */
+    struct question *asked;    /* between ask and decide */
+    struct question *original; /* the job that was made the first time, when memory has it not */
+    bool replayed;             /* answer: nothing was done, the first answer is given again */
+};
+
+/* Between ask and decide: who has the key of unique work (engine/unique.c). */
+struct unique_asked {
+    struct question *claim;
+    struct question *holder; /* the job that has it, when memory has it not */
 };
 
 /* What a calendar will do to a slot that is to come, as things stand. */
@@ -61,7 +77,9 @@ struct submission {
     size_t number; /* in its batch, as who sent it counts: those refused before are missing */
     struct dependency_wish *depends_on;
     size_t depends_count;
+    struct once once;
     size_t asked; /* between ask and decide: its first question */
+    struct unique_asked unique;
     /* answer */
     enum rc rc; /* RC_OK, or why this one was refused */
     struct err *err;
@@ -71,6 +89,8 @@ struct submission {
     int64_t due_ms;
     const struct slot_note *notes; /* what its calendars will do to its next slots */
     size_t note_count;
+    bool existing; /* unique work that is there already: the ids are its own */
+    enum job_state state;
 };
 
 struct worker_view {
@@ -148,6 +168,7 @@ struct command {
     bool own;            /* the engine's, for a step of an operation: nobody waits for an answer */
     struct str actor;    /* who asks: "key:admin" */
     struct arena *arena; /* borrowed from the request */
+    struct once once;    /* trigger, retry; of a submission each item has its own */
 
     union {
         struct {
@@ -156,12 +177,12 @@ struct command {
         } submit;
         struct {
             uint64_t id;       /* job, execution or worker */
-            uint64_t seq;      /* CMD_HANGUP: the number of the poll */
+            uint64_t seq;      /* CMD_HANGUP: the number of the poll; CMD_FENCE: the token */
             struct str reason; /* may be empty, but for CMD_EXTEND_SLA */
             uint64_t exec_id;  /* CMD_EXTEND_SLA: 0: the one that runs */
             int64_t by_ms;     /* … */
             struct str approver;
-        } target; /* cancel, retry, explain, drain, hangup, extend */
+        } target; /* cancel, retry, explain, drain, hangup, extend, fence */
         struct {
             uint64_t id;
             uint32_t version;        /* the one that the new definition was made from */
@@ -188,6 +209,7 @@ struct command {
     /* Between ask and decide; in the arena. */
     struct question *questions;
     size_t question_count;
+    struct unique_asked unique; /* retry */
 
     struct {
         enum rc rc; /* of the whole command */

@@ -26,6 +26,12 @@ static const struct str overlap_names[] = {
     [OVERLAP_REPLACE] = STR_INIT("replace"),
 };
 
+static const struct str on_conflict_names[] = {
+    [CONFLICT_RETURN] = STR_INIT("return"),
+    [CONFLICT_REPLACE] = STR_INIT("replace"),
+    [CONFLICT_REJECT] = STR_INIT("reject"),
+};
+
 static const struct str misfire_names[] = {
     [MISFIRE_LATEST] = STR_INIT("latest"),
     [MISFIRE_ALL] = STR_INIT("all"),
@@ -44,6 +50,7 @@ struct rules spec_rules(const struct spec *spec)
         .retry = spec->retry,
         .concurrency = spec->concurrency,
         .rate = spec->rate,
+        .unique = spec->unique,
         .stagger_ms = spec->stagger_ms,
         .misfire = spec->misfire,
         .overlap = spec->overlap,
@@ -135,6 +142,15 @@ struct str spec_target(const struct spec *spec)
     return found;
 }
 
+bool once_key_is_valid(struct str key)
+{
+    for (size_t i = 0; i < key.len; i++) {
+        if (key.ptr[i] <= ' ' || key.ptr[i] > '~')
+            return false;
+    }
+    return key.len > 0 && key.len <= SPEC_ONCE_KEY_MAX;
+}
+
 bool spec_recurs(const struct spec *spec)
 {
     return spec->when == WHEN_EVERY || spec->when == WHEN_CRON;
@@ -196,6 +212,19 @@ bool retry_policy_parse(struct str name, enum retry_policy *ret_policy)
     int found = find_name(policy_names, COUNT_OF(policy_names), name);
     if (found >= 0)
         *ret_policy = (enum retry_policy)found;
+    return found >= 0;
+}
+
+struct str on_conflict_name(enum on_conflict on_conflict)
+{
+    return on_conflict_names[on_conflict];
+}
+
+bool on_conflict_parse(struct str name, enum on_conflict *ret_on_conflict)
+{
+    int found = find_name(on_conflict_names, COUNT_OF(on_conflict_names), name);
+    if (found >= 0)
+        *ret_on_conflict = (enum on_conflict)found;
     return found >= 0;
 }
 

@@ -29,6 +29,7 @@ enum {
     SPEC_EVERY_MIN_MS = 1000,
     SPEC_DEPENDS_MAX = 10000, /* jobs that one job waits for */
     SPEC_CALENDARS_MAX = 16,  /* that one job names */
+    SPEC_ONCE_KEY_MAX = 255,  /* bytes of an idempotency key: visible ASCII */
 };
 
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
@@ -86,6 +87,19 @@ struct calendar_wish {
     enum calendar_policy policy;
 };
 
+enum on_conflict {
+    CONFLICT_RETURN,  /* who comes second gets the one that is there */
+    CONFLICT_REPLACE, /* the one that is there is cancelled, unless a worker has it */
+    CONFLICT_REJECT,
+};
+
+/* Of all jobs that name the same key, one at a time. */
+struct unique_rule {
+    struct str key;   /* empty: none */
+    bool until_start; /* only while it waits for its first start; else until it is over */
+    enum on_conflict on_conflict;
+};
+
 struct pair {
     struct str key;
     struct str value;
@@ -124,6 +138,7 @@ struct spec {
     struct sla sla; /* all zero: none */
     struct limit_rule concurrency;
     struct limit_rule rate;
+    struct unique_rule unique;
     const struct pair *tags;
     size_t tag_count;
     struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
@@ -131,6 +146,7 @@ struct spec {
     size_t depends_count;
     const struct calendar_wish *calendars;
     size_t calendar_count;
+    struct str once_key; /* not in the canonical print either: it is of the submission */
 };
 
 struct rules {
@@ -143,6 +159,7 @@ struct rules {
     struct retry retry;
     struct limit_rule concurrency;
     struct limit_rule rate;
+    struct unique_rule unique;
     const struct schedule *schedule; /* NULL: it runs once */
     int64_t stagger_ms;              /* over all jobs; each has a share of its own */
     struct misfire misfire;
@@ -161,11 +178,15 @@ struct rules spec_rules(const struct spec *spec);
 /* What a command calls: the name of its program, or of the script that an interpreter is given, at
  * most SPEC_NAME_MAX bytes of it. Empty when nobody can say. */
 struct str spec_target(const struct spec *spec);
+/* Whether this can be an idempotency key: 1 to SPEC_ONCE_KEY_MAX characters, visible ASCII. */
+bool once_key_is_valid(struct str key);
 bool spec_recurs(const struct spec *spec);
 /* The schedule of a job that recurs; zone is the one spec->zone names. When it was made and its
  * share of the stagger are for the engine to say. */
 struct schedule spec_schedule(const struct spec *spec, const struct zone *zone);
 
+struct str on_conflict_name(enum on_conflict on_conflict);
+bool on_conflict_parse(struct str name, enum on_conflict *ret_on_conflict);
 struct str overlap_name(enum overlap overlap);
 bool overlap_parse(struct str name, enum overlap *ret_overlap);
 struct str misfire_policy_name(enum misfire_policy policy);

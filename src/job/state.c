@@ -35,6 +35,9 @@ static const enum exec_state next[EXEC_STATES][EXEC_EVENTS] = { /* 0 is EXEC_NON
     [EXEC_STOPPING] [EV_STOPPED] = EXEC_CANCELLED,
     [EXEC_RETRYING] [EV_DUE]     = EXEC_QUEUED,
     [EXEC_RETRYING] [EV_CANCEL]  = EXEC_CANCELLED,
+    [EXEC_QUEUED]   [EV_DEDUPLICATE] = EXEC_DEDUPLICATED,
+    [EXEC_RUNNING]  [EV_DEDUPLICATE] = EXEC_DEDUPLICATED,
+    [EXEC_RETRYING] [EV_DEDUPLICATE] = EXEC_DEDUPLICATED,
 };
 /* clang-format on */
 
@@ -45,19 +48,29 @@ static const struct str state_names[EXEC_STATES] = {
     [EXEC_COMPLETED] = STR_INIT("completed"), [EXEC_FAILED] = STR_INIT("failed"),
     [EXEC_TIMEOUT] = STR_INIT("timeout"),     [EXEC_CANCELLED] = STR_INIT("cancelled"),
     [EXEC_SKIPPED] = STR_INIT("skipped"),     [EXEC_BLOCKED] = STR_INIT("blocked"),
-    [EXEC_EXPIRED] = STR_INIT("expired"),
+    [EXEC_EXPIRED] = STR_INIT("expired"),     [EXEC_DEDUPLICATED] = STR_INIT("deduplicated"),
 };
 
 static const struct str event_names[EXEC_EVENTS] = {
-    [EV_CREATE] = STR_INIT("create"),         [EV_DUE] = STR_INIT("due"),
-    [EV_LEASE] = STR_INIT("lease"),           [EV_SUCCEED] = STR_INIT("succeed"),
-    [EV_RETRY] = STR_INIT("retry"),           [EV_EXHAUST] = STR_INIT("exhaust"),
-    [EV_EXPIRE] = STR_INIT("expire"),         [EV_LOST] = STR_INIT("lost"),
-    [EV_RETURN] = STR_INIT("return"),         [EV_CANCEL] = STR_INIT("cancel"),
-    [EV_STOPPED] = STR_INIT("stopped"),       [EV_SKIP] = STR_INIT("skip"),
-    [EV_BLOCK] = STR_INIT("block"),           [EV_PLAN] = STR_INIT("plan"),
-    [EV_QUARANTINE] = STR_INIT("quarantine"), [EV_LATE] = STR_INIT("start_late"),
-    [EV_OVERDUE] = STR_INIT("overdue"),       [EV_HOLD] = STR_INIT("hold"),
+    [EV_CREATE] = STR_INIT("create"),
+    [EV_DUE] = STR_INIT("due"),
+    [EV_LEASE] = STR_INIT("lease"),
+    [EV_SUCCEED] = STR_INIT("succeed"),
+    [EV_RETRY] = STR_INIT("retry"),
+    [EV_EXHAUST] = STR_INIT("exhaust"),
+    [EV_EXPIRE] = STR_INIT("expire"),
+    [EV_LOST] = STR_INIT("lost"),
+    [EV_RETURN] = STR_INIT("return"),
+    [EV_CANCEL] = STR_INIT("cancel"),
+    [EV_STOPPED] = STR_INIT("stopped"),
+    [EV_SKIP] = STR_INIT("skip"),
+    [EV_BLOCK] = STR_INIT("block"),
+    [EV_PLAN] = STR_INIT("plan"),
+    [EV_QUARANTINE] = STR_INIT("quarantine"),
+    [EV_LATE] = STR_INIT("start_late"),
+    [EV_OVERDUE] = STR_INIT("overdue"),
+    [EV_HOLD] = STR_INIT("hold"),
+    [EV_DEDUPLICATE] = STR_INIT("deduplicate"),
 };
 
 static const struct str job_names[JOB_STATES] = {
@@ -138,7 +151,8 @@ enum job_state job_state_after(enum exec_state final)
 {
     assert(exec_is_final(final));
     switch (final) {
-    case EXEC_COMPLETED: return JOB_COMPLETED;
+    case EXEC_COMPLETED:
+    case EXEC_DEDUPLICATED: return JOB_COMPLETED; /* the work is done, by whichever attempt */
     case EXEC_CANCELLED:
     case EXEC_SKIPPED:
     case EXEC_EXPIRED: return JOB_CANCELLED; /* nothing failed: nothing ran */

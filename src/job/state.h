@@ -18,9 +18,10 @@ enum exec_state {
     EXEC_FAILED,
     EXEC_TIMEOUT,
     EXEC_CANCELLED,
-    EXEC_SKIPPED, /* its slot was not to be run: the record says why */
-    EXEC_BLOCKED, /* something else has to end first: another run, or a job it depends on */
-    EXEC_EXPIRED, /* it did not start in time, and must not any more */
+    EXEC_SKIPPED,      /* its slot was not to be run: the record says why */
+    EXEC_BLOCKED,      /* something else has to end first: another run, or a job it depends on */
+    EXEC_EXPIRED,      /* it did not start in time, and must not any more */
+    EXEC_DEDUPLICATED, /* to be delivered once more, when an attempt before had done the work */
     EXEC_STATES
 };
 
@@ -39,10 +40,11 @@ enum exec_event {
     EV_SKIP,    /* a rule says that it is not to run */
     EV_BLOCK,   /* due, but it has to wait for something else; EV_DUE again when that is over */
     EV_PLAN,    /* what it waited for is over, but its time has not come; or that was changed */
-    EV_QUARANTINE, /* its lease was lost once too often: whoever ran it may have died of it */
-    EV_LATE,       /* it should have started by now; only for the record, it goes on waiting */
-    EV_OVERDUE,    /* it has not started, and now it is too late */
-    EV_HOLD,       /* due, but a calendar says not now: its time is when that ends */
+    EV_QUARANTINE,  /* its lease was lost once too often: whoever ran it may have died of it */
+    EV_LATE,        /* it should have started by now; only for the record, it goes on waiting */
+    EV_OVERDUE,     /* it has not started, and now it is too late */
+    EV_HOLD,        /* due, but a calendar says not now: its time is when that ends */
+    EV_DEDUPLICATE, /* the work was done under a lease that had ended */
     EXEC_EVENTS
 };
 

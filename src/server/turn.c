@@ -11,7 +11,7 @@
 #include <assert.h>
 
 enum {
-    ASK_ROUNDS_MAX = 5, /* the engine needs three, and one to have none; more would be a bug */
+    ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
     /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
      * one goes out in any case. */

@@ -112,6 +112,7 @@ static void print_lease(struct json_writer *w, const struct poll_lease *lease)
     open_entry(w, lease->exec_id, lease->token);
     json_put_id(w, "job_id", ID_JOB, lease->job_id);
     json_put_int(w, "attempt", lease->attempt);
+    json_put_id(w, "idempotency_key", ID_EXEC, lease->exec_id); /* of all attempts the same */
     json_key(w, "slot");
     json_when(w, lease->slot_ms);
     json_put_int(w, "ttl_ms", lease->ttl_ms);

@@ -56,7 +56,9 @@ int problem_status(enum rc rc)
     case RC_DENIED: return 403;
     case RC_NOT_FOUND: return 404;
     case RC_CONFLICT:
+    case RC_PENDING:
     case RC_STALE: return 409;
+    case RC_REUSED: return 422;
     case RC_TOO_LARGE: return 413;
     case RC_BUSY:
     case RC_SHUTDOWN: return 503;
@@ -68,8 +70,10 @@ int problem_status(enum rc rc)
 
 const char *problem_code(enum rc rc)
 {
-    if (rc == RC_STALE) /* the one status with two meanings */
+    if (rc == RC_STALE) /* the one status with three meanings */
         return "stale";
+    if (rc == RC_PENDING)
+        return "in_progress";
     return problem_word(problem_status(rc));
 }
 

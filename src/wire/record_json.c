@@ -103,6 +103,7 @@ static void put_exec(struct json_writer *w, const struct exec_rec *exec)
     sla_exec_put(w, exec);
     put_id(w, "worker_id", ID_WORKER, exec->worker_id);
     json_put_int(w, "token", (int64_t)exec->token);
+    json_put_id(w, "idempotency_key", ID_EXEC, exec->id);
     json_put_text(w, "error", exec->error);
 }
 

@@ -424,7 +424,7 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
     assert_raw(
         "executions",
         "{\"scheduled\":0,\"queued\":5,\"running\":4,\"retrying\":0,\"completed\":0,"
-        "\"failed\":0,\"timeout\":0,\"cancelled\":0,\"skipped\":0,\"blocked\":0,\"expired\":0}");
+        "\"failed\":0,\"timeout\":0,\"cancelled\":0,\"skipped\":0,\"blocked\":0,\"expired\":0,\"deduplicated\":0}");
     assert_raw("workers", "{\"count\":1,\"slots\":8,\"busy\":4}");
     assert_raw("quarantined", "3");
     assert_raw("store", "{\"commits\":31,\"syncs\":33,\"sync_ms\":19}");

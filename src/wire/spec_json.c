@@ -3,6 +3,7 @@
 #include "wire/depends_json.h"
 #include "wire/fields.h"
 #include "wire/sla_json.h"
+#include "wire/unique_json.h"
 
 #include <math.h>
 
@@ -414,6 +415,17 @@ static void read_calendars(const struct fields *f, const struct field_place *at,
     spec->calendar_count = value->count;
 }
 
+static void read_once_key(const struct fields *f, const struct field_place *at,
+                          const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (once_key_is_valid(value->string))
+        *(struct str *)into = value->string;
+    else
+        fields_fail(f, at, "must be 1 to %d characters of visible ASCII", SPEC_ONCE_KEY_MAX);
+}
+
 /* ---- the whole document */
 
 #define LATER(text)                                                                                \
@@ -456,7 +468,8 @@ static const struct field spec_fields[] = {
      .max = SPEC_DEPENDS_MAX, .items = &depends_items},
     {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
-    LATER("unique"),
+    {FIELD("unique", struct spec, unique), .kind = FIELD_OWN, .read = unique_read},
+    {FIELD("idempotency_key", struct spec, once_key), .kind = FIELD_OWN, .read = read_once_key},
     {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
      .max = SPEC_DURATION_MAX_MS},
     {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,
@@ -496,6 +509,10 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
     parse_cron(&f, &spec);
     if (!spec_recurs(&spec))
         refuse_recurring(&f, seen);
+    else if (spec.unique.key.len > 0)
+        field_error(errors, arena, STR("unique"),
+                    "is for jobs that run once; of one that recurs, overlap says what becomes of a "
+                    "slot while an earlier one is not over");
     if (spec.expires_in_ms > 0 && spec.start_within_ms >= spec.expires_in_ms)
         field_error(errors, arena, STR("start_within"), "must be shorter than expires_in");
     if ((seen & COMMAND) && (seen & HANDLER))

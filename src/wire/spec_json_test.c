@@ -452,12 +452,49 @@ static void calendars_are_names_or_say_otherwise(void **state)
                           "may have letters, digits and _ . : - only");
 }
 
+static void unique_work_has_a_key_and_a_time_in_which_it_holds(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"x\", \"unique\": {\"key\": \"k\"}}");
+    assert_true(str_eq(spec.unique.key, STR("k")));
+    assert_false(spec.unique.until_start);
+    assert_int_equal(spec.unique.on_conflict, CONFLICT_RETURN);
+    spec = spec_of("{\"command\": \"x\", \"unique\": {\"key\": \"k\", \"while\": [\"queued\"],"
+                   " \"on_conflict\": \"replace\"}}");
+    assert_true(spec.unique.until_start);
+    assert_int_equal(spec.unique.on_conflict, CONFLICT_REPLACE);
+    struct str text = spec_text(&spec, &arena);
+    assert_non_null(strstr(arena_zstr(&arena, text),
+                           "\"unique\":{\"key\":\"k\",\"while\":[\"queued\"],"
+                           "\"on_conflict\":\"replace\"}"));
+    assert_member_problem(
+        "\"unique\": {\"key\": \"k\", \"while\": [\"running\"]}", "unique.while",
+        "must have queued, too: one at a time that runs is what `concurrency` with "
+        "a limit of 1 does");
+    assert_member_problem(
+        "\"unique\": {\"key\": \"k\"}, \"schedule\": {\"every\": \"1h\"}", "unique",
+        "is for jobs that run once; of one that recurs, overlap says what becomes "
+        "of a slot while an earlier one is not over");
+}
+
+static void an_idempotency_key_is_of_the_submission_and_not_of_the_job(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"x\", \"idempotency_key\": \"a-1\"}");
+    assert_true(str_eq(spec.once_key, STR("a-1")));
+    assert_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "idempotency"));
+    assert_member_problem("\"idempotency_key\": \"a b\"", "idempotency_key",
+                          "must be 1 to 255 characters of visible ASCII");
+    assert_member_problem("\"idempotency_key\": \"\"", "idempotency_key",
+                          "must be 1 to 255 characters of visible ASCII");
+}
+
 static void fields_that_come_later_are_refused_even_when_null(void **state)
 {
     (void)state;
     static const char *const later[] = {
-        "http",   "container",    "task",    "resources", "labels",
-        "unique", "at_most_once", "secrets", "user",      "sandbox",
+        "http",         "container", "task", "resources", "labels",
+        "at_most_once", "secrets",   "user", "sandbox",
     };
     for (size_t i = 0; i < COUNT_OF(later); i++) {
         struct str text = arena_printf(&arena, "{\"command\": \"x\", \"%s\": null}", later[i]);
@@ -620,6 +657,8 @@ int main(void)
         cmocka_unit_test(unknown_fields_are_named),
         cmocka_unit_test(jobs_to_wait_for_are_named_by_id_number_or_name),
         cmocka_unit_test(dependencies_that_make_no_sense_are_refused),
+        cmocka_unit_test(unique_work_has_a_key_and_a_time_in_which_it_holds),
+        cmocka_unit_test(an_idempotency_key_is_of_the_submission_and_not_of_the_job),
         cmocka_unit_test(one_dependency_too_many_is_refused),
         cmocka_unit_test(calendars_are_names_or_say_otherwise),
         cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),

@@ -3,6 +3,7 @@
 #include "job/preview.h"
 #include "wire/sla_json.h"
 #include "wire/spec_json.h"
+#include "wire/unique_json.h"
 
 #include <assert.h>
 
@@ -204,6 +205,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     put_slots(w, spec);
     put_limit(w, "concurrency", &spec->concurrency);
     put_limit(w, "rate", &spec->rate);
+    unique_put(w, &spec->unique);
     put_calendars(w, spec);
     put_pairs(w, "tags", spec->tags, spec->tag_count);
 }

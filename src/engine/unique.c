@@ -1,0 +1,155 @@
+/* unique.c - work that is there once.
+ *
+ * Of all jobs that name a key, one at a time holds it: while it waits for its first start, or until
+ * it is over. So the time in which it is held has one beginning and one end, and what comes back to
+ * its queue after a lost lease need not ask for a key that somebody else may have by then.
+ *
+ * The claim in the store decides, also about jobs that are not in memory. In between, within a turn,
+ * a key may pass from one job to the next: who holds it in memory follows from the values of the
+ * executions (unique_held), and is looked at first. */
+#include "engine/internal.h"
+
+#include <inttypes.h>
+
+/* ---- who holds it */
+
+bool unique_held(const struct exec *x)
+{
+    const struct unique_rule *rule = x->job->v.def->unique;
+    if (rule == NULL || exec_is_final(x->v.state))
+        return false;
+    return !rule->until_start || x->v.lease.token == 0;
+}
+
+void unique_place(struct engine *e, struct exec *x)
+{
+    if (unique_held(x) && strmap_get(&e->uniques, x->job->v.def->unique->key) == NULL)
+        strmap_put(&e->uniques, x->job->v.def->unique->key, x);
+}
+
+void unique_unplace(struct engine *e, struct exec *x)
+{
+    const struct unique_rule *rule = x->job->v.def->unique;
+    if (rule != NULL && strmap_get(&e->uniques, rule->key) == x)
+        strmap_remove(&e->uniques, rule->key);
+}
+
+void unique_release(struct engine *e, const struct exec *x)
+{
+    if (PLANTED(unique_not_freed_on_cancel) && x->v.state == EXEC_CANCELLED)
+        return;
+    *VEC_PUSH(e->arena, &e->released) = (struct claim){
+        .kind = CLAIM_UNIQUE, .key = x->job->v.def->unique->key, .holder = x->job->id};
+}
+
+/* ---- asking */
+
+/* The note says in which turn it was taken: see is_of_this_turn. */
+static struct claim claim_of(struct engine *e, struct arena *arena, struct str key, uint64_t job_id)
+{
+    return (struct claim){
+        .kind = CLAIM_UNIQUE,
+        .key = key,
+        .holder = job_id,
+        .note = arena_printf(arena, "%" PRIu64, e->turn + 1),
+    };
+}
+
+void unique_ask(struct engine *e, struct command *cmd, const struct unique_rule *rule,
+                uint64_t job_id, struct unique_asked *asked, struct question_list *list)
+{
+    *asked = (struct unique_asked){0};
+    if (rule->key.len == 0)
+        return;
+    asked->claim = ask_apart(e, cmd, list);
+    asked->claim->kind = ASK_CLAIM;
+    asked->claim->claim = claim_of(e, cmd->arena, rule->key, job_id);
+}
+
+void unique_ask_holder(struct engine *e, struct command *cmd, struct unique_asked *asked,
+                       struct question_list *list)
+{
+    if (asked->claim == NULL || asked->claim->answer.holder == asked->claim->claim.holder ||
+        map_get(&e->jobs, asked->claim->answer.holder) != NULL)
+        return;
+    asked->holder = ask_apart(e, cmd, list);
+    *asked->holder = (struct question){.kind = ASK_JOB, .id = asked->claim->answer.holder};
+}
+
+/* ---- deciding */
+
+enum rc unique_taken(struct err *err, struct str key, uint64_t job_id)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_JOB, job_id);
+    return err_set(err, RC_CONFLICT, "the unique key '%.*s' is held by the unfinished job %s",
+                   STR_ARG(str_head(key, SPEC_NAME_MAX)), id);
+}
+
+/* Taken for something that this turn has refused since: else it would be in memory. */
+static bool is_of_this_turn(const struct engine *e, const struct question *claim)
+{
+    uint64_t turn;
+    return str_to_u64(claim->answer.note, &turn) && turn == e->turn + 1;
+}
+
+static enum rc adopt_holder(struct engine *e, const struct answer *a, struct err *err)
+{
+    if (a->job_count > 0 && adopt_job(e, &a->jobs[0], err) == NULL)
+        return err->rc;
+    for (size_t i = 0; i < a->live_count; i++) {
+        if (adopt_exec(e, &a->live[i], err) == NULL)
+            return err->rc;
+    }
+    return RC_OK;
+}
+
+enum rc unique_find(struct engine *e, const struct unique_rule *rule,
+                    const struct unique_asked *asked, struct exec **ret_holder, struct err *err)
+{
+    const struct question *claim = asked->claim;
+    *ret_holder = strmap_get(&e->uniques, rule->key);
+    if (*ret_holder != NULL || claim->answer.holder == claim->claim.holder)
+        return RC_OK;
+    if (map_get(&e->jobs, claim->answer.holder) != NULL || is_of_this_turn(e, claim))
+        return RC_OK; /* who had it has given it up in this turn */
+    if (asked->holder != NULL)
+        TRY(adopt_holder(e, &asked->holder->answer, err));
+    *ret_holder = strmap_get(&e->uniques, rule->key);
+    return *ret_holder != NULL ? RC_OK : unique_taken(err, rule->key, claim->answer.holder);
+}
+
+void unique_take(struct engine *e, const struct unique_rule *rule, uint64_t job_id,
+                 const struct unique_asked *asked)
+{
+    if (asked->claim->answer.holder != job_id)
+        *VEC_PUSH(e->arena, &e->claims) = claim_of(e, e->arena, rule->key, job_id);
+}
+
+static enum rc replace(struct engine *e, const struct command *cmd, const struct submission *item,
+                       struct exec *holder, struct err *err)
+{
+    char id[ID_TEXT_MAX];
+    if (exec_is_leased(holder->v.state))
+        return unique_taken(err, item->rules.unique.key, holder->job->id);
+    id_format(id, ID_JOB, item->job_id);
+    exec_cancel(e, holder, cmd->actor, arena_printf(e->arena, "replaced by %s", id));
+    return RC_OK;
+}
+
+enum rc unique_meet(struct engine *e, const struct command *cmd, struct submission *item,
+                    struct exec *holder, struct err *err)
+{
+    switch (item->rules.unique.on_conflict) {
+    case CONFLICT_REPLACE: return replace(e, cmd, item, holder, err);
+    case CONFLICT_REJECT: return unique_taken(err, item->rules.unique.key, holder->job->id);
+    case CONFLICT_RETURN: break;
+    }
+    item->existing = true;
+    item->job_id = holder->job->id;
+    item->exec_id = holder->id;
+    item->state = holder->job->v.state;
+    item->created_ms = holder->job->created_ms;
+    item->due_ms = holder->v.due_ms;
+    return RC_OK;
+}
