@@ -28,6 +28,8 @@ struct submit_args {
     struct opt_list env;
     struct opt_list tags;
     struct opt_list after; /* [TYPE:]JOB */
+    const char *once_key;
+    const char *unique;
     const char *payload;
     const char *handler;
     const char *working_dir;

@@ -151,6 +151,16 @@ static enum rc put_limit(struct json_writer *w, const char *key, const char *tex
     return RC_OK;
 }
 
+static void put_unique(struct json_writer *w, const char *key)
+{
+    if (key == NULL)
+        return;
+    json_key(w, "unique");
+    json_open(w);
+    json_put_str(w, "key", str_c(key));
+    json_close(w);
+}
+
 static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *payload,
                            struct err *err)
 {
@@ -209,6 +219,8 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     put_sla(&w, args);
     TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
     TRY(put_limit(&w, "rate", args->rate, true, err));
+    put_unique(&w, args->unique);
+    put_text(&w, "idempotency_key", args->once_key);
     json_key(&w, "retry");
     json_open(&w);
     json_put_int(&w, "max_retries", args->retries);

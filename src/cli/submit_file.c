@@ -53,7 +53,7 @@ static enum rc check_alone(const struct cli *cli, const struct submit_args *args
                      args->retries > 0 || args->timeout != NULL || args->concurrency != NULL ||
                      args->rate != NULL || args->env.count > 0 || args->tags.count > 0 ||
                      args->after.count > 0 || args->payload != NULL || args->handler != NULL ||
-                     args->working_dir != NULL;
+                     args->once_key != NULL || args->unique != NULL || args->working_dir != NULL;
     if (described || cli->words.count > 0)
         return err_set(err, RC_INVALID,
                        "with -f the file describes the job, and nothing else does");

@@ -9,7 +9,7 @@ request_step api_job_create, api_job_batch, api_job, api_job_delete, api_job_pau
     api_job_resume;                      /* api_jobs.c */
 request_step api_job_patch, api_job_put; /* api_edit.c */
 request_step api_execution, api_execution_cancel, api_execution_retry, api_letter_retry,
-    api_job_trigger;                         /* api_executions.c */
+    api_job_trigger, api_execution_fence;    /* api_executions.c */
 request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
     api_execution_checkpoint;                                          /* api_checkpoints.c */

@@ -304,6 +304,9 @@ static void create(struct request *r)
     } else if (call->dry_run) {
         answer_would_create(r);
     } else {
+        struct unique_rule *unique = &call->edit.item.rules.unique;
+        if (unique->on_conflict == CONFLICT_RETURN) /* it would be a job of another name */
+            unique->on_conflict = CONFLICT_REJECT;
         r->cmd.submit.items = &call->edit.item;
         r->cmd.submit.count = 1;
         request_to_turn(r, CMD_SUBMIT, answer_created);
@@ -345,13 +348,25 @@ static void take_job(struct request *r)
 
 /* ---- routes */
 
+/* Of a submission. A version, or a name, does for an edit what the key does for that. */
+static bool has_no_once_key(struct request *r, const struct edit_call *call)
+{
+    struct field_errors errors = {0};
+    if (json_get(&call->doc, STR("idempotency_key")) == NULL)
+        return true;
+    field_error(&errors, r->arena, STR("idempotency_key"),
+                "has no place here: it is of a submission, and this call may be repeated");
+    request_fail_fields(r, &errors);
+    return false;
+}
+
 void api_job_patch(struct request *r)
 {
     struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
     call->is_patch = true;
     r->own = call;
     if (job_intake(r) && read_dry_run(r, call) && request_path_id(r, ID_JOB, &r->cmd.edit.id) &&
-        read_match(r, call) && request_merge_patch(r, &call->doc))
+        read_match(r, call) && request_merge_patch(r, &call->doc) && has_no_once_key(r, call))
         request_to_query_first(r, look, take_job);
 }
 
@@ -360,6 +375,6 @@ void api_job_put(struct request *r)
     struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
     r->own = call;
     if (job_intake(r) && read_dry_run(r, call) && read_match(r, call) && read_none_match(r, call) &&
-        request_json(r, false, &call->doc) && name_document(r, call))
+        request_json(r, false, &call->doc) && has_no_once_key(r, call) && name_document(r, call))
         request_to_query_first(r, look, take_job);
 }

@@ -1,4 +1,5 @@
 #include "server/api.h"
+#include "server/once.h"
 #include "wire/fields.h"
 #include "wire/record_json.h"
 
@@ -41,6 +42,7 @@ static bool begin_answer(struct request *r, struct buf *out, struct json_writer 
     *out = request_buf(r, ANSWER_BYTES_MAX);
     *w = JSON_WRITER(out);
     json_open(w);
+    r->replayed = r->cmd.once.replayed;
     json_put_id(w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
     json_put_id(w, "job_id", ID_JOB, r->cmd.reply.job_id);
     json_put_str(w, "status", exec_state_name(r->cmd.reply.exec_state));
@@ -78,6 +80,7 @@ static void answer_retried(struct request *r)
 
 void api_execution_retry(struct request *r)
 {
+    r->cmd.once = once_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
         request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
 }
@@ -103,6 +106,7 @@ static bool read_edit(struct request *r)
 
 void api_letter_retry(struct request *r)
 {
+    r->cmd.once = once_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
         request_to_turn(r, CMD_RETRY_LETTER, answer_retried);
 }
@@ -119,6 +123,34 @@ static void answer_triggered(struct request *r)
 
 void api_job_trigger(struct request *r)
 {
+    r->cmd.once = once_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
         request_to_turn(r, CMD_TRIGGER_JOB, answer_triggered);
+}
+
+/* ---- who may go on */
+
+static void answer_fence(struct request *r)
+{
+    if (r->cmd.reply.rc == RC_OK)
+        request_answer_empty(r, 204);
+    else
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+}
+
+void api_execution_fence(struct request *r)
+{
+    static const char *const names[] = {"token", NULL};
+    struct field_errors errors = {0};
+    struct str token;
+    if (!request_params_known(r, names) || !request_path_id(r, ID_EXEC, &r->cmd.target.id))
+        return;
+    if (!http_request_param(r->http, STR("token"), &token))
+        field_error(&errors, r->arena, STR("token"), "is required");
+    else if (!str_to_u64(token, &r->cmd.target.seq) || r->cmd.target.seq == 0)
+        field_error(&errors, r->arena, STR("token"), "must be a number from 1 on");
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    else
+        request_to_turn(r, CMD_FENCE, answer_fence);
 }

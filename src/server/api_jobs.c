@@ -1,6 +1,7 @@
 #include "server/api.h"
 #include "server/job_document.h"
 #include "server/job_view.h"
+#include "server/once.h"
 
 enum {
     CREATED_BYTES_MAX = 64 << 10,
@@ -27,7 +28,8 @@ static void answer_created(struct request *r)
     json_open(&w);
     job_document_put_created(&w, r, r->own, item);
     json_close(&w);
-    request_answer(r, 201, buf_str(&out));
+    r->replayed = item->once.replayed;
+    request_answer(r, item->existing ? 200 : 201, buf_str(&out));
 }
 
 void api_job_create(struct request *r)
@@ -44,6 +46,13 @@ void api_job_create(struct request *r)
         job_document_refuse(r, rc, &errors, &err);
         return;
     }
+    if (r->once_key.len > 0 && spec->once_key.len > 0) {
+        field_error(&errors, r->arena, STR("idempotency_key"),
+                    "must not stand beside the header Idempotency-Key");
+        request_fail_fields(r, &errors);
+        return;
+    }
+    item->once = once_of_job(r, spec->once_key.len > 0 ? spec->once_key : r->once_key, item);
     r->own = spec;
     r->cmd.submit.items = item;
     r->cmd.submit.count = 1;
@@ -81,6 +90,10 @@ static void print_result(struct json_writer *w, struct request *r, const struct 
         json_open(w);
         json_put_id(w, "job_id", ID_JOB, item->job_id);
         json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
+        if (item->existing)
+            json_put_bool(w, "existing", true);
+        if (item->once.replayed)
+            json_put_bool(w, "replayed", true);
         json_close(w);
     }
 }
@@ -108,6 +121,14 @@ static void answer_batch(struct request *r)
     request_answer(r, 200, buf_str(&r->body));
 }
 
+/* Of the whole batch, for its jobs without one of their own. */
+static struct str key_of_item(const struct request *r, const struct spec *spec, size_t number)
+{
+    if (spec->once_key.len > 0 || r->once_key.len == 0)
+        return spec->once_key;
+    return arena_printf(r->arena, "%.*s#%zu", STR_ARG(r->once_key), number);
+}
+
 static void read_batch(struct request *r, const struct json *jobs, struct batch *batch)
 {
     struct field_errors errors;
@@ -119,8 +140,11 @@ static void read_batch(struct request *r, const struct json *jobs, struct batch 
         entry->rc = job_document_read(r, &jobs->items[i], &spec,
                                       &r->cmd.submit.items[r->cmd.submit.count], &errors, &err);
         entry->taken = entry->rc == RC_OK;
-        if (entry->taken)
-            r->cmd.submit.items[r->cmd.submit.count++].number = i;
+        if (entry->taken) {
+            struct submission *item = &r->cmd.submit.items[r->cmd.submit.count++];
+            item->number = i;
+            item->once = once_of_job(r, key_of_item(r, &spec, i), item);
+        }
         if (entry->rc == RC_INVALID) {
             entry->errors = ARENA_NEW(r->arena, struct field_errors);
             *entry->errors = errors;

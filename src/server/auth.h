@@ -12,6 +12,7 @@ enum role {
     ROLE_ANYONE = 1 << 0, /* also without a key */
     ROLE_ADMIN = 1 << 1,
     ROLE_WORKER = 1 << 2,
+    ROLE_KEYED = ROLE_ADMIN | ROLE_WORKER, /* any key */
 };
 
 struct principal {

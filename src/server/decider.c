@@ -319,6 +319,7 @@ static struct engine_options engine_options(const struct server_options *options
     engine.lease_ms = (int64_t)options->lease_ms;
     engine.park_ms = (int64_t)options->park_ms;
     engine.horizon_ms = (int64_t)options->horizon_ms;
+    engine.once_ms = (int64_t)options->idempotency_ms;
     engine.point_ms = (int64_t)options->priority_age_ms;
     engine.alerts = (struct alert_rules){
         .job_failed = options->alert_job_failed,

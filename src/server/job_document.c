@@ -111,7 +111,10 @@ void job_document_put_created(struct json_writer *w, struct request *r, const st
 {
     json_put_id(w, "job_id", ID_JOB, item->job_id);
     json_put_id(w, "execution_id", ID_EXEC, item->exec_id);
-    json_put_str(w, "status", job_state_name(JOB_ACTIVE));
+    json_put_str(w, "status", job_state_name(item->state));
     json_put_when(w, "created_at", item->created_ms);
-    job_document_put_plan(w, r, spec, item, item->created_ms, item->due_ms);
+    if (item->existing)
+        json_put_bool(w, "existing", true);
+    else
+        job_document_put_plan(w, r, spec, item, item->created_ms, item->due_ms);
 }

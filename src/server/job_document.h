@@ -18,6 +18,6 @@ void job_document_refuse(struct request *r, enum rc rc, const struct field_error
  * planned; from_ms is now. */
 void job_document_put_plan(struct json_writer *w, struct request *r, const struct spec *spec,
                            const struct submission *item, int64_t from_ms, int64_t due_ms);
-/* The members of the answer about a job that was made. */
+/* The members of the answer about a job that was made, or is there already (`unique`). */
 void job_document_put_created(struct json_writer *w, struct request *r, const struct spec *spec,
                               const struct submission *item);

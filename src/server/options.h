@@ -83,6 +83,7 @@ struct server_options {
     uint64_t checkpoint_ms;      /* how often a worker looks whether a command has written one */
     uint64_t priority_age_ms;    /* waiting this long is worth a point of priority */
     uint64_t horizon_ms;         /* work due later than this stays on disk only */
+    uint64_t idempotency_ms;     /* a request that was answered is known again by its key */
     uint64_t logs_keep_ms;       /* output, and checkpoints of ended executions */
     uint64_t history_keep_ms;    /* what has ended, unless it is a dead letter */
     uint64_t dead_letters_keep_ms;

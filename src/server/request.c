@@ -86,14 +86,19 @@ void request_answer(struct request *r, int status, struct str json)
         return;
     }
     char tag[VERSION_TAG_MAX];
+    struct http_header headers[2];
+    size_t count = 0;
     snprintf(tag, sizeof tag, "\"%u\"", (unsigned)r->version);
-    const struct http_header etag = {STR("ETag"), str_c(tag)};
+    if (r->version > 0)
+        headers[count++] = (struct http_header){STR("ETag"), str_c(tag)};
+    if (r->replayed)
+        headers[count++] = (struct http_header){STR("Idempotency-Replayed"), STR("true")};
     respond(r, &(struct http_answer){
                    .status = status,
                    .content_type = JSON_TYPE,
                    .body = json,
-                   .headers = &etag,
-                   .header_count = r->version > 0,
+                   .headers = headers,
+                   .header_count = count,
                });
 }
 

@@ -41,8 +41,10 @@ struct request {
     struct net *net; /* where it came from and goes back to */
     const struct route *route;
     const struct principal *who;
-    struct str id;     /* the part of the path that a route's {} stands for … */
-    struct str sub_id; /* … and its second one */
+    struct str id;       /* the part of the path that a route's {} stands for … */
+    struct str sub_id;   /* … and its second one */
+    struct str once_key; /* of the header Idempotency-Key; empty: none */
+    bool replayed;       /* the answer was given before, to the first request with that key */
     char request_id[REQUEST_ID_MAX];
 
     request_step *home;       /* on the net thread, when it comes back */

@@ -1,5 +1,6 @@
 #include "server/routes.h"
 #include "server/api.h"
+#include "server/once.h"
 
 enum { PATH_SHOWN_MAX = 200 };
 
@@ -45,6 +46,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/explain"),      api_execution_explain,    JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/cancel"),       api_execution_cancel,     JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/executions/{}/retry"),        api_execution_retry,      JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_KEYED,  API("/executions/{}/fence"),        api_execution_fence,      ANY},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/logs"),         api_execution_logs,       ANY},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/executions/{}/checkpoint"),   api_execution_checkpoint, BYTES_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/schedule/preview"),           api_schedule_preview,     JSON_TYPE},
@@ -199,17 +201,12 @@ static bool may_call(struct request *r, const struct route *route)
     return false;
 }
 
-/* It promises that a repeated POST does nothing twice. Until that is true it is refused: ignoring it
- * would break the promise in silence. */
-static bool has_idempotency_key(struct request *r)
+/* Calls that make something, which a repeated request must not make twice. */
+static bool takes_once_key(const struct route *route)
 {
-    if (r->http->method != HTTP_METHOD_POST ||
-        http_request_header(r->http, STR("Idempotency-Key")).ptr == NULL)
-        return false;
-    struct field_errors errors = {0};
-    field_error(&errors, r->arena, STR("Idempotency-Key"), "is not supported by this version yet");
-    request_fail_fields(r, &errors);
-    return true;
+    return route->handle == api_job_create || route->handle == api_job_batch ||
+           route->handle == api_job_trigger || route->handle == api_execution_retry ||
+           route->handle == api_letter_retry;
 }
 
 static bool is_acceptable(struct request *r, const struct route *route)
@@ -226,7 +223,8 @@ bool routes_admit(struct request *r)
         refuse_route(r, arena_str(r->arena, buf_str(&allow)));
         return false;
     }
-    return may_call(r, r->route) && is_acceptable(r, r->route) && !has_idempotency_key(r);
+    return may_call(r, r->route) && is_acceptable(r, r->route) &&
+           once_read_header(r, takes_once_key(r->route));
 }
 
 void routes_serve(struct request *r)

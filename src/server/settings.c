@@ -89,6 +89,7 @@ static const struct setting settings_table[] = {
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
     TIME(history_keep_ms, "30d", SECOND, 3650 * DAY, "how long ended executions are kept"),
     TIME(dead_letters_keep_ms, "30d", SECOND, 3650 * DAY, "how long dead letters are kept"),
+    TIME(idempotency_ms, "1d", SECOND, 365 * DAY, "how long an Idempotency-Key is remembered"),
     TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
 };
 /* clang-format on */

@@ -209,12 +209,6 @@ def test_every_request_has_an_id_of_its_own():
     assert len(seen) == 20
 
 
-def test_idempotency_keys_are_refused_and_not_ignored():
-    for path in ("/jobs", "/jobs/batch", f"/executions/{UNKNOWN_EXECUTION}/retry"):
-        refused(400, "invalid", "POST", path, {"command": "true"}, "Idempotency-Key",
-                headers={"Idempotency-Key": "k1"})
-
-
 def test_parameters_are_never_passed_over():
     for path in ("/jobs?job=" + UNKNOWN_JOB, "/jobs?limits=5", "/jobs?=x",
                  "/executions?owner=admin", "/executions?name=x", "/executions?tag=a:b",
@@ -324,7 +318,7 @@ def test_features_that_are_not_there_are_refused_by_name():
     later = {
         "http": {"url": "https://example.org"}, "container": {"image": "x"}, "task": "t",
         "resources": {"cpu_cores": 1}, "labels": {"region": "eu"},
-        "unique": {"key": "k"}, "at_most_once": False,
+        "at_most_once": False,
         "secrets": {"A": "b"}, "user": "nobody", "sandbox": "none"}
     for field, value in later.items():
         for given in (value, None):
