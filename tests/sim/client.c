@@ -14,6 +14,7 @@ static const struct str tags[] = {STR_INIT(""), STR_INIT("\nteam:ops\n"),
                                   STR_INIT("\nenv:prod\nteam:ops\n")};
 
 static const struct str calendars[] = {STR_INIT("feast"), STR_INIT("freeze")};
+static const struct str unique_keys[] = {STR_INIT("import"), STR_INIT("report")};
 static const struct str keys[] = {STR_INIT("db"), STR_INIT("sms")};
 
 /* What recurs within a day of the simulator, which has minutes, and what hardly does. */
@@ -148,6 +149,40 @@ static void draw_deadlines(struct world *w, struct rules *rules)
             pick_ms(w, 1, rules->expires_in_ms > 0 ? rules->expires_in_ms - 1 : 20000);
 }
 
+/* A key of its own, or one that somebody has used: for the same, or for something else. */
+static struct once draw_once(struct world *w)
+{
+    struct model *m = &w->model;
+    struct once once = {.hash = STR("this")};
+    const struct wish *before =
+        m->wishes.len > 0 ? &m->wishes.items[m->wishes.len - 1 - pick(w, m->wishes.len) / 4] : NULL;
+    if (before != NULL && before->once.key.len > 0) {
+        once.key = before->once.key;
+        if (pick(w, 4) == 0)
+            once.hash = STR("that");
+    } else {
+        once.key = arena_printf(m->arena, "key:admin\nk%zu", m->wishes.len);
+    }
+    return once;
+}
+
+static struct unique_rule draw_unique(struct world *w)
+{
+    struct unique_rule rule = {.key = PICK(w, unique_keys)};
+    rule.until_start = pick(w, 3) == 0;
+    rule.on_conflict = (enum on_conflict)pick(w, CONFLICT_REJECT + 1);
+    return rule;
+}
+
+/* Something that must not be there twice. Nothing of the same submission waits for it. */
+static void draw_duplicates(struct world *w, struct wish *wish)
+{
+    if (pick(w, 2) == 0)
+        wish->once = draw_once(w);
+    if (wish->rules.schedule == NULL && chance(w, w->scene.unique_permille))
+        wish->rules.unique = draw_unique(w);
+}
+
 static struct wish draw_wish(struct world *w)
 {
     struct wish wish = {0};
@@ -227,6 +262,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .expires_in_ms = wish->rules.expires_in_ms,
         .calendars = wish->rules.calendars,
         .calendar_count = wish->rules.calendar_count,
+        .unique = wish->rules.unique,
     };
     if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
         spec.when = wish->when;
@@ -276,17 +312,21 @@ static void wish_for(struct world *w, struct wish wish, struct call *call, struc
     item->number = (size_t)(item - call->cmd.submit.items);
     item->depends_on = depends_on;
     item->depends_count = wish.wait_count;
+    item->once = wish.once;
 }
 
 static void submit(struct world *w)
 {
     struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));
     size_t count = 1 + pick(w, 3);
+    bool duplicates = chance(w, w->scene.once_permille);
     call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, count);
     call->cmd.submit.count = count;
     for (size_t i = 0; i < count; i++) {
         struct wish wish = draw_wish(w);
-        draw_waits(w, &wish, count - 1 - i);
+        draw_waits(w, &wish, duplicates ? 0 : count - 1 - i);
+        if (duplicates)
+            draw_duplicates(w, &wish);
         wish_for(w, wish, call, &call->cmd.submit.items[i]);
     }
     SAY(w, "client", "submits %zu jobs: j%zu ...", count, w->model.wishes.len - count);
@@ -319,6 +359,7 @@ void client_submit_again(struct world *w, struct call *copy, const struct comman
             .name = from->name,
             .owner = from->owner,
             .tags = from->tags,
+            .once = {.key = from->once.key, .hash = from->once.hash},
             .rules = from->rules,
             .when = from->when,
             .when_ms = from->when_ms,
@@ -766,6 +807,22 @@ void client_tidy_up(struct world *w)
     }
 }
 
+/* All at once, so that one turn takes many, and some of them twice. */
+static void hurry(struct world *w)
+{
+    for (int i = 0; i < 5; i++)
+        submit(w);
+}
+
+static void ask_fence(struct world *w, uint64_t exec)
+{
+    const struct model_exec *x = model_exec(&w->model, exec);
+    struct call *call = call_new(w, CMD_FENCE, STR("key:worker"));
+    call->cmd.target.id = exec;
+    call->cmd.target.seq = x == NULL ? 1 : x->rec.token - (x->rec.token > 0 && pick(w, 4) == 0);
+    net_send(w, call);
+}
+
 void client_act(struct world *w)
 {
     uint64_t dice = pick(w, w->scene.calendar_permille > 0 ? 150 : 144);
@@ -779,8 +836,10 @@ void client_act(struct world *w)
         edit(w);
     else if (dice >= 100)
         meddle(w);
-    else if (dice < 50)
+    else if (dice < 49)
         submit(w);
+    else if (dice < 50)
+        hurry(w);
     else if (dice < 58)
         send_target(w, CMD_CANCEL_JOB, job, "cancels", job_label(w, job));
     else if (dice < 66)
@@ -797,6 +856,8 @@ void client_act(struct world *w)
         look(w, CMD_WORKERS);
     else if (dice < 92)
         send_target(w, CMD_EXPLAIN_JOB, job, "asks why", job_label(w, job));
+    else if (dice < 93)
+        ask_fence(w, exec);
     else if (dice < 95)
         send_target(w, CMD_EXPLAIN_EXEC, exec, "asks why", exec_label(w, exec));
     else

@@ -9,7 +9,7 @@
 /* name, most strikes in a thousand occasions, words */
 #define FAULTS(X)                                                                                  \
     X(REQUEST_LOST, 100, "a request is lost")                                                      \
-    X(REQUEST_REPEATED, 600, "a request arrives twice")                                            \
+    X(REQUEST_REPEATED, 1000, "a request arrives twice")                                           \
     X(REQUEST_SLOW, 150, "a request is overtaken by later ones")                                   \
     X(REPLY_LOST, 150, "a reply is lost")                                                          \
     X(REPLY_SLOW, 150, "a reply is overtaken by later ones")                                       \

@@ -65,7 +65,7 @@ bool model_same_lane(const struct world *w, const struct model_exec *a, const st
 
 /* ---- keeping jobs */
 
-static void new_job(struct world *w, const struct job_rec *rec)
+static void new_job(struct world *w, const struct job_rec *rec, const struct turn_view *view)
 {
     struct model *m = &w->model;
     struct model_job *job = ARENA_NEW(m->arena, struct model_job);
@@ -81,6 +81,7 @@ static void new_job(struct world *w, const struct job_rec *rec)
                 str_eq(rec->tags, wish->tags) && rec->priority == wish->rules.priority,
             "submission %zu was kept as something else than was asked for", job->submission);
     wish->job_id = rec->id;
+    duplicates_new_job(w, wish, rec->id, view);
     job->rec = *rec;
     job->rec.name = wish->name;
     job->rec.queue = wish->rules.queue;
@@ -104,7 +105,7 @@ static void keep_job(struct world *w, const struct job_change *change, const str
     PROMISE(w, (to->finished_ms != 0) == job_is_over(to->state),
             "%s has an end while it goes on, or none though it has ended", job_label(w, to->id));
     if (job == NULL) {
-        new_job(w, to);
+        new_job(w, to, view);
         return;
     }
     if (job->rec.state == JOB_PAUSED && to->state == JOB_ACTIVE)
@@ -244,6 +245,10 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
         lease_ends(w, x, view);
     if (event == EV_LEASE)
         lease_begins(w, x, to, view);
+    PROMISE(w, event != EV_LEASE || !x->rec.effect_done,
+            "%s was delivered again, though its work is done", exec_label(w, to->id));
+    PROMISE(w, event != EV_DEDUPLICATE || to->effect_done,
+            "%s was deduplicated, and nobody did its work", exec_label(w, to->id));
     if (event == EV_SUCCEED)
         PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
                 "%s succeeded, and its result is lost", exec_label(w, to->id));
@@ -349,6 +354,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->changed_turn = w->model.turn;
     x->token_before = x->rec.token;
     x->holder_before = x->holder;
+    duplicates_check_effect(w, x, to, view);
     take_steps(w, x, change->step, to, view);
     if (is_new)
         check_birth(w, x, to->created_ms, view);
@@ -524,11 +530,16 @@ static void check_changed(struct world *w, const struct model_exec *x, const str
     }
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
+    duplicates_check_unique(w, x);
     check_job(w, x);
 }
 
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view)
 {
+    if (view->now.wall_ms > w->model.newest_ms)
+        w->model.newest_ms = view->now.wall_ms;
+    for (size_t i = 0; i < delta->claim_count; i++)
+        duplicates_claim(w, &delta->claims[i]);
     for (size_t i = 0; i < delta->job_count; i++)
         keep_job(w, &delta->jobs[i], view);
     for (size_t i = 0; i < delta->calendar_count; i++)

@@ -35,6 +35,7 @@ struct wish {
     int64_t when_ms;
     struct str cron;          /* WHEN_CRON; in UTC */
     bool seconds;             /* it begins with them */
+    struct once once;         /* key and hash only; the same for a request that is sent again */
     struct model_wait *waits; /* in the day's arena */
     size_t wait_count;
     uint64_t edits;   /* this job is to become so; 0: a new one is to be made */
@@ -177,13 +178,23 @@ struct model_ruling {
     int64_t until_ms;
 };
 
+/* A request that was kept under a key. */
+struct model_request {
+    struct str key;
+    struct str hash;
+    uint64_t job_id;
+    int64_t until_ms; /* wall clock: it is known until then */
+};
+
 struct model {
     struct arena *arena; /* of the day */
     uint64_t turn;       /* turns tried so far, by anybody */
     uint64_t epoch;      /* the newest owner's */
     uint64_t loads;      /* servers that have started so far */
     int64_t loaded_ms;   /* boot clock: the newest of those */
+    int64_t newest_ms;   /* wall clock: the latest at which a turn was kept */
     VEC(struct wish) wishes;
+    VEC(struct model_request) requests;
     VEC(struct model_job *) jobs;
     VEC(struct model_exec *) execs;
     VEC(struct model_worker *) workers;
@@ -271,6 +282,23 @@ void deadlines_step(struct world *w, struct model_exec *x, enum exec_event event
                     const struct turn_view *view);
 /* When something has to be said about it next, if it has not started by then; 0: never. */
 int64_t model_deadline_ms(const struct world *w, const struct model_exec *x);
+
+/* ---- what comes twice: requests, unique work, effects */
+
+struct model_request *duplicates_request(struct model *m, struct str key);
+void duplicates_new_job(struct world *w, const struct wish *wish, uint64_t job_id,
+                        const struct turn_view *view);
+void duplicates_claim(struct world *w, const struct claim *claim);
+/* Answers to submissions: given before, refused for their key, or about work that is there. */
+void duplicates_check_replay(struct world *w, const struct submission *item);
+void duplicates_check_refusal(struct world *w, const struct submission *item);
+void duplicates_check_existing(struct world *w, const struct submission *item);
+bool duplicates_was_held(const struct world *w, const struct submission *item);
+/* Nobody else has its unique key. */
+void duplicates_check_unique(struct world *w, const struct model_exec *x);
+/* Called done only when a lost worker said so, and for good. */
+void duplicates_check_effect(struct world *w, struct model_exec *x, const struct exec_rec *to,
+                             const struct turn_view *view);
 
 /* ---- what holds work back: pauses, queues, limits */
 

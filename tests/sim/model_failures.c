@@ -154,8 +154,8 @@ void failures_check(struct world *w, const struct model_exec *x)
                  !may_pass(w, x, newest);
     bool poisoned = x->lost >= w->scene.engine.lost_max;
     bool right = true;
-    PROMISE(w, !poisoned || x->rec.state == EXEC_FAILED, "%s lost %" PRIu32 " leases and goes on",
-            exec_label(w, x->rec.id), x->lost);
+    PROMISE(w, !poisoned || x->rec.state == EXEC_FAILED || x->rec.state == EXEC_DEDUPLICATED,
+            "%s lost %" PRIu32 " leases and goes on", exec_label(w, x->rec.id), x->lost);
     PROMISE(w, x->rec.lost == x->lost && x->rec.returned == x->returned,
             "%s says that it lost %" PRIu32 " leases and got back %" PRIu32 ", not %" PRIu32
             " and %" PRIu32,

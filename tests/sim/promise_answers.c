@@ -51,11 +51,25 @@ static void check_submission(struct world *w, const struct submission *item)
     if (item->rc != RC_OK) {
         SAY(w, "answer", "j%zu is refused: %s", no, item->err->text);
         PROMISE(w, wish->job_id == 0, "j%zu was refused, and kept", no);
-        if (item->rc == RC_CONFLICT)
+        if (item->rc == RC_CONFLICT && item->name.len > 0)
             saw(SAW_NAME_IN_USE);
-        PROMISE(w, item->rc != RC_CONFLICT || name_was_held(w, item),
-                "j%zu was refused for its name '%.*s', which no unfinished job has", no,
-                STR_ARG(item->name));
+        PROMISE(w,
+                item->rc != RC_CONFLICT || (item->name.len > 0 && name_was_held(w, item)) ||
+                    duplicates_was_held(w, item),
+                "j%zu was refused for its name '%.*s' or its key '%.*s', which no unfinished job "
+                "has",
+                no, STR_ARG(item->name), STR_ARG(item->rules.unique.key));
+        duplicates_check_refusal(w, item);
+        return;
+    }
+    if (item->once.replayed) {
+        SAY(w, "answer", "j%zu is answered as before", no);
+        duplicates_check_replay(w, item);
+        return;
+    }
+    if (item->existing) {
+        SAY(w, "answer", "j%zu is there already as %s", no, job_label(w, item->job_id));
+        duplicates_check_existing(w, item);
         return;
     }
     SAY(w, "answer", "j%zu is acknowledged", no);
@@ -533,6 +547,14 @@ static void check_explained(struct world *w, const struct command *cmd)
             exec_label(w, cmd->target.id));
 }
 
+static void check_fence(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->target.id);
+    bool owns = x != NULL && x->rec.state == EXEC_RUNNING && x->rec.token == cmd->target.seq;
+    PROMISE(w, owns == (cmd->reply.rc == RC_OK), "a token of %s was told the wrong thing",
+            exec_label(w, cmd->target.id));
+}
+
 static void check_answer(struct world *w, const struct command *cmd, bool kept_nothing)
 {
     saw_answer(cmd);
@@ -560,6 +582,10 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_CALENDAR: calendars_check_answer(w, cmd, kept_nothing); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
     case CMD_POLL: check_poll(w, cmd); break;
+    case CMD_FENCE:
+        if (kept_nothing)
+            check_fence(w, cmd);
+        break;
     case CMD_WORKERS:
         if (kept_nothing)
             check_workers(w, cmd);

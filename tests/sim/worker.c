@@ -81,6 +81,13 @@ static void draw_failure(struct world *w, struct poll_result *result)
     result->tail = STR(SIM_ERROR);
 }
 
+/* What a lost worker has done already cannot always be done again. */
+static bool finds_it_done(struct world *w, const struct sim_run *run)
+{
+    const struct model_exec *x = model_exec(&w->model, run->exec_id);
+    return x != NULL && x->rec.effect_done && !w->healing && pick(w, 4) > 0;
+}
+
 /* The process is gone. A worker that sleeps hears of it when it wakes up. */
 static void run_ends(struct world *w, void *what, uint64_t no)
 {
@@ -92,6 +99,8 @@ static void run_ends(struct world *w, void *what, uint64_t no)
         agenda_add(w, k->asleep_until_ms, run_ends, k, no);
         return;
     }
+    if (finds_it_done(w, run))
+        run->outcome = OUTCOME_FAILED;
     SAY(w, k->label, "%s ended: %.*s", exec_label(w, run->exec_id),
         STR_ARG(outcome_name(run->outcome)));
     struct poll_result result = {
@@ -143,6 +152,12 @@ static void run_starts(struct world *w, struct sim_worker *k, const struct poll_
     end_run_in(w, k, run, outcome, run_ms);
 }
 
+/* Some are done before the signal comes. */
+static enum outcome killed(struct world *w)
+{
+    return pick(w, 3) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_RETURNED;
+}
+
 /* Within the margin that the lease leaves for it: a quarter of the term at most. */
 static int64_t kill_ms(struct world *w)
 {
@@ -162,7 +177,7 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     SAY(visit->w, visit->k->label, "kills %s: its lease could not be renewed",
         exec_label(visit->w, exec_id));
     if (run != NULL && run->ends_ms > visit->w->boot_ms) /* else it ended while we slept */
-        end_run_in(visit->w, visit->k, run, OUTCOME_RETURNED, kill_ms(visit->w));
+        end_run_in(visit->w, visit->k, run, killed(visit->w), kill_ms(visit->w));
 }
 
 static void expire(struct world *w, struct sim_worker *k)

@@ -59,6 +59,9 @@ static void draw_scene(struct world *w)
     s->sla_permille = pick(w, 3) > 0 ? 0 : (uint32_t)pick(w, 700);
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
+    s->once_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 600);
+    s->unique_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 600);
+    s->engine.once_ms = pick(w, 2) == 0 ? pick_ms(w, 1000, 20000) : 86400000;
     s->recurring_max = pick(w, 3) == 0 ? 0 : pick(w, 6);
     s->pauses = pick(w, 2) == 0;
     s->deadline_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 600);
@@ -117,6 +120,13 @@ static void step_clock(struct world *w, int64_t by_ms)
     SAY(w, "clock", "the wall clock steps by %" PRId64 " ms", by_ms);
 }
 
+/* Often just long enough for others to be given what it runs, and not to be done with it. */
+static int64_t draw_sleep_ms(struct world *w)
+{
+    int64_t lease_ms = w->scene.engine.lease_ms;
+    return pick(w, 2) == 0 ? pick_ms(w, lease_ms, lease_ms + 3000) : pick_ms(w, 1, 3 * lease_ms);
+}
+
 static void weather(struct world *w, void *what, uint64_t no)
 {
     struct sim_worker *k = &w->workers[pick(w, w->scene.workers)];
@@ -125,7 +135,7 @@ static void weather(struct world *w, void *what, uint64_t no)
     if (k->alive && fault_strikes(w, FAULT_WORKER_CRASH))
         sim_worker_crash(w, k);
     if (k->alive && fault_strikes(w, FAULT_WORKER_SLEEP))
-        sim_worker_sleep(w, k, pick_ms(w, 1, 3 * w->scene.engine.lease_ms));
+        sim_worker_sleep(w, k, draw_sleep_ms(w));
     if (k->alive && fault_strikes(w, FAULT_HANGUP))
         sim_worker_hang_up(w, k);
     if (fault_strikes(w, FAULT_CLOCK_FORWARD))

@@ -33,6 +33,8 @@ struct scene {
     uint32_t limit_permille;    /* jobs that have one */
     uint32_t calendar_permille; /* jobs that go by one */
     uint32_t deadline_permille; /* jobs that should start by a moment */
+    uint32_t once_permille;     /* submissions whose jobs have keys */
+    uint32_t unique_permille;   /* of those jobs, the ones that are unique work */
     size_t recurring_max;       /* jobs that recur at the same time */
     bool pauses;                /* clients pause jobs and queues */
     uint32_t client_gap_ms;     /* between two actions of clients, at most */
