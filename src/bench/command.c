@@ -27,6 +27,7 @@ struct bench_args {
     int64_t clients;
     int64_t batch;
     int64_t slots;
+    bool keys;
     unsigned durability;
     const char *tmp;
     unsigned format; /* enum report_format */
@@ -49,6 +50,7 @@ static const struct opt table[] = {
     {"clients", 0, OPT_NUMBER, "N", AT(clients), "connections of submit (64)"},
     {"batch", 0, OPT_NUMBER, "N", AT(batch), "jobs per request of life (500)"},
     {"slots", 0, OPT_NUMBER, "N", AT(slots), "jobs the worker takes at once (2000)"},
+    {"keys", 0, OPT_FLAG, NULL, AT(keys), "life and submit: each job with an idempotency key"},
     {"durability", 0, OPT_CHOICE, "full|normal", AT(durability), "of the server (full)"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
@@ -150,6 +152,7 @@ static int bench(const struct bench_args *args, const struct opt_words *words)
         .slots = (uint32_t)args->slots,
         .clients = (uint32_t)args->clients,
         .batch = (uint32_t)args->batch,
+        .keys = args->keys,
         .backlog = (uint64_t)args->backlog,
         .jobs = (uint64_t)args->jobs,
         .seconds = args->seconds,

@@ -46,6 +46,17 @@ struct measure {
                    struct seen *ret_seen, struct err *err);
 };
 
+/* As long as those that people make up: a version 4 UUID. */
+static void print_keyed(void *arg, uint64_t number, struct buf *out)
+{
+    (void)arg;
+    uint64_t mixed = number * UINT64_C(0x9e3779b97f4a7c15);
+    buf_printf(out,
+               "{\"handler\":\"" ROLE_HANDLER "\",\"idempotency_key\":\"%016" PRIx64 "-%019" PRIu64
+               "\"}",
+               mixed, number);
+}
+
 /* ---- life */
 
 struct call_goal {
@@ -79,6 +90,7 @@ static enum rc run_life(struct stage *stage, const struct measure_options *optio
     struct load_plan plan = {
         .clients = LIFE_CLIENTS,
         .batch = options->batch,
+        .print = options->keys ? print_keyed : NULL,
         .jobs_max = options->jobs,
         .seconds_max = options->seconds,
     };
@@ -100,6 +112,7 @@ static enum rc run_submit(struct stage *stage, const struct measure_options *opt
     struct load load;
     struct load_plan plan = {
         .clients = options->clients,
+        .print = options->keys ? print_keyed : NULL,
         .jobs_max = options->jobs,
         .seconds_max = options->seconds,
     };

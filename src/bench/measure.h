@@ -15,6 +15,7 @@ struct measure_options {
     uint32_t slots;   /* of the worker */
     uint32_t clients; /* of single submissions */
     uint32_t batch;   /* jobs per request, where jobs are submitted in batches */
+    bool keys;        /* life, submit: each job has an idempotency key of its own */
     uint64_t backlog; /* jobs for later that the server has got before it is measured */
     uint64_t jobs;    /* when to stop sending; 0: as many as the measurement likes */
     int64_t seconds;  /* whichever comes first; 0: likewise */
