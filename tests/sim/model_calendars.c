@@ -127,7 +127,9 @@ void calendars_step(struct world *w, const struct model_exec *x, enum exec_event
     if (model_calendars_unclear(w, x->job))
         return;
     if (event == EV_HOLD)
-        PROMISE(w, now.verdict == CALENDAR_HOLDS && now.until_ms == to->due_ms,
+        PROMISE(w,
+                now.verdict == CALENDAR_HOLDS &&
+                    (now.until_ms == to->due_ms || exec_is_final(to->state)), /* replaced at once */
                 "%s is held until %" PRId64 ", and nothing says so", exec_label(w, to->id),
                 to->due_ms);
     if (event == EV_SKIP && x->rec.origin == ORIGIN_ONCE && str_starts(reason, STR("calendar '"))) {

@@ -85,7 +85,7 @@ static void draw_failure(struct world *w, struct poll_result *result)
 static bool finds_it_done(struct world *w, const struct sim_run *run)
 {
     const struct model_exec *x = model_exec(&w->model, run->exec_id);
-    return x != NULL && x->rec.effect_done && !w->healing && pick(w, 4) > 0;
+    return x != NULL && x->rec.effect_done && pick(w, 4) > 0;
 }
 
 /* The process is gone. A worker that sleeps hears of it when it wakes up. */
@@ -142,7 +142,9 @@ static void run_starts(struct world *w, struct sim_worker *k, const struct poll_
     *run =
         (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
     enum outcome outcome = draw_outcome(w);
-    int64_t run_ms = pick_ms(w, 0, w->scene.run_max_ms);
+    /* What was lost before takes longer, so that who lost it can come back meanwhile. */
+    int64_t more_ms = lease->token > 1 ? w->scene.engine.lease_ms : 0;
+    int64_t run_ms = pick_ms(w, 0, w->scene.run_max_ms + more_ms);
     int64_t timeout_ms = timeout_of(w, lease->exec_id);
     run->defiant = timeout_ms > 0 && run_ms > timeout_ms && pick(w, 3) == 0;
     if (timeout_ms > 0 && run_ms > timeout_ms && !run->defiant) {
@@ -426,6 +428,40 @@ static void own_texts(struct call *call)
     poll->results = results;
 }
 
+/* A run of this worker that was lost, and which somebody else was given since. */
+static const struct model_attempt *find_lost(const struct sim_worker *k, const struct model_exec *x)
+{
+    for (size_t i = 0; !exec_is_final(x->rec.state) && i < x->attempts.len; i++) {
+        const struct model_attempt *attempt = &x->attempts.items[i];
+        if (attempt->worker_id == k->id && attempt->outcome == OUTCOME_LOST &&
+            attempt->token < x->rec.token)
+            return attempt;
+    }
+    return NULL;
+}
+
+/* By luck alone it would hardly be seen: its process had ended well, and it says so only now. */
+static void add_late_success(struct world *w, const struct sim_worker *k, struct call *call)
+{
+    struct poll *poll = &call->cmd.poll;
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        const struct model_attempt *lost = find_lost(k, x);
+        if (lost == NULL || pick(w, 3) > 0)
+            continue;
+        struct poll_result *results =
+            ARENA_ARRAY(&call->arena, struct poll_result, poll->result_count + 1);
+        for (size_t j = 0; j < poll->result_count; j++)
+            results[j] = poll->results[j];
+        results[poll->result_count++] = (struct poll_result){.exec_id = x->rec.id,
+                                                             .token = lost->token,
+                                                             .outcome = OUTCOME_SUCCEEDED,
+                                                             .result = STR(SIM_RESULT)};
+        poll->results = results;
+        return;
+    }
+}
+
 static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *link)
 {
     struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
@@ -434,6 +470,7 @@ static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *li
         .worker_id = k->id, .seq = ++k->seq, .free = free_slots(k), .wait_ms = wait_ms(w, k)};
     holdings_fill(&k->holdings, poll, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
+    add_late_success(w, k, call);
     *link =
         (struct sim_link){.seq = poll->seq, .free = poll->free, .result_count = poll->result_count};
     SAY(w, k->label, "poll %" PRIu64 ": %" PRIu32 " free, %zu held, %zu results, wait %" PRId64,
