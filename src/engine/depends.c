@@ -25,6 +25,7 @@ static void edge_place(struct engine *e, struct edge *edge)
 {
     if (edge->v.state != DEPENDENCY_WAITING)
         return;
+    assert(edge->exec != NULL); /* a rule never waits itself */
     edge->exec->waits_for++;
     if (edge->v.asking) {
         heap_push(&e->asking, &edge->place, edge->exec->id, edge->upstream);

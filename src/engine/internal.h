@@ -571,7 +571,7 @@ void calendars_edited(struct engine *e, struct job *job);
 void calendars_preview(struct engine *e, struct command *cmd, struct submission *item,
                        const struct job *job);
 /* Notes for the delta which calendars the job goes by from now on. */
-void calendars_seal(struct engine *e, const struct touched *job);
+void calendars_seal(struct engine *e, const struct touched *t);
 struct calendar_change calendar_changed(const struct touched *t);
 void calendar_set(struct engine *e, struct named_calendar *calendar,
                   const struct calendar_values *to);

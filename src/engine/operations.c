@@ -67,8 +67,8 @@ void operation_free(struct engine *e, struct operation *op)
 
 void operations_free(struct engine *e)
 {
-    while (!list_empty(&e->operations))
-        operation_free(e, CONTAINER_OF(e->operations.head.next, struct operation, node));
+    for (struct list_node *node; (node = list_pop_front(&e->operations)) != NULL;)
+        free(CONTAINER_OF(node, struct operation, node));
 }
 
 void engine_load_operation(struct engine *e, const struct operation_rec *rec)

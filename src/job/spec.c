@@ -67,7 +67,7 @@ struct rules spec_rules(const struct spec *spec)
 /* What ends a word of a shell's text, as far as it matters here. */
 static bool ends_word(char c)
 {
-    return memchr(" \t\n;|&<>()", c, 10) != NULL;
+    return c != '\0' && strchr(" \t\n;|&<>()", c) != NULL;
 }
 
 /* Words of a command: the arguments, or what stands between the spaces of a shell's text. */

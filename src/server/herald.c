@@ -28,10 +28,10 @@ enum {
     PAGE = 100, /* alerts looked at in one go */
     LOOK_US = 1000000,
     POST_TIMEOUT_MS = 10000,
-    RETRY_FIRST_US = 5000000,
     MESSAGE_BYTES_MAX = 1 << 16,
 };
 
+#define RETRY_FIRST_US INT64_C(5000000)
 #define RETRY_LAST_US (INT64_C(3600) * 1000000)
 #define GIVE_UP_MS (INT64_C(24) * 3600 * 1000)
 #define SECRET_PREFIX "whsec_"

@@ -4,10 +4,12 @@
 static void put_rate(struct json_writer *w, uint64_t part, uint64_t whole)
 {
     json_key(w, "rate");
-    if (whole == 0)
+    if (whole == 0) {
         json_null(w);
-    else
-        json_double(w, (double)(part * 100000 / whole) / 100000);
+        return;
+    }
+    uint64_t per_100000 = part * 100000 / whole;
+    json_double(w, (double)per_100000 / 100000);
 }
 
 void report_print_head(struct json_writer *w, const struct report_range *range,

@@ -87,7 +87,7 @@ static long set_up(const struct spawn_birth *birth)
     if (error < 0)
         return error;
     /* Everything the spawner opens is close-on-exec already; this is for what it did not open. */
-    raw_call(SYS_close_range, 3, (long)~0U, CLOSE_RANGE_CLOEXEC, 0);
+    raw_call(SYS_close_range, 3, UINT_MAX, CLOSE_RANGE_CLOEXEC, 0);
     return 0;
 }
 
