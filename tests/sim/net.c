@@ -53,6 +53,7 @@ static void repeat_poll(struct call *copy, const struct poll *poll)
         results[i] = poll->results[i];
         results[i].error = arena_str(&copy->arena, poll->results[i].error);
         results[i].result = arena_str(&copy->arena, poll->results[i].result);
+        results[i].tail = arena_str(&copy->arena, poll->results[i].tail);
     }
     copy->cmd.poll = *poll;
     copy->cmd.poll.held = held;
