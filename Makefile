@@ -193,11 +193,13 @@ $(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
 check: $(TESTS)
 	$(Q)scripts/check $(TESTS)
 
+# E2E chooses: E2E="api http".
+E2E ?= *
 # One at a time: they measure seconds, and each starts servers of its own. Under a sanitizer nobody
 # measures, and two at a time leave no core idle while they wait.
 check-e2e: $(BIN)
 	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=$(if $(filter release,$(VARIANT)),1,2) \
-	    scripts/check $(sort $(wildcard tests/e2e/test_*.py))
+	    scripts/check $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
 
 san tsan:
 	$(Q)$(MAKE) --no-print-directory VARIANT=$@ check
