@@ -170,6 +170,8 @@ struct breaker_rec breaker_record(const struct breaker *b)
 
 /* ---- commands */
 
+enum { BREAKERS_SHOWN_MAX = 1000 };
+
 static struct breaker_view view_of(const struct breaker *b, struct arena *arena)
 {
     struct breaker_view view = {
@@ -183,10 +185,14 @@ static struct breaker_view view_of(const struct breaker *b, struct arena *arena)
     return view;
 }
 
+/* Those that are left alone first. */
 static int by_target(const void *a, const void *b)
 {
     const struct breaker_view *left = a;
     const struct breaker_view *right = b;
+    bool open = left->breaker.state != BREAKER_CLOSED;
+    if (open != (right->breaker.state != BREAKER_CLOSED))
+        return open ? -1 : 1;
     return str_cmp(left->breaker.target, right->breaker.target);
 }
 
@@ -203,7 +209,7 @@ void decide_breakers(struct engine *e, struct command *cmd)
     if (len > 0)
         qsort(views, len, sizeof *views, by_target);
     cmd->reply.breakers = views;
-    cmd->reply.breaker_count = len;
+    cmd->reply.breaker_count = len < BREAKERS_SHOWN_MAX ? len : BREAKERS_SHOWN_MAX;
     command_done(e, cmd);
 }
 

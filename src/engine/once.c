@@ -170,9 +170,8 @@ void once_end(struct engine *e, struct command *cmd)
 /* When it was said to begin. All but the moment follows from what is asked again. */
 static int64_t due_ms(const struct submission *item)
 {
-    struct spec when = {.when = item->when, .when_ms = item->when_ms};
     if (item->rules.schedule == NULL)
-        return spec_due_ms(&when, item->created_ms);
+        return submission_due_ms(item, item->created_ms);
     struct schedule schedule = *item->rules.schedule;
     struct slot first;
     schedule.start_ms = item->created_ms;

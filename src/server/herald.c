@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ struct herald {
     const char *webhooks[WEBHOOKS_MAX];
     unsigned webhook_count;
     unsigned char secret[SECRET_BYTES];
+    atomic_bool stopping; /* what is left waits for the next start */
 };
 
 /* ---- the secret */
@@ -115,8 +117,10 @@ static struct str sign(struct herald *h, const char *id, int64_t at_s, struct st
     return arena_printf(&h->arena, "webhook-signature: v1,%s", text);
 }
 
-static bool post_one(struct herald *h, const struct alert_rec *alert, const char *url)
+/* Addresses often have a secret in them, so the log counts them. */
+static bool post_one(struct herald *h, const struct alert_rec *alert, unsigned webhook)
 {
+    char number[16];
     char id[ID_TEXT_MAX];
     char bytes[MESSAGE_BYTES_MAX];
     struct buf body = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
@@ -125,6 +129,7 @@ static bool post_one(struct herald *h, const struct alert_rec *alert, const char
     long status = 0;
     int64_t at_s = clock_wall_ms() / 1000;
     id_format(id, ID_ALERT, alert->id);
+    snprintf(number, sizeof number, "%u", webhook + 1);
     alert_message_print(&w, alert);
     const char *headers[] = {
         "content-type: application/json",
@@ -133,11 +138,12 @@ static bool post_one(struct herald *h, const struct alert_rec *alert, const char
         sign(h, id, at_s, buf_str(&body)).ptr,
         NULL,
     };
-    struct post post = {url, headers, buf_str(&body), POST_TIMEOUT_MS};
+    struct post post = {h->webhooks[webhook], headers, buf_str(&body), POST_TIMEOUT_MS};
     if (post_send(&post, &status, &err) != RC_OK)
-        log_warn("an alert could not be sent", "alert", id, "to", url, "error", err.text, NULL);
+        log_warn("an alert could not be sent", "alert", id, "webhook", number, "error", err.text,
+                 NULL);
     else if (status < 200 || status > 299)
-        log_warn("an alert was not taken", "alert", id, "to", url, NULL);
+        log_warn("an alert was not taken", "alert", id, "webhook", number, NULL);
     return status >= 200 && status <= 299;
 }
 
@@ -161,7 +167,9 @@ static void end(struct herald *h, struct delivery *d, enum alert_state state)
     decider_alert_sent(h->server->decider, &(struct alert_mark){d->alert_id, state});
 }
 
-static void deliver(struct herald *h, const struct alert_rec *alert)
+/* An address that did not take one in this look is left alone until the next: *down has a bit for
+ * each, so that a dead one costs one time-out and not a hundred. */
+static void deliver(struct herald *h, const struct alert_rec *alert, unsigned *down)
 {
     struct delivery *d = delivery_of(h, alert->id);
     if (d->over) { /* the turn that was told could not be kept, or is not yet */
@@ -171,8 +179,10 @@ static void deliver(struct herald *h, const struct alert_rec *alert)
     if (clock_mono_us() < d->next_us)
         return;
     for (unsigned i = 0; i < h->webhook_count; i++) {
-        if ((d->taken & 1U << i) == 0 && post_one(h, alert, h->webhooks[i]))
-            d->taken |= 1U << i;
+        unsigned bit = 1U << i;
+        if (((d->taken | *down) & bit) != 0)
+            continue;
+        *(post_one(h, alert, i) ? &d->taken : down) |= bit;
     }
     int64_t pause_us = RETRY_FIRST_US << (d->tries < 10 ? d->tries : 10);
     d->next_us = clock_mono_us() + (pause_us < RETRY_LAST_US ? pause_us : RETRY_LAST_US);
@@ -208,9 +218,10 @@ static void look(struct herald *h)
         log_warn("pending alerts cannot be read", "error", err.text, NULL);
         return;
     }
+    unsigned down = 0;
     forget_marked(h, &page);
-    for (size_t i = page.count; i-- > 0;)
-        deliver(h, &page.alerts[i]);
+    for (size_t i = page.count; i-- > 0 && !atomic_load(&h->stopping);)
+        deliver(h, &page.alerts[i], &down);
 }
 
 static void run(void *arg)
@@ -279,6 +290,7 @@ void herald_stop(struct herald *h)
     if (h == NULL)
         return;
     if (h->thread != NULL) {
+        atomic_store(&h->stopping, true);
         mailbox_close(h->box);
         thread_join(h->thread);
     }

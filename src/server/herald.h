@@ -12,7 +12,7 @@ struct herald;
 
 /* *ret_herald is NULL when there is nobody to tell. */
 enum rc herald_start(struct server *server, struct herald **ret_herald, struct err *err);
-/* Waits for the post that is under way. NULL is fine. */
+/* Waits for the posts of one alert that are under way, some seconds each at most. NULL is fine. */
 void herald_stop(struct herald *h);
 
 /* RC_INVALID when one of the comma-separated addresses is none. */
