@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/when.h"
 #include "job/command.h"
+#include "job/partition.h"
 
 struct engine;
 
@@ -67,10 +68,11 @@ void engine_free(struct engine *e);
 
 /* ---- loading: before the first turn, or after a reload with a new engine */
 
-/* Ids will be larger than id_floor, turns larger than turn_floor. Everything due until the
+/* Decides about what is in these partitions, and about nothing else. Ids will be larger than id_floor,
+ * turns larger than turn_floor. Everything due until the
  * returned moment must then be loaded. */
-int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
-                          uint64_t turn_floor);
+int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
+                          uint64_t id_floor, uint64_t turn_floor);
 /* Before the jobs. One that makes no sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
                              struct err *err);

@@ -114,9 +114,12 @@ static int64_t near_ms(const struct engine *e)
     return e->options.near_ms < e->options.horizon_ms ? e->options.near_ms : e->options.horizon_ms;
 }
 
-int64_t engine_load_begin(struct engine *e, struct moment now, uint64_t id_floor,
-                          uint64_t turn_floor)
+int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
+                          uint64_t id_floor, uint64_t turn_floor)
 {
+    e->owned = owned;
+    if (owned.bits != 0)
+        e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->turn = turn_floor;

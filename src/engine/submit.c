@@ -5,7 +5,7 @@
  * executions share a bucket, so they will always have the same owner. */
 static void give_ids(struct engine *e, struct submission *item)
 {
-    e->bucket = (e->bucket + 1) % ID_BUCKETS;
+    e->bucket = partition_next_bucket(&e->owned, e->bucket);
     item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
     item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
     item->rc = RC_OK;

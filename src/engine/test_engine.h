@@ -177,7 +177,7 @@ static inline void world_init(struct world *w, const struct engine_options *opti
     w->now_ms = INT64_C(1800000000000);
     w->booted_ms = w->now_ms - MINUTE_MS;
     w->engine = engine_new(&w->options);
-    engine_load_begin(w->engine, world_now(w), 0, 0);
+    engine_load_begin(w->engine, world_now(w), partition_all(1), 0, 0);
     list_init(&w->asked);
 }
 
@@ -357,8 +357,8 @@ static inline void world_restart(struct world *w)
     }
     engine_free(w->engine);
     w->engine = engine_new(&w->options);
-    int64_t until_ms =
-        engine_load_begin(w->engine, world_now(w), w->table.newest_id, w->table.turn);
+    int64_t until_ms = engine_load_begin(w->engine, world_now(w), partition_all(1),
+                                         w->table.newest_id, w->table.turn);
     for (size_t i = 0; i < w->table.counters.len; i++)
         engine_load_counter(w->engine, &w->table.counters.items[i]);
     for (size_t i = 0; i < w->table.queues.cap; i++) {

@@ -373,6 +373,7 @@ struct horizon {
 struct engine {
     struct engine_options options;
     struct id_gen ids;
+    struct partition_set owned;
     uint32_t bucket; /* of the newest job; the next one goes to the next */
     uint64_t turn;   /* of the newest commit */
     uint64_t polls;  /* polls decided so far; marks what one of them listed */

@@ -112,7 +112,7 @@ void decide_register(struct engine *e, struct command *cmd)
                      e->options.workers_max);
         return;
     }
-    e->bucket = (e->bucket + 1) % ID_BUCKETS;
+    e->bucket = partition_next_bucket(&e->owned, e->bucket);
     struct worker_rec rec = {
         .id = id_next(&e->ids, e->now_ms, e->bucket),
         .name = hello->name,

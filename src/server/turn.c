@@ -149,7 +149,8 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
     with_rules.read_rules = read_rules;
     with_rules.read_calendar = read_calendar;
     t->engine = engine_new(&with_rules);
-    int64_t until_ms = engine_load_begin(t->engine, now, t->owned.id_floor, t->owned.turn_floor);
+    int64_t until_ms = engine_load_begin(t->engine, now, ownership_set(&t->owned),
+                                         t->owned.id_floor, t->owned.turn_floor);
     struct load_sink sink = {
         .job = load_job,
         .exec = load_exec,
@@ -165,7 +166,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .calendar = load_calendar,
         .arg = t,
     };
-    return store->ops->load(store, until_ms, &sink, err);
+    return store->ops->load(store, &t->owned, until_ms, &sink, err);
 }
 
 void turn_close(struct turn *t)

@@ -79,10 +79,10 @@ static void gate_abort(struct store *s)
     gate_of(s)->inner->ops->abort(gate_of(s)->inner);
 }
 
-static enum rc gate_load(struct store *s, int64_t until_ms, const struct load_sink *sink,
-                         struct err *err)
+static enum rc gate_load(struct store *s, const struct ownership *own, int64_t until_ms,
+                         const struct load_sink *sink, struct err *err)
 {
-    return gate_of(s)->inner->ops->load(gate_of(s)->inner, until_ms, sink, err);
+    return gate_of(s)->inner->ops->load(gate_of(s)->inner, own, until_ms, sink, err);
 }
 
 static const struct store_ops gate_ops = {

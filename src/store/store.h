@@ -4,26 +4,31 @@
  * each implementation may do it its own best way. README.md beside this file tells the promises in
  * full; tests/contract holds every implementation to them.
  *
- * Three kinds of handle, each used by one thread at a time:
+ * Four kinds of handle, each used by one thread at a time:
  *   struct store   the writing side, for the turn thread
  *   struct reader  the reading side, one per query thread; sees committed turns only
  *   struct logs    output of commands and their checkpoints, apart from everything else, for the
  *                  log thread and readers
+ *   struct member  who else is there and who owns what, for the thread that keeps us a member
  */
 #pragma once
 #include "base/arena.h"
 #include "job/checkpoint.h"
 #include "job/lease.h"
 #include "job/log.h"
+#include "job/partition.h"
 #include "job/record.h"
 
-/* What a server owns. One partition on SQLite; the epoch grows with every owner. */
+/* What a server owns: a set of the store's partitions (job/partition.h). SQLite has one. An epoch
+ * grows with every owner; 0 for what is not ours. */
 struct ownership {
-    uint32_t partition;
-    uint64_t epoch;
-    uint64_t id_floor;   /* no id in the store is larger */
-    uint64_t turn_floor; /* the newest turn that was committed */
+    uint32_t partitions; /* of the whole store */
+    uint64_t epochs[PARTITIONS_MAX];
+    uint64_t id_floor;   /* no id of these partitions is larger */
+    uint64_t turn_floor; /* the newest turn that was committed by their owners */
 };
+
+struct partition_set ownership_set(const struct ownership *own);
 
 enum settled {
     SETTLED_KEPT, /* the commit took place, whole */
@@ -60,14 +65,16 @@ struct key_rec {
 struct store;
 struct reader;
 struct logs;
+struct member;
 
 struct store_ops {
-    /* Takes the partition for node (a name that no other server start has), raising the epoch. A
-     * turn that was under way on this handle is forgotten. */
+    /* Takes all partitions that are free (in a store for one server: all) for node (a name that no
+     * other server start has), raising their epochs. A turn that was under way on this handle is
+     * forgotten. Where there are other servers, a member takes and gives back from then on. */
     enum rc (*own)(struct store *, struct str node, struct ownership *ret_owned, struct err *);
     /* Begins the turn's transaction under the owner's epoch, takes claims and answers all
      * questions, in arena (jobs without payload and trail, executions without result and trail).
-     * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took the
+     * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took a
      * partition since. After any failure the transaction is gone. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
@@ -93,23 +100,29 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
+    /* Of what is owned: hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
      * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
      * schedule, or is held by a calendar), by id, each job before its executions, as brief as admit
      * gives them; then the dependencies that wait. Text in the records is valid during the call of
      * the sink only. A row that does not parse is reported through log_warn and left out. */
-    enum rc (*load)(struct store *, int64_t until_ms, const struct load_sink *, struct err *);
+    enum rc (*load)(struct store *, const struct ownership *, int64_t until_ms,
+                    const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
      * or moved the files. Cheap; commit and settle look, too. */
     enum rc (*check)(struct store *, struct err *);
+    /* What somebody decided, for all servers: hands over queues, teams and calendars as they are now,
+     * each of which takes the place of what is known under its name. Not within a turn. */
+    enum rc (*settings)(struct store *, const struct load_sink *, struct err *);
     /* API keys: few, read at start. */
     enum rc (*keys)(struct store *, struct arena *, struct key_rec **ret_keys, size_t *ret_count,
                     struct err *);
     /* Adds a key, or replaces the one with that id. Not within a turn. */
     enum rc (*key_put)(struct store *, const struct key_rec *, struct err *);
-    /* More handles on the same data; both outlive nothing: close them before the store. */
+    /* More handles on the same data; all are closed before the store. */
     enum rc (*reader)(struct store *, struct reader **ret_reader, struct err *);
     enum rc (*logs)(struct store *, struct logs **ret_logs, struct err *);
+    /* NULL in a store that only one server can have open. */
+    enum rc (*member)(struct store *, struct member **ret_member, struct err *);
     /* What turns have cost since the store was opened. From any thread. */
     struct store_cost (*cost)(struct store *);
     void (*close)(struct store *);
@@ -266,6 +279,61 @@ struct logs_ops {
 
 struct logs {
     const struct logs_ops *ops;
+};
+
+/* ---- other servers, in a store that they share
+ *
+ * Each server has one row, which it renews every second. One that was silent for longer than the
+ * lease, by the store's clock, may be deprived of its partitions by anybody. Who could not renew must
+ * therefore stop deciding in time, counted on its own boot clock from when it sent the renewal. */
+
+struct node_rec {
+    struct str name;    /* unique among those that are there */
+    struct str start;   /* of this start alone; the owner that `own` was given */
+    struct str address; /* where other servers reach it: http://HOST:PORT */
+    struct str version; /* of the program */
+    bool draining;      /* gives back what it has, takes nothing */
+    int64_t started_ms; /* by the store's clock, as are all times here */
+    int64_t seen_ms;    /* the newest renewal */
+    int64_t clock_ms;   /* what its own wall clock said then */
+};
+
+struct partition_rec {
+    uint64_t epoch;
+    struct str owner;  /* start of a node; empty: free */
+    struct str former; /* who had it before it was given back, or was taken */
+    int64_t since_ms;
+};
+
+struct cluster_view {
+    int64_t now_ms;            /* by the store's clock, which is the one that counts */
+    uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
+    struct node_rec *nodes;    /* by name; also those that are silent */
+    size_t node_count;
+    struct partition_rec *partitions;
+    size_t partition_count;
+};
+
+struct member_ops {
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent
+     * has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
+    enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lease_ms, struct arena *,
+                     struct cluster_view *ret_view, struct err *);
+    /* Takes those in wanted that are free or whose owner was silent for longer than the lease, raising
+     * their epochs; adds what it got to *own, with the floors. */
+    enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
+                    struct ownership *own, struct err *);
+    /* Gives those back, and takes them out of *own. The turn must not decide about them any more. */
+    enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
+    /* Gives everything back and deletes our row. */
+    enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
+    /* Forgets the rows of nodes that own nothing and were silent for that long. */
+    enum rc (*forget)(struct member *, int64_t silent_ms, struct err *);
+    void (*close)(struct member *);
+};
+
+struct member {
+    const struct member_ops *ops;
 };
 
 /* ---- opening */

@@ -201,7 +201,7 @@ static void run_load(const struct load *load)
     options.read_rules = read_rules;
     options.park_ms = INT64_C(1) << 40;
     b.engine = engine_new(&options);
-    engine_load_begin(b.engine, (struct moment){b.now_ms, b.now_ms}, 0, 0);
+    engine_load_begin(b.engine, (struct moment){b.now_ms, b.now_ms}, partition_all(1), 0, 0);
     name_queues(&b);
     hire(&b);
     for (size_t i = 0; i < load->backlog; i += 10000) {

@@ -263,7 +263,7 @@ static void loaded_free(struct loaded *l)
 static void load(struct world *w, struct loaded *l)
 {
     struct load_sink sink = {.operation = take_operation, .arg = l};
-    assert_rc(w->store->ops->load(w->store, T0, &sink, &w->err), RC_OK);
+    assert_rc(w->store->ops->load(w->store, &w->own, T0, &sink, &w->err), RC_OK);
 }
 
 static void operations_are_loaded_as_they_stand(void **state)

@@ -154,7 +154,7 @@ static enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .calendar = take_calendar,
         .arg = l,
     };
-    return w->store->ops->load(w->store, until_ms, &sink, &w->err);
+    return w->store->ops->load(w->store, &w->own, until_ms, &sink, &w->err);
 }
 
 static const struct exec_rec *loaded_exec(const struct loaded *l, uint64_t id)
@@ -248,7 +248,7 @@ static void a_sink_can_stop_the_load(void **state)
     assert_int_equal(l.execs.len, 2);
     world_submit(w, EXEC_QUEUED); /* and the store goes on */
     struct load_sink nothing = {0};
-    assert_rc(w->store->ops->load(w->store, T0, &nothing, &w->err), RC_OK);
+    assert_rc(w->store->ops->load(w->store, &w->own, T0, &nothing, &w->err), RC_OK);
 }
 
 static void what_was_decided_about_a_queue_is_kept(void **state)

@@ -62,7 +62,7 @@ static size_t load_one(struct world *w, uint64_t id, int64_t until_ms, struct ex
 {
     struct found found = {.id = id};
     struct load_sink sink = {.exec = look_for, .arg = &found};
-    assert_rc(w->store->ops->load(w->store, until_ms, &sink, &w->err), RC_OK);
+    assert_rc(w->store->ops->load(w->store, &w->own, until_ms, &sink, &w->err), RC_OK);
     *ret_exec = found.exec;
     return found.count;
 }
@@ -220,7 +220,7 @@ static void assert_loads(struct world *w, const struct str *lines, size_t count)
             .counter = note_counter,
             .arg = &c,
         };
-        assert_rc(w->store->ops->load(w->store, INT64_MAX, &sink, &w->err), RC_OK);
+        assert_rc(w->store->ops->load(w->store, &w->own, INT64_MAX, &sink, &w->err), RC_OK);
         assert_int_equal(c.lines.len, count);
         for (size_t i = 0; i < count; i++)
             assert_str(c.lines.items[i], lines[i]);

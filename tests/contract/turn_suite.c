@@ -238,7 +238,7 @@ static void of_many_who_want_a_key_one_has_it(void **state)
 static void the_epoch_grows_with_every_owner_and_every_restart(void **state)
 {
     struct world *w = *state;
-    uint64_t last = w->own.epoch;
+    uint64_t last = w->own.epochs[0];
     for (int i = 0; i < 6; i++) {
         struct ownership old = w->own;
         if (i % 2 == 0) {
@@ -248,8 +248,8 @@ static void the_epoch_grows_with_every_owner_and_every_restart(void **state)
         } else {
             continue;
         }
-        assert_true(w->own.epoch > last);
-        last = w->own.epoch;
+        assert_true(w->own.epochs[0] > last);
+        last = w->own.epochs[0];
         assert_rc(w->store->ops->admit(w->store, &old, NULL, 0, &w->arena, &w->err), RC_DEPOSED);
         world_submit(w, EXEC_QUEUED); /* the new one decides */
     }
@@ -331,7 +331,7 @@ static void an_old_owner_can_do_nothing(void **state)
     struct store *s = w->store;
     enum settled settled;
     assert_rc(s->ops->own(s, STR("other"), &w->own, &w->err), RC_OK);
-    assert_true(w->own.epoch > old.epoch);
+    assert_true(w->own.epochs[0] > old.epochs[0]);
     assert_rc(s->ops->admit(s, &old, NULL, 0, &w->arena, &w->err), RC_DEPOSED);
     assert_rc(s->ops->commit(s, &old, &delta, &w->err), RC_DEPOSED);
     assert_rc(s->ops->commit(s, &old, &(struct delta){.turn = 9}, &w->err), RC_DEPOSED);

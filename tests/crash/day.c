@@ -40,7 +40,7 @@ static enum rc open_store(struct day *day)
             TRY(run_sql(day, "PRAGMA synchronous = OFF"));
     }
     TRY(turn_open(&day->turn, day->store, STR("day"), &engine_defaults, now(day), &day->err));
-    day->epoch = day->turn.owned.epoch;
+    day->epoch = day->turn.owned.epochs[0];
     return day->store->ops->logs(day->store, &day->logs, &day->err);
 }
 

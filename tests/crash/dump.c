@@ -177,7 +177,7 @@ void dump_store(struct store *store, const struct ownership *own, const struct s
         .arg = &d,
     };
     add_read(&d, store);
-    must(&d, store->ops->load(store, INT64_MAX, &sink, &d.err));
+    must(&d, store->ops->load(store, own, INT64_MAX, &sink, &d.err));
     add_keys(&d, store);
     for (size_t i = 0; i < key_count; i++)
         add_claim(&d, store, own, keys[i]);

@@ -177,8 +177,8 @@ static bool numbers_grow(struct aftermath *a, const struct life *life, const str
         return complain(a, "the turn is %" PRIu64 " after step %zu", own->turn_floor, step);
     if (life->place.durability != DURABILITY_FULL)
         return true; /* who was told of an id or an epoch that is gone lost power, too */
-    if (own->epoch <= a->epoch)
-        return complain(a, "epoch %" PRIu64 " was given out twice", own->epoch);
+    if (own->epochs[0] <= a->epoch)
+        return complain(a, "epoch %" PRIu64 " was given out twice", own->epochs[0]);
     if (own->id_floor < a->newest_id)
         return complain(a, "id %" PRIu64 " could be given out twice", a->newest_id);
     return true;

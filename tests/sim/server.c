@@ -88,7 +88,7 @@ void sim_server_start(struct sim_server *s)
         agenda_add(w, w->boot_ms + pick_ms(w, 100, REST_MAX_MS), start, s, 0);
         return;
     }
-    SAY(w, s->name, "started, epoch %" PRIu64 ", %zu executions in memory", s->turn.owned.epoch,
+    SAY(w, s->name, "started, epoch %" PRIu64 ", %zu executions in memory", s->turn.owned.epochs[0],
         engine_live_count(s->turn.engine));
     s->up = true;
     s->deposed = false;

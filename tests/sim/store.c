@@ -27,8 +27,8 @@ static enum rc own(struct store *store, struct str node, struct ownership *ret_o
     if (fault_strikes(s->world, FAULT_OWN_FAILS))
         return err_set(err, RC_BUSY, "the simulated store is busy");
     TRY(s->inner->ops->own(s->inner, node, ret_owned, err));
-    PROMISE(s->world, ret_owned->epoch > s->world->model.epoch, "an epoch did not grow");
-    s->world->model.epoch = ret_owned->epoch;
+    PROMISE(s->world, ret_owned->epochs[0] > s->world->model.epoch, "an epoch did not grow");
+    s->world->model.epoch = ret_owned->epochs[0];
     return RC_OK;
 }
 
@@ -151,13 +151,13 @@ static enum rc settle(struct store *store, const struct ownership *owned, uint64
     return s->inner->ops->settle(s->inner, owned, turn, ret_settled, err);
 }
 
-static enum rc load(struct store *store, int64_t until_ms, const struct load_sink *sink,
-                    struct err *err)
+static enum rc load(struct store *store, const struct ownership *own, int64_t until_ms,
+                    const struct load_sink *sink, struct err *err)
 {
     struct sim_store *s = sim_of(store);
     if (fault_strikes(s->world, FAULT_OWN_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot be read");
-    return s->inner->ops->load(s->inner, until_ms, sink, err);
+    return s->inner->ops->load(s->inner, own, until_ms, sink, err);
 }
 
 static const struct store_ops ops = {

@@ -129,10 +129,10 @@ static enum rc settle(struct store *s, const struct ownership *owned, uint64_t t
     return year_of(s)->inner->ops->settle(year_of(s)->inner, owned, turn, ret_settled, err);
 }
 
-static enum rc load(struct store *s, int64_t until_ms, const struct load_sink *sink,
-                    struct err *err)
+static enum rc load(struct store *s, const struct ownership *own, int64_t until_ms,
+                    const struct load_sink *sink, struct err *err)
 {
-    return year_of(s)->inner->ops->load(year_of(s)->inner, until_ms, sink, err);
+    return year_of(s)->inner->ops->load(year_of(s)->inner, own, until_ms, sink, err);
 }
 
 static const struct store_ops ops = {

@@ -476,11 +476,10 @@ static void apply(struct mem_store *m, const struct delta *delta)
 
 enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)
 {
-    if (PLANTED(epoch_unchecked) || (own->partition == 0 && own->epoch == m->epoch))
+    if (PLANTED(epoch_unchecked) || (own->partitions == 1 && own->epochs[0] == m->epoch))
         return RC_OK;
-    return err_set(err, RC_DEPOSED,
-                   "partition %" PRIu32 " was taken by another server since epoch %" PRIu64,
-                   own->partition, own->epoch);
+    return err_set(err, RC_DEPOSED, "partition 0 was taken by another server since epoch %" PRIu64,
+                   own->epochs[0]);
 }
 
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,

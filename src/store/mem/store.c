@@ -38,7 +38,8 @@ static enum rc own(struct store *store, struct str node, struct ownership *ret_o
     give_back(store);
     m->epoch++;
     *ret_owned = (struct ownership){
-        .epoch = m->epoch,
+        .partitions = 1,
+        .epochs = {m->epoch},
         .id_floor = m->newest_id,
         .turn_floor = m->turn,
     };
@@ -426,14 +427,9 @@ static enum rc load_operations(struct mem_store *m, const struct load_sink *sink
     return RC_OK;
 }
 
-static enum rc load(struct store *store, int64_t until_ms, const struct load_sink *sink,
-                    struct err *err)
+static enum rc settings(struct store *store, const struct load_sink *sink, struct err *err)
 {
     struct mem_store *m = mem_of(store);
-    if (sink->operation != NULL)
-        TRY(load_operations(m, sink, err));
-    for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
-        TRY(sink->counter(sink->arg, &m->counters[i], err));
     for (size_t i = 0; sink->queue != NULL && i < m->queues.cap; i++) {
         if (m->queues.slots[i].value != NULL)
             TRY(sink->queue(sink->arg, m->queues.slots[i].value, err));
@@ -442,6 +438,23 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
         if (m->teams.slots[i].value != NULL)
             TRY(sink->team(sink->arg, m->teams.slots[i].value, err));
     }
+    for (size_t i = 0; sink->calendar != NULL && i < m->calendars.cap; i++) {
+        if (m->calendars.slots[i].value != NULL)
+            TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));
+    }
+    return RC_OK;
+}
+
+static enum rc load(struct store *store, const struct ownership *own, int64_t until_ms,
+                    const struct load_sink *sink, struct err *err)
+{
+    struct mem_store *m = mem_of(store);
+    (void)own; /* there is one partition */
+    TRY(settings(store, sink, err));
+    if (sink->operation != NULL)
+        TRY(load_operations(m, sink, err));
+    for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
+        TRY(sink->counter(sink->arg, &m->counters[i], err));
     for (size_t i = 0; sink->rate != NULL && i < m->rates.cap; i++) {
         if (m->rates.slots[i].value != NULL)
             TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
@@ -454,10 +467,6 @@ static enum rc load(struct store *store, int64_t until_ms, const struct load_sin
     {
         if (sink->worker != NULL)
             TRY(sink->worker(sink->arg, slot->value, err));
-    }
-    for (size_t i = 0; sink->calendar != NULL && i < m->calendars.cap; i++) {
-        if (m->calendars.slots[i].value != NULL)
-            TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));
     }
     TRY(load_execs(m, until_ms, sink, err));
     return sink->dependency == NULL ? RC_OK : load_dependencies(m, sink, err);
@@ -645,6 +654,7 @@ static const struct store_ops ops = {
     .abort = give_back,
     .settle = settle,
     .load = load,
+    .settings = settings,
     .check = check,
     .keys = keys,
     .key_put = key_put,

@@ -543,8 +543,8 @@ static enum rc keep_turn(struct sqlite_store *s, const struct ownership *own,
     stmt_u64(&stmt, delta->turn);
     stmt_u64(&stmt, ids.newest > s->newest_id ? ids.newest : s->newest_id);
     stmt_i64(&stmt, ids.drift_ms);
-    stmt_u64(&stmt, own->partition);
-    stmt_u64(&stmt, own->epoch);
+    stmt_u64(&stmt, 0);
+    stmt_u64(&stmt, own->epochs[0]);
     TRY(stmt_done(&stmt, err));
     return sqlite3_changes(s->db.handle) == 1 ? RC_OK : sqlite_turn_deposed(own, err);
 }

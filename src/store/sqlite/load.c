@@ -158,16 +158,24 @@ static enum rc load_dependencies(struct db *db, const struct load_sink *sink, st
     }
 }
 
-enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
-                    struct err *err)
+enum rc sqlite_settings(struct store *store, const struct load_sink *sink, struct err *err)
 {
     struct db *db = &sqlite_of(store)->db;
-    if (sink->counter != NULL)
-        TRY(load_counters(db, sink, err));
     if (sink->queue != NULL)
         TRY(load_queues(db, sink, err));
     if (sink->team != NULL)
         TRY(load_teams(db, sink, err));
+    return sink->calendar == NULL ? RC_OK : load_calendars(db, sink, err);
+}
+
+enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t until_ms,
+                    const struct load_sink *sink, struct err *err)
+{
+    struct db *db = &sqlite_of(store)->db;
+    (void)own; /* there is one partition */
+    TRY(sqlite_settings(store, sink, err));
+    if (sink->counter != NULL)
+        TRY(load_counters(db, sink, err));
     if (sink->rate != NULL)
         TRY(load_rates(db, sink, err));
     if (sink->breaker != NULL)
@@ -176,8 +184,6 @@ enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sin
         TRY(sqlite_load_operations(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
-    if (sink->calendar != NULL)
-        TRY(load_calendars(db, sink, err));
     TRY(load_execs(db, until_ms, sink, err));
     return sink->dependency == NULL ? RC_OK : load_dependencies(db, sink, err);
 }

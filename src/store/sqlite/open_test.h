@@ -56,6 +56,7 @@ static inline int load_count(struct store *store)
 {
     int count = 0;
     struct load_sink sink = {.exec = count_one, .arg = &count};
-    assert_int_equal(store->ops->load(store, INT64_MAX, &sink, NULL), RC_OK);
+    struct ownership own = {.partitions = 1};
+    assert_int_equal(store->ops->load(store, &own, INT64_MAX, &sink, NULL), RC_OK);
     return count;
 }

@@ -52,8 +52,9 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
                      struct str *ret_spec, struct str *ret_payload, struct err *err);
 enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                       struct err *err);
-enum rc sqlite_load(struct store *store, int64_t until_ms, const struct load_sink *sink,
-                    struct err *err);
+enum rc sqlite_settings(struct store *store, const struct load_sink *sink, struct err *err);
+enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t until_ms,
+                    const struct load_sink *sink, struct err *err);
 
 /* letters.c: what commit, admit, load and readers do with dead letters, and with what is too old */
 enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err);

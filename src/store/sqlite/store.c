@@ -97,6 +97,7 @@ static const struct store_ops ops = {
     .abort = abort_turn,
     .settle = sqlite_settle,
     .load = sqlite_load,
+    .settings = sqlite_settings,
     .check = sqlite_check,
     .keys = keys,
     .key_put = key_put,

@@ -5,17 +5,16 @@
 
 enum rc sqlite_turn_deposed(const struct ownership *own, struct err *err)
 {
-    return err_set(err, RC_DEPOSED,
-                   "partition %" PRIu32 " was taken by another server since epoch %" PRIu64,
-                   own->partition, own->epoch);
+    return err_set(err, RC_DEPOSED, "partition 0 was taken by another server since epoch %" PRIu64,
+                   own->epochs[0]);
 }
 
 static enum rc check_epoch(struct sqlite_store *s, const struct ownership *own, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_CHECK_EPOCH);
     bool found;
-    stmt_u64(&stmt, own->partition);
-    stmt_u64(&stmt, own->epoch);
+    stmt_u64(&stmt, 0);
+    stmt_u64(&stmt, own->epochs[0]);
     TRY(stmt_next(&stmt, &found, err));
     return found ? RC_OK : sqlite_turn_deposed(own, err);
 }
@@ -104,7 +103,8 @@ enum rc sqlite_own(struct store *store, struct str node, struct ownership *ret_o
     if (!found)
         return err_set(err, RC_CORRUPT, "%s has no partition", s->db.path);
     *ret_owned = (struct ownership){
-        .epoch = (uint64_t)columns[0],
+        .partitions = 1,
+        .epochs = {(uint64_t)columns[0]},
         .id_floor = (uint64_t)columns[1],
         .turn_floor = (uint64_t)columns[2],
     };
@@ -125,8 +125,8 @@ enum rc sqlite_settle(struct store *store, const struct ownership *own, uint64_t
     sqlite_turn_abort(s);
     TRY(db_begin(&s->db, SQL_BEGIN_WRITE, err));
     struct stmt stmt = db_stmt(&s->db, SQL_SETTLE);
-    stmt_u64(&stmt, own->partition);
-    stmt_u64(&stmt, own->epoch);
+    stmt_u64(&stmt, 0);
+    stmt_u64(&stmt, own->epochs[0]);
     TRY(ask_partition(s, &stmt, &found, &kept, 1, err));
     if (!found)
         return sqlite_turn_deposed(own, err);

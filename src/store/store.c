@@ -1,0 +1,11 @@
+#include "store/store.h"
+
+struct partition_set ownership_set(const struct ownership *own)
+{
+    struct partition_set set = {.count = own->partitions};
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] != 0)
+            set.bits |= UINT64_C(1) << p;
+    }
+    return set;
+}
