@@ -163,6 +163,20 @@ static void what_follows_real_time_goes_on_from_now(void **state)
     zone_free(zone);
 }
 
+/* A clock that was set back, and an edit then: the schedule begins behind a slot that stands. */
+static void a_slot_before_the_start_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct zone *zone = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    struct schedule s = by_cron("* 3 * * *", zone, at("2026-07-01T12:00:00Z"));
+    struct slot slot = first_of(&s);
+    struct slot to;
+    s.start_ms = slot.at_ms + 86400000;
+    assert_true(schedule_resettle(&s, &slot, at("2026-07-01T12:00:00Z"), &to));
+    assert_int_equal(to.at_ms, slot.at_ms);
+    zone_free(zone);
+}
+
 static void a_cron_of_every_is_an_interval(void **state)
 {
     (void)state;
@@ -438,6 +452,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slot_stays_where_it_is_while_its_zone_does),
         cmocka_unit_test(a_promise_moves_with_its_time_of_day),
         cmocka_unit_test(what_follows_real_time_goes_on_from_now),
+        cmocka_unit_test(a_slot_before_the_start_stays_where_it_is),
         cmocka_unit_test(a_cron_of_every_is_an_interval),
         cmocka_unit_test(a_slot_is_known_by_its_local_time),
         cmocka_unit_test(schedules_end_where_times_cannot_be_written),
