@@ -240,6 +240,10 @@ struct reader_ops {
     enum rc (*tally_keys)(struct reader *, enum tally_scope, int64_t from_hour, int64_t until_hour,
                           size_t max, struct arena *, struct tally_key **ret_keys,
                           size_t *ret_count, struct err *);
+    /* Every counter of the store added up, whoever owns what it counts: by kind, queue and state,
+     * growing, without those that are zero. */
+    enum rc (*counters)(struct reader *, struct arena *, struct counter **ret_counters,
+                        size_t *ret_count, struct err *);
     /* A page of what was told about SLAs, newest first: of one execution, or, when exec_id is 0, of
      * all of a job. */
     enum rc (*sla_events)(struct reader *, uint64_t job_id, uint64_t exec_id, const struct page *,

@@ -651,6 +651,33 @@ static void counters_add_up(void **state)
     assert_int_equal(counter_value(&l, &counters[3]), -1);
 }
 
+static void readers_are_told_all_counters(void **state)
+{
+    struct world *w = *state;
+    struct counter counters[] = {
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, 7},
+        {COUNTER_JOBS, STR("mail"), JOB_ACTIVE, 5},
+        {COUNTER_EXECS, STR("mail"), EXEC_QUEUED, -2},
+        {COUNTER_EXECS, STR("default"), EXEC_RUNNING, 3},
+        {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, 3},
+    };
+    struct counter last = {COUNTER_EXECS, STR("gone"), EXEC_RUNNING, -3};
+    struct counter *got;
+    size_t count;
+    assert_rc(w->reader->ops->counters(w->reader, &w->arena, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 0);
+    world_commit(w, (struct delta){.counters = counters, .counter_count = 5});
+    world_commit(w, (struct delta){.counters = &last, .counter_count = 1});
+    assert_rc(w->reader->ops->counters(w->reader, &w->arena, &got, &count, &w->err), RC_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(got[0].kind, COUNTER_JOBS);
+    assert_int_equal(got[0].value, 5);
+    assert_str(got[1].queue, STR("default"));
+    assert_int_equal(got[1].state, EXEC_RUNNING);
+    assert_str(got[2].queue, STR("mail"));
+    assert_int_equal(got[2].value, 5);
+}
+
 /* ---- ASK_DUE */
 
 static bool comes_before(const struct exec_rec *a, const struct exec_rec *b)
@@ -740,6 +767,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
     PROMISE(counters_add_up),
+    PROMISE(readers_are_told_all_counters),
     PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),
     PROMISE(a_job_with_two_due_executions_is_told_once),
 };

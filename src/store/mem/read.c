@@ -420,6 +420,53 @@ static enum rc read_letters(struct reader *reader, const struct letter_filter *f
     return RC_OK;
 }
 
+static int counter_order(const void *a, const void *b)
+{
+    const struct counter *left = a;
+    const struct counter *right = b;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    int by_queue = str_cmp(left->queue, right->queue);
+    if (by_queue != 0)
+        return by_queue;
+    return left->state < right->state ? -1 : left->state > right->state;
+}
+
+/* Adds up those that are the same, which partitions may each have, and leaves out what is zero. */
+static size_t merge_counters(struct counter *sorted, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && counter_order(&sorted[kept - 1], &sorted[i]) == 0) {
+            sorted[kept - 1].value += sorted[i].value;
+            continue;
+        }
+        if (kept > 0 && sorted[kept - 1].value == 0)
+            kept--;
+        sorted[kept++] = sorted[i];
+    }
+    return kept > 0 && sorted[kept - 1].value == 0 ? kept - 1 : kept;
+}
+
+static enum rc read_counters(struct reader *reader, struct arena *arena,
+                             struct counter **ret_counters, size_t *ret_count, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    struct counter *copies = ARENA_ARRAY(arena, struct counter, m->counter_count + 1);
+    size_t count = m->counter_count;
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = m->counters[i];
+        copies[i].queue = arena_str(arena, m->counters[i].queue);
+    }
+    pthread_mutex_unlock(&m->lock);
+    qsort(copies, count, sizeof *copies, counter_order);
+    *ret_counters = copies;
+    *ret_count = merge_counters(copies, count);
+    return RC_OK;
+}
+
 static int event_newest_first(const void *a, const void *b)
 {
     uint64_t left = (*(struct sla_event_rec *const *)a)->id;
@@ -483,6 +530,7 @@ static const struct reader_ops ops = {
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
+    .counters = read_counters,
     .sla_events = list_sla_events,
     .close = close_reader,
 };

@@ -603,6 +603,9 @@ SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :completed, 0, c
 FROM tally WHERE scope = :scope AND hour >= :from AND hour < :until
 GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 
+-- name: read_counters
+SELECT kind, queue, state, value FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
+
 -- name: list_alerts
 SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM alert
 WHERE id < :before ORDER BY id DESC LIMIT :limit;

@@ -215,6 +215,26 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     return RC_OK;
 }
 
+static enum rc read_counters(struct reader *reader, struct arena *arena,
+                             struct counter **ret_counters, size_t *ret_count, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_COUNTERS);
+    VEC(struct counter) counters = {0};
+    for (;;) {
+        bool found;
+        struct counter counter;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_counter(&row, &counter))
+            *VEC_PUSH(arena, &counters) = counter;
+    }
+    *ret_counters = counters.items;
+    *ret_count = counters.len;
+    return RC_OK;
+}
+
 static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
                                const struct page *page, struct arena *arena,
                                struct sla_page *ret_page, struct err *err)
@@ -300,6 +320,7 @@ static const struct reader_ops ops = {
     .alerts = list_alerts,
     .tally = read_tally,
     .tally_keys = read_tally_keys,
+    .counters = read_counters,
     .sla_events = list_sla_events,
     .close = close_reader,
 };

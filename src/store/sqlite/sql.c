@@ -105,6 +105,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_READ_DRIFT] = "read_drift",
     [SQL_READ_TALLY] = "read_tally",
     [SQL_READ_TALLY_KEYS] = "read_tally_keys",
+    [SQL_READ_COUNTERS] = "read_counters",
     [SQL_LIST_ALERTS] = "list_alerts",
     [SQL_LIST_ALERTS_PENDING] = "list_alerts_pending",
     [SQL_LIST_SLA_EVENTS_OF_JOB] = "list_sla_events_of_job",
