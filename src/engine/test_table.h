@@ -604,6 +604,7 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_OLD: answer_old(t, q); break;
     case ASK_SLOT: answer_slot(t, q); break;
     case ASK_CALENDAR: answer_calendar(t, q); break;
+    case ASK_WORKER: q->answer.worker = map_get(&t->workers, q->id); break;
     default: answer_due(t, q); break;
     }
 }

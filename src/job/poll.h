@@ -5,8 +5,14 @@
  * are numbered. A lease that was granted into a broken connection is simply sent again with the
  * same token when the next poll does not list it, or taken back at no cost when that poll has no
  * slot for it; so a worker may see one lease twice and runs it once (same execution, same token).
+ *
+ * Where there are several servers a worker is registered once and polls each of them. A poll may name
+ * everything that the worker holds: a server renews, stops and answers only what is in its own
+ * partitions, passes over the rest, and says which those are. A lease counts as renewed by a server
+ * that owns it, a result as told when one gives its verdict. Numbers of polls grow per server.
  * `wire/poll_json.h` gives these values their JSON. */
 #pragma once
+#include "job/partition.h"
 #include "job/record.h"
 
 enum {
@@ -15,6 +21,8 @@ enum {
     POLL_RESULT_BYTES_MAX = 256 << 10, /* JSON written to BELFRY_RESULT_FILE */
     POLL_ERROR_BYTES_MAX = 4096,
     POLL_TAIL_BYTES_MAX = FAILURE_TAIL_BYTES_MAX,
+    POLL_BACKLOG_MAX = 10000,
+    POLL_SERVERS_MAX = 256,
 };
 
 struct poll_held {
@@ -77,9 +85,17 @@ struct poll_reply {
     size_t lease_count;
     const struct poll_stop *stops;
     size_t stop_count;
-    const struct poll_verdict *verdicts; /* one per result, in order */
+    const struct poll_verdict *verdicts; /* one per result in the server's partitions, in order */
     size_t verdict_count;
     bool drain; /* take nothing new, finish what runs, then leave */
+
+    /* From a server that may be one of several; empty from one that is alone with its store. */
+    struct partition_set owned; /* what it decides about; count 0: everything */
+    uint32_t backlog;           /* ready work that is left and this worker could take, at most
+                       * POLL_BACKLOG_MAX; a hint for where to offer free slots */
+    struct str server;          /* which of `servers` is speaking; filled in by the server, */
+    const struct str *servers;  /* as are the addresses of all: http://HOST:PORT */
+    size_t server_count;
 };
 
 /* Registration. */

@@ -368,6 +368,7 @@ enum question_kind {
     ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit */
     ASK_CALENDAR, /* which unfinished jobs go by a calendar: at most limit of them, growing */
+    ASK_WORKER,   /* a worker, whichever server registered it */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -383,7 +384,8 @@ struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
     int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
-    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL, ASK_SLOT; ASK_ATTEMPT: the execution */
+    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER; ASK_ATTEMPT: the
+                         * execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, and ASK_OLD */
@@ -410,5 +412,6 @@ struct question {
         size_t old_count;
         const uint64_t *ids; /* ASK_CALENDAR: job ids */
         size_t id_count;
+        const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
     } answer;
 };

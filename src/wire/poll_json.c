@@ -9,6 +9,7 @@ enum {
     NAMES_MAX = 1000,      /* queues or handlers of one worker */
     NAME_BYTES_MAX = 200,
     SIGNAL_MAX = 128,
+    ADDRESS_BYTES_MAX = 300,
 };
 
 #define EXEC_ID(type)                                                                              \
@@ -282,11 +283,75 @@ static const struct field_list verdict_list = {
     .item_bytes = sizeof(struct poll_verdict),
 };
 
+/* ---- what a server says about itself and others */
+
+static uint64_t read_partition(const struct fields *f, const struct field_place *at,
+                               const struct json *value)
+{
+    if (value->kind == JSON_INT && value->integer >= 0 && value->integer < PARTITIONS_MAX)
+        return UINT64_C(1) << value->integer;
+    fields_fail(f, at, "must be the number of a partition");
+    return 0;
+}
+
+static void read_owned(const struct fields *f, const struct field_place *at,
+                       const struct json *value, void *into)
+{
+    struct partition_set *set = into;
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    for (size_t i = 0; i < value->count; i++) {
+        const struct field_place item = {.parent = at, .index = i};
+        set->bits |= read_partition(f, &item, &value->items[i]);
+    }
+}
+
+static const struct field partition_fields[] = {
+    {FIELD("count", struct partition_set, count), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = PARTITIONS_MAX},
+    {.name = STR_INIT("owned"), .kind = FIELD_OWN, .required = true, .read = read_owned},
+};
+
+static void read_partitions(const struct fields *f, const struct field_place *at,
+                            const struct json *value, void *into)
+{
+    struct partition_set set = {0};
+    if (!fields_kind(f, at, value, JSON_OBJECT))
+        return;
+    fields_read(f, at, value, partition_fields, COUNT_OF(partition_fields), &set);
+    if (set.count > 0) {
+        set.bits &= partition_all(set.count).bits;
+        *(struct partition_set *)into = set;
+    }
+}
+
+static void read_servers(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    struct poll_reply *reply = into;
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    size_t count = value->count < POLL_SERVERS_MAX ? value->count : POLL_SERVERS_MAX;
+    struct str *servers = ARENA_ARRAY(f->arena, struct str, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct field_place item = {.parent = at, .index = i};
+        if (fields_text(f, &item, &value->items[i], FIELD_LINE, 1, ADDRESS_BYTES_MAX))
+            servers[i] = value->items[i].string;
+    }
+    reply->servers = servers;
+    reply->server_count = count;
+}
+
 static const struct field reply_fields[] = {
     LIST("leases", struct poll_reply, leases, lease_count, lease_list),
     LIST("stop", struct poll_reply, stops, stop_count, stop_list),
     LIST("results", struct poll_reply, verdicts, verdict_count, verdict_list),
     {FIELD("drain", struct poll_reply, drain), .kind = FIELD_BOOL},
+    /* A server that is alone with its store sends none of these, nor does an older one. */
+    {FIELD("partitions", struct poll_reply, owned), .kind = FIELD_OWN, .read = read_partitions},
+    {FIELD("backlog", struct poll_reply, backlog), .kind = FIELD_INT, .max = UINT32_MAX},
+    {FIELD("server", struct poll_reply, server), .kind = FIELD_LINE, .max = ADDRESS_BYTES_MAX},
+    {.name = STR_INIT("servers"), .kind = FIELD_OWN, .read = read_servers},
 };
 
 enum rc poll_reply_parse(struct str text, struct arena *arena, struct poll_reply *ret_reply,

@@ -368,7 +368,15 @@ static void a_reply_reads_back_as_it_was_printed(void **state)
     };
     const struct poll_stop stops[] = {{25, 1, STR_INIT("cancelled by key:admin")}};
     const struct poll_verdict verdicts[] = {{26, 2, true}, {27, 3, false}};
-    const struct poll_reply reply = {leases, 2, stops, 1, verdicts, 2, true};
+    const struct poll_reply reply = {
+        .leases = leases,
+        .lease_count = 2,
+        .stops = stops,
+        .stop_count = 1,
+        .verdicts = verdicts,
+        .verdict_count = 2,
+        .drain = true,
+    };
     poll_reply_print(&out, &reply);
     struct poll_reply back;
     assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
@@ -401,6 +409,65 @@ static void an_empty_reply_is_an_answer(void **state)
     assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
     assert_int_equal(poll_reply_parse(STR("{}"), &arena, &back, NULL), RC_OK);
     assert_int_equal(back.lease_count + back.stop_count + back.verdict_count, 0);
+}
+
+static void a_server_says_what_it_owns_and_who_else_is_there(void **state)
+{
+    (void)state;
+    const struct str servers[] = {STR_INIT("http://10.0.0.1:7420"), STR_INIT("http://[::1]:7420")};
+    const struct poll_reply reply = {
+        .owned = {.count = 16, .bits = 1U << 0 | 1U << 5 | 1U << 15},
+        .backlog = 420,
+        .server = servers[1],
+        .servers = servers,
+        .server_count = 2,
+    };
+    struct poll_reply back;
+    poll_reply_print(&out, &reply);
+    assert_true(str_eq(
+        buf_str(&out),
+        STR("{\"leases\":[],\"stop\":[],\"results\":[],\"drain\":false,\"partitions\":{\"count\":16,\"owned\":[0,5,15]},"
+            "\"backlog\":420,\"server\":\"http://[::1]:7420\",\"servers\":"
+            "[\"http://10.0.0.1:7420\",\"http://[::1]:7420\"]}")));
+    assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
+    assert_int_equal(back.owned.count, 16);
+    assert_int_equal(back.owned.bits, reply.owned.bits);
+    assert_int_equal(back.backlog, 420);
+    assert_true(str_eq(back.server, servers[1]));
+    assert_int_equal(back.server_count, 2);
+    assert_true(str_eq(back.servers[0], servers[0]));
+}
+
+static void a_server_that_owns_nothing_says_so(void **state)
+{
+    (void)state;
+    struct poll_reply back;
+    poll_reply_print(&out, &(struct poll_reply){.owned = {.count = 16}});
+    assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
+    assert_int_equal(back.owned.count, 16);
+    assert_int_equal(back.owned.bits, 0);
+}
+
+static void partitions_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *why;
+    } cases[] = {
+        {"{\"partitions\":{\"owned\":[1]}}", "partitions.count is required"},
+        {"{\"partitions\":{\"count\":65,\"owned\":[]}}",
+         "partitions.count must be between 1 and 64"},
+        {"{\"partitions\":{\"count\":16,\"owned\":[64]}}",
+         "partitions.owned[0] must be the number of a partition"},
+        {"{\"servers\":[7]}", "servers[0] must be a string, not a number"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct poll_reply back;
+        struct err err;
+        assert_int_equal(poll_reply_parse(str_c(cases[i].text), &arena, &back, &err), RC_INVALID);
+        assert_string_equal(err.text, cases[i].why);
+    }
 }
 
 static void an_older_worker_survives_a_newer_server(void **state)
@@ -450,6 +517,9 @@ int main(void)
         cmocka_unit_test_setup(the_number_of_entries_is_limited, clear),
         cmocka_unit_test_setup(a_reply_reads_back_as_it_was_printed, clear),
         cmocka_unit_test_setup(an_empty_reply_is_an_answer, clear),
+        cmocka_unit_test_setup(a_server_says_what_it_owns_and_who_else_is_there, clear),
+        cmocka_unit_test_setup(a_server_that_owns_nothing_says_so, clear),
+        cmocka_unit_test_setup(partitions_that_make_no_sense_are_refused, clear),
         cmocka_unit_test_setup(an_older_worker_survives_a_newer_server, clear),
         cmocka_unit_test_setup(a_lease_that_lacks_something_is_refused, clear),
     };

@@ -136,6 +136,32 @@ static void print_verdict(struct json_writer *w, const struct poll_verdict *verd
     json_close(w);
 }
 
+static void print_partitions(struct json_writer *w, const struct partition_set *owned)
+{
+    json_key(w, "partitions");
+    json_open(w);
+    json_put_int(w, "count", owned->count);
+    json_key(w, "owned");
+    json_open_array(w);
+    for (uint32_t p = 0; p < owned->count; p++) {
+        if (owned->bits >> p & 1)
+            json_int(w, p);
+    }
+    json_close_array(w);
+    json_close(w);
+}
+
+static void print_cluster(struct json_writer *w, const struct poll_reply *reply)
+{
+    if (reply->owned.count == 0)
+        return;
+    print_partitions(w, &reply->owned);
+    json_put_int(w, "backlog", reply->backlog);
+    if (reply->server.len > 0)
+        json_put_str(w, "server", reply->server);
+    put_names(w, "servers", reply->servers, reply->server_count);
+}
+
 void poll_reply_print(struct buf *out, const struct poll_reply *reply)
 {
     struct json_writer w = JSON_WRITER(out);
@@ -156,5 +182,6 @@ void poll_reply_print(struct buf *out, const struct poll_reply *reply)
         print_verdict(&w, &reply->verdicts[i]);
     json_close_array(&w);
     json_put_bool(&w, "drain", reply->drain);
+    print_cluster(&w, reply);
     json_close(&w);
 }

@@ -622,6 +622,43 @@ static void workers_are_kept_until_they_are_forgotten(void **state)
     assert_int_equal(l.workers.items[0].registered_ms, T0);
 }
 
+static void a_worker_is_found_by_its_id_until_it_is_forgotten(void **state)
+{
+    struct world *w = *state;
+    struct worker_change workers[] = {
+        {.worker = {.id = 10,
+                    .name = STR("a"),
+                    .queues = STR("x\ny\n"),
+                    .handlers = STR("h\n"),
+                    .slots = 4,
+                    .draining = true,
+                    .registered_ms = T0}},
+        {.worker = {.id = 11, .name = STR("b"), .slots = 1, .runs_commands = true}},
+    };
+    struct question known = {.kind = ASK_WORKER, .id = 10};
+    struct question gone = {.kind = ASK_WORKER, .id = 11};
+    struct question nobody = {.kind = ASK_WORKER, .id = 12, .answer = {.id_count = 9}};
+    world_commit(w, (struct delta){.workers = workers, .worker_count = 2});
+    workers[1].forget = true;
+    world_commit(w, (struct delta){.workers = &workers[1], .worker_count = 1});
+    world_admit(w, &known);
+    world_admit(w, &gone);
+    world_admit(w, &nobody);
+    assert_non_null(known.answer.worker);
+    assert_int_equal(known.answer.worker->id, 10);
+    assert_str(known.answer.worker->name, STR("a"));
+    assert_str(known.answer.worker->queues, STR("x\ny\n"));
+    assert_str(known.answer.worker->handlers, STR("h\n"));
+    assert_int_equal(known.answer.worker->slots, 4);
+    assert_true(known.answer.worker->draining);
+    assert_false(known.answer.worker->runs_commands);
+    assert_int_equal(known.answer.worker->registered_ms, T0);
+    assert_null(gone.answer.worker);
+    assert_null(nobody.answer.worker);
+    assert_int_equal(nobody.answer.id_count, 0);
+    w->store->ops->abort(w->store);
+}
+
 static int64_t counter_value(const struct loaded *l, const struct counter *key)
 {
     for (size_t i = 0; i < l->counters.len; i++) {
@@ -766,6 +803,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),
     PROMISE(workers_are_kept_until_they_are_forgotten),
+    PROMISE(a_worker_is_found_by_its_id_until_it_is_forgotten),
     PROMISE(counters_add_up),
     PROMISE(readers_are_told_all_counters),
     PROMISE(what_is_due_comes_in_pages_although_many_moments_are_equal),

@@ -290,6 +290,19 @@ static void answer_calendar(struct mem_store *m, struct arena *arena, struct que
     q->answer.id_count = count < q->limit ? count : q->limit;
 }
 
+static void answer_worker(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct worker_rec *kept = map_get(&m->workers, q->id);
+    if (kept == NULL)
+        return;
+    struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
+    *worker = *kept;
+    worker->name = arena_str(arena, kept->name);
+    worker->queues = arena_str(arena, kept->queues);
+    worker->handlers = arena_str(arena, kept->handlers);
+    q->answer.worker = worker;
+}
+
 static enum rc admit(struct store *store, const struct ownership *owned,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err)
@@ -314,6 +327,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_LETTERS: answer_letters(m, arena, q); break;
         case ASK_OLD: answer_old(m, arena, q); break;
         case ASK_CALENDAR: answer_calendar(m, arena, q); break;
+        case ASK_WORKER: answer_worker(m, arena, q); break;
         }
     }
     return RC_OK;

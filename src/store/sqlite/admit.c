@@ -241,6 +241,22 @@ static enum rc find_calendar_jobs(struct sqlite_store *s, struct arena *arena, s
     return RC_OK;
 }
 
+static enum rc find_worker(struct sqlite_store *s, struct arena *arena, struct question *q,
+                           struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_WORKER);
+    bool found;
+    stmt_u64(&stmt, q->id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = row_of(&stmt, arena);
+    struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
+    if (row_worker(&row, worker))
+        q->answer.worker = worker;
+    return RC_OK;
+}
+
 static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *arena,
                       struct err *err)
 {
@@ -256,6 +272,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_LETTERS: return sqlite_find_letters(s, arena, q, err);
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
+    case ASK_WORKER: return find_worker(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

@@ -243,6 +243,10 @@ ORDER BY h.id;
 -- name: calendar_jobs
 SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT :max;
 
+-- name: find_worker
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+FROM worker WHERE id = :id;
+
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
     coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))

@@ -35,6 +35,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_FIND_LETTERS] = "find_letters",
     [SQL_FIND_OLD] = "find_old",
     [SQL_CALENDAR_JOBS] = "calendar_jobs",
+    [SQL_FIND_WORKER] = "find_worker",
     [SQL_FETCH] = "fetch",
     [SQL_INSERT_JOB] = "insert_job",
     [SQL_INSERT_DOCUMENT] = "insert_document",
