@@ -73,7 +73,11 @@
     X(blackout_ignored_after_restart, "a start knows calendars by name only")                      \
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
     X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
-    X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")
+    X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")              \
+    X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
+    X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
+    X(permit_forgotten_by_home, "a home that moves grants again what it has granted")              \
+    X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };

@@ -26,14 +26,14 @@ uint32_t partition_first_bucket(uint32_t count, uint32_t partition)
     return (partition * ID_BUCKETS + count - 1) / count;
 }
 
-static bool has_bucket(const struct partition_set *set, uint32_t bucket)
+bool partition_has_bucket(const struct partition_set *set, uint32_t bucket)
 {
     return set->bits >> partition_of_bucket(set->count, bucket) & 1;
 }
 
 bool partition_has(const struct partition_set *set, uint64_t id)
 {
-    return has_bucket(set, id_bucket(id));
+    return partition_has_bucket(set, id_bucket(id));
 }
 
 uint32_t partition_set_len(const struct partition_set *set)
@@ -45,7 +45,7 @@ uint32_t partition_next_bucket(const struct partition_set *set, uint32_t bucket)
 {
     assert(set->bits != 0);
     bucket = (bucket + 1) % ID_BUCKETS;
-    while (!has_bucket(set, bucket)) {
+    while (!partition_has_bucket(set, bucket)) {
         uint32_t next = partition_of_bucket(set->count, bucket) + 1;
         bucket = next == set->count ? 0 : partition_first_bucket(set->count, next);
     }

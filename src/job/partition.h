@@ -21,6 +21,7 @@ uint32_t partition_of(uint32_t count, uint64_t id);
 uint32_t partition_first_bucket(uint32_t count, uint32_t partition);
 
 bool partition_has(const struct partition_set *set, uint64_t id);
+bool partition_has_bucket(const struct partition_set *set, uint32_t bucket);
 uint32_t partition_set_len(const struct partition_set *set);
 /* The bucket behind `bucket` that is in the set, around the circle of all buckets; so new ids go round
  * what is owned. The set must not be empty. */

@@ -10,6 +10,7 @@
 #include "job/breaker.h"
 #include "job/dependency.h"
 #include "job/failure.h"
+#include "job/inbox.h"
 #include "job/letter.h"
 #include "job/sla.h"
 #include "job/tally.h"
@@ -328,6 +329,19 @@ struct delta {
     size_t calendar_count;
     const struct calendar_use *calendar_uses; /* in this order */
     size_t calendar_use_count;
+    const struct inbox_rec *mail; /* to be sent; the store gives them ids that grow in this order */
+    size_t mail_count;
+    const uint64_t *mail_read; /* ids of rows that ASK_INBOX told in this turn: deleted. RC_CONFLICT
+                                * when one is not there (any more) */
+    size_t mail_read_count;
+    const struct waiter_change *waiters; /* added or replaced, or forgotten */
+    size_t waiter_count;
+    const struct permit_change *permits; /* the same */
+    size_t permit_count;
+    const struct rejected_rec
+        *rejected; /* new; older ones than rejected_from_ms go when there is one */
+    size_t rejected_count;
+    int64_t rejected_from_ms;
     const struct counter *counters;
     size_t counter_count;
     const struct tally *tallies; /* what to add */
@@ -340,7 +354,8 @@ static inline bool delta_is_empty(const struct delta *d)
                d->worker_count + d->queue_count + d->team_count + d->rate_count + d->breaker_count +
                d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
-               d->calendar_count + d->calendar_use_count ==
+               d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
+               d->waiter_count + d->permit_count + d->rejected_count ==
            0;
 }
 
@@ -369,6 +384,7 @@ enum question_kind {
                     * smallest ids first; at most limit */
     ASK_CALENDAR, /* which unfinished jobs go by a calendar: at most limit of them, growing */
     ASK_WORKER,   /* a worker, whichever server registered it */
+    ASK_INBOX,    /* the mail of the owned partitions, oldest (by id) first; at most limit */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -413,5 +429,7 @@ struct question {
         const uint64_t *ids; /* ASK_CALENDAR: job ids */
         size_t id_count;
         const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
+        const struct inbox_rec *mail; /* ASK_INBOX */
+        size_t mail_count;
     } answer;
 };

@@ -51,6 +51,8 @@ struct load_sink {
     enum rc (*dependency)(void *arg, const struct dependency_rec *dependency, struct err *err);
     enum rc (*operation)(void *arg, const struct operation_rec *operation, struct err *err);
     enum rc (*calendar)(void *arg, const struct calendar_rec *calendar, struct err *err);
+    enum rc (*waiter)(void *arg, const struct waiter_rec *waiter, struct err *err);
+    enum rc (*permit)(void *arg, const struct permit_rec *permit, struct err *err);
     void *arg;
 };
 
@@ -75,7 +77,14 @@ struct store_ops {
     /* Begins the turn's transaction under the owner's epoch, takes claims and answers all
      * questions, in arena (jobs without payload and trail, executions without result and trail).
      * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took a
-     * partition since. After any failure the transaction is gone. */
+     * partition since. After any failure the transaction is gone.
+     *
+     * ASK_INBOX tells what is there and was not deleted, every time it is asked; a store that others
+     * write to must not look at what it has seen to be gone again and again, so it remembers where it
+     * was. But a row may become visible after one with a higher id, days later: that place comes with
+     * the gaps that were open then. It moves on only with a commit whose mail_read names all that was
+     * told, and is forgotten when partitions are taken. Rows that make no sense are left out, as
+     * everywhere. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
     /* spec and payload of a job, inside the turn's transaction or outside of any. RC_NOT_FOUND. */
@@ -104,7 +113,9 @@ struct store_ops {
      * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
      * schedule, or is held by a calendar), by id, each job before its executions, as brief as admit
      * gives them; then the dependencies that wait. Text in the records is valid during the call of
-     * the sink only. A row that does not parse is reported through log_warn and left out. */
+     * the sink only. A row that does not parse is reported through log_warn and left out.
+     * Permits come before the executions, by (key, exec_id), and waiters behind the dependencies, by
+     * (upstream, exec_id). The inbox is not loaded: it is asked for. */
     enum rc (*load)(struct store *, const struct ownership *, int64_t until_ms,
                     const struct load_sink *, struct err *);
     /* Whether commits still go where a next start will look for them: RC_IO when somebody deleted
@@ -185,6 +196,12 @@ struct tally_key {
  * not be called from it. False: that one is too many, and the reading ends before it. */
 typedef bool letter_sink(void *arg, const struct letter_rec *letter);
 
+struct rejected_page {
+    struct rejected_rec *rejected;
+    size_t count;
+    uint64_t next;
+};
+
 struct sla_page {
     struct sla_event_rec *events;
     size_t count;
@@ -248,6 +265,9 @@ struct reader_ops {
      * all of a job. */
     enum rc (*sla_events)(struct reader *, uint64_t job_id, uint64_t exec_id, const struct page *,
                           struct arena *, struct sla_page *ret_page, struct err *);
+    /* A page of what came through the inbox and could not be made, newest first. */
+    enum rc (*rejected)(struct reader *, const struct page *, struct arena *,
+                        struct rejected_page *ret_page, struct err *);
     void (*close)(struct reader *);
 };
 
@@ -349,6 +369,10 @@ enum durability {
 
 /* In memory, for tests and the simulator. Readers and logs work too (behind a lock). */
 struct store *store_mem_open(void);
+/* As a transaction of somebody else's would: takes a number for a row of the inbox, and, whenever it is
+ * committed, puts the row there. Tests and the simulator make gaps with it. */
+uint64_t store_mem_mail_number(struct store *store);
+void store_mem_mail(struct store *store, const struct inbox_rec *rec);
 
 /* A directory with belfry.db and logs.db; made when missing, migrated when older. RC_BUSY when
  * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */

@@ -51,9 +51,9 @@ static const struct candidate candidates[] = {
 /* cmocka takes one array per group; a name tells which store failed which promise. */
 static int run_all(const struct candidate *candidate, struct arena *arena)
 {
-    const struct suite *suites[] = {&turn_suite, &claim_suite, &record_suite, &state_suite,
-                                    &load_suite, &list_suite,  &logs_suite,   &checkpoint_suite,
-                                    &edit_suite, &letter_suite};
+    const struct suite *suites[] = {&turn_suite, &claim_suite,  &record_suite, &state_suite,
+                                    &load_suite, &list_suite,   &logs_suite,   &checkpoint_suite,
+                                    &edit_suite, &letter_suite, &inbox_suite};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(suites); i++)
         count += suites[i]->count;

@@ -62,7 +62,7 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
         TRY(job_fits(&p, &delta->jobs[i], err));
     for (size_t i = 0; i < delta->exec_count; i++)
         TRY(exec_fits(&p, &delta->execs[i], err));
-    return RC_OK;
+    return mem_mail_fits(m, delta, err);
 }
 
 /* ---- then: make it so. Nothing below can fail. */
@@ -466,6 +466,7 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_calendar(m, &delta->calendars[i]);
     for (size_t i = 0; i < delta->calendar_use_count; i++)
         apply_calendar_use(m, &delta->calendar_uses[i]);
+    mem_apply_inbox(m, delta);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i]);
     for (size_t i = 0; i < delta->tally_count; i++)

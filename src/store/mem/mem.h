@@ -56,7 +56,15 @@ struct mem_store {
     struct strmap claims[CLAIM_KINDS]; /* key -> struct claim, owned; the key lives in the claim */
     struct map letters;                /* execution -> struct letter_rec, owned */
     struct map operations;             /* id -> struct operation_rec, owned */
-    struct counter *counters;          /* owned */
+    struct map mail;                   /* id -> struct inbox_rec, owned */
+    uint64_t mail_numbers;             /* the newest id of a row of mail */
+    uint64_t mail_seen;                /* … that was told; for a planted bug only */
+    struct strmap waiters;             /* both ids -> struct waiter_rec, owned */
+    struct permit_rec **permits;       /* owned, in no order */
+    size_t permit_count;
+    struct rejected_rec **rejected; /* owned, in no order */
+    size_t rejected_count;
+    struct counter *counters; /* owned */
     size_t counter_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
@@ -105,6 +113,19 @@ int dependency_by_ids(const void *a, const void *b);
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                    struct err *err);
 enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err);
+
+/* inbox.c */
+void mem_answer_inbox(struct mem_store *m, const struct ownership *own, struct arena *arena,
+                      struct question *q);
+enum rc mem_mail_fits(const struct mem_store *m, const struct delta *delta, struct err *err);
+void mem_apply_inbox(struct mem_store *m, const struct delta *delta);
+enum rc mem_load_waiters(const struct mem_store *m, const struct ownership *own,
+                         const struct load_sink *sink, struct err *err);
+enum rc mem_load_permits(const struct mem_store *m, const struct ownership *own,
+                         const struct load_sink *sink, struct err *err);
+void mem_list_rejected(const struct mem_store *m, const struct page *page, struct arena *arena,
+                       struct rejected_page *ret_page);
+void mem_free_inbox(struct mem_store *m);
 
 /* read.c, logs.c */
 enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err);

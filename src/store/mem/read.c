@@ -511,6 +511,17 @@ static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t 
     return RC_OK;
 }
 
+static enum rc list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
+                             struct rejected_page *ret_page, struct err *err)
+{
+    struct mem_store *m = store_of(reader);
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    mem_list_rejected(m, page, arena, ret_page);
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
 static void close_reader(struct reader *reader)
 {
     free(reader);
@@ -532,6 +543,7 @@ static const struct reader_ops ops = {
     .tally_keys = read_tally_keys,
     .counters = read_counters,
     .sla_events = list_sla_events,
+    .rejected = list_rejected,
     .close = close_reader,
 };
 

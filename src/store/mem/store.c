@@ -328,6 +328,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         case ASK_OLD: answer_old(m, arena, q); break;
         case ASK_CALENDAR: answer_calendar(m, arena, q); break;
         case ASK_WORKER: answer_worker(m, arena, q); break;
+        case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
         }
     }
     return RC_OK;
@@ -463,7 +464,6 @@ static enum rc load(struct store *store, const struct ownership *own, int64_t un
                     const struct load_sink *sink, struct err *err)
 {
     struct mem_store *m = mem_of(store);
-    (void)own; /* there is one partition */
     TRY(settings(store, sink, err));
     if (sink->operation != NULL)
         TRY(load_operations(m, sink, err));
@@ -482,8 +482,12 @@ static enum rc load(struct store *store, const struct ownership *own, int64_t un
         if (sink->worker != NULL)
             TRY(sink->worker(sink->arg, slot->value, err));
     }
+    if (sink->permit != NULL)
+        TRY(mem_load_permits(m, own, sink, err));
     TRY(load_execs(m, until_ms, sink, err));
-    return sink->dependency == NULL ? RC_OK : load_dependencies(m, sink, err);
+    if (sink->dependency != NULL)
+        TRY(load_dependencies(m, sink, err));
+    return sink->waiter == NULL ? RC_OK : mem_load_waiters(m, own, sink, err);
 }
 
 static enum rc check(struct store *store, struct err *err)
@@ -650,6 +654,7 @@ static void close_store(struct store *store)
     free_rows(m);
     free_lists(m);
     free_claims(m);
+    mem_free_inbox(m);
     for (size_t i = 0; i < m->counter_count; i++)
         kept_text_free(&m->counters[i].queue);
     free(m->counters);

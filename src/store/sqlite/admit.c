@@ -273,6 +273,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_OLD: return sqlite_find_old(s, arena, q, err);
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     case ASK_WORKER: return find_worker(s, arena, q, err);
+    case ASK_INBOX: return sqlite_find_inbox(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

@@ -523,6 +523,8 @@ static struct ids delta_ids(const struct delta *delta)
         ids_add(&ids, delta->sla_events[i].id, delta->sla_events[i].at_ms);
     for (size_t i = 0; i < delta->alert_count; i++)
         ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
+    for (size_t i = 0; i < delta->rejected_count; i++)
+        ids_add(&ids, delta->rejected[i].id, delta->rejected[i].at_ms);
     for (size_t i = 0; i < delta->worker_count; i++) {
         if (delta->workers[i].worker.id > ids.newest)
             ids.newest = delta->workers[i].worker.id;
@@ -592,6 +594,7 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(keep_calendar(db, &delta->calendars[i], err));
     for (size_t i = 0; i < delta->calendar_use_count; i++)
         TRY(keep_calendar_use(db, &delta->calendar_uses[i], err));
+    TRY(sqlite_keep_inbox(db, delta, err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
     for (size_t i = 0; i < delta->tally_count; i++)

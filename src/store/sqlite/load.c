@@ -184,6 +184,10 @@ enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t un
         TRY(sqlite_load_operations(db, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(db, sink, err));
+    if (sink->permit != NULL)
+        TRY(sqlite_load_permits(db, sink, err));
     TRY(load_execs(db, until_ms, sink, err));
-    return sink->dependency == NULL ? RC_OK : load_dependencies(db, sink, err);
+    if (sink->dependency != NULL)
+        TRY(load_dependencies(db, sink, err));
+    return sink->waiter == NULL ? RC_OK : sqlite_load_waiters(db, sink, err);
 }

@@ -247,6 +247,10 @@ SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT
 SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
 FROM worker WHERE id = :id;
 
+-- name: find_inbox
+-- Without a LIMIT, as find_letters.
+SELECT id, bucket, kind, sent_ms, about, sender, value, number, name, actor, body FROM inbox ORDER BY id;
+
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
     coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))
@@ -481,6 +485,35 @@ INSERT INTO calendar_use (calendar, job_id) VALUES (:calendar, :job_id) ON CONFL
 -- name: forget_calendar_use
 DELETE FROM calendar_use WHERE calendar = :calendar AND job_id = :job_id;
 
+-- name: insert_inbox
+INSERT INTO inbox (bucket, kind, sent_ms, about, sender, value, number, name, actor, body)
+VALUES (:bucket, :kind, :sent_ms, :about, :sender, :value, :number, :name, :actor, :body);
+
+-- name: delete_inbox
+DELETE FROM inbox WHERE id = :id;
+
+-- name: put_waiter
+REPLACE INTO waiter (upstream, exec_id, dependant, type, slot_ms)
+VALUES (:upstream, :exec_id, :dependant, :type, :slot_ms);
+
+-- name: forget_waiter
+DELETE FROM waiter WHERE upstream = :upstream AND exec_id = :exec_id;
+
+-- name: put_permit
+REPLACE INTO permit (key, exec_id, bucket, granted, max, rank, asked_ms)
+VALUES (:key, :exec_id, :bucket, :granted, :max, :rank, :asked_ms);
+
+-- name: forget_permit
+DELETE FROM permit WHERE key = :key AND exec_id = :exec_id;
+
+-- name: insert_rejected
+INSERT INTO rejected (id, at_ms, inbox_id, team, actor, reason, head)
+VALUES (:id, :at_ms, :inbox_id, :team, :actor, :reason, :head);
+
+-- name: forget_rejected
+-- Few are there, and this runs only when one more comes.
+DELETE FROM rejected WHERE at_ms < :from_ms;
+
 -- name: add_counter
 INSERT INTO counter (kind, queue, state, value) VALUES (:kind, :queue, :state, :value)
 ON CONFLICT (kind, queue, state) DO UPDATE SET value = value + excluded.value;
@@ -521,6 +554,12 @@ FROM worker ORDER BY id;
 -- name: load_calendars
 SELECT name, version, policy, entry_count, changed_ms, changed_by, document
 FROM calendar ORDER BY name;
+
+-- name: load_permits
+SELECT key, exec_id, bucket, granted, max, rank, asked_ms FROM permit ORDER BY key, exec_id;
+
+-- name: load_waiters
+SELECT upstream, exec_id, dependant, type, slot_ms FROM waiter ORDER BY upstream, exec_id;
 
 -- name: load_live
 -- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
@@ -617,6 +656,10 @@ WHERE id < :before ORDER BY id DESC LIMIT :limit;
 -- name: list_alerts_pending
 SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM alert
 WHERE state = 2 AND id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: list_rejected
+SELECT id, at_ms, inbox_id, team, actor, reason, head FROM rejected
+WHERE id < :before ORDER BY id DESC LIMIT :limit;
 
 -- name: list_jobs
 SELECT r.* FROM (

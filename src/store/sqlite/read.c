@@ -322,6 +322,7 @@ static const struct reader_ops ops = {
     .tally_keys = read_tally_keys,
     .counters = read_counters,
     .sla_events = list_sla_events,
+    .rejected = sqlite_list_rejected,
     .close = close_reader,
 };
 

@@ -247,6 +247,64 @@ bool row_rate(struct row *row, struct rate_rec *ret_rate)
     return makes_sense(row);
 }
 
+bool row_inbox(struct row *row, struct inbox_rec *ret_rec)
+{
+    struct inbox_rec rec = {0};
+    rec.id = row_id(row);
+    rec.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
+    rec.kind = (enum inbox_kind)in_range(row, INBOX_SUBMIT, INBOX_KINDS - 1);
+    rec.sent_ms = row_ms(row);
+    rec.about = row_u64(row);
+    rec.from = row_u64(row);
+    rec.value = row_i64(row);
+    rec.number = row_i64(row);
+    rec.name = row_text(row);
+    rec.actor = row_text(row);
+    rec.body = row_text(row);
+    *ret_rec = rec;
+    return makes_sense(row);
+}
+
+bool row_waiter(struct row *row, struct waiter_rec *ret_waiter)
+{
+    struct waiter_rec waiter = {0};
+    waiter.upstream = row_id(row);
+    waiter.exec_id = row_id(row);
+    waiter.dependant = row_id(row);
+    waiter.type = (enum dependency_type)in_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    waiter.slot_ms = row_ms(row);
+    *ret_waiter = waiter;
+    return makes_sense(row);
+}
+
+bool row_permit(struct row *row, struct permit_rec *ret_permit)
+{
+    struct permit_rec permit = {0};
+    permit.key = row_text(row);
+    permit.exec_id = row_id(row);
+    permit.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
+    permit.granted = row_bool(row);
+    permit.max = row_i64(row);
+    permit.rank = row_i64(row);
+    permit.asked_ms = row_ms(row);
+    *ret_permit = permit;
+    return makes_sense(row);
+}
+
+bool row_rejected(struct row *row, struct rejected_rec *ret_rec)
+{
+    struct rejected_rec rec = {0};
+    rec.id = row_id(row);
+    rec.at_ms = row_ms(row);
+    rec.inbox_id = row_u64(row);
+    rec.team = row_text(row);
+    rec.actor = row_text(row);
+    rec.reason = row_text(row);
+    rec.head = row_text(row);
+    *ret_rec = rec;
+    return makes_sense(row);
+}
+
 bool row_tally(struct row *row, struct tally *ret_tally)
 {
     struct tally tally = {0};

@@ -33,6 +33,10 @@ bool row_attempt(struct row *row, struct attempt_rec *ret_attempt);
 bool row_worker(struct row *row, struct worker_rec *ret_worker);
 bool row_team(struct row *row, struct team_rec *ret_team);
 bool row_queue(struct row *row, struct queue_rec *ret_queue);
+bool row_inbox(struct row *row, struct inbox_rec *ret_rec);
+bool row_waiter(struct row *row, struct waiter_rec *ret_waiter);
+bool row_permit(struct row *row, struct permit_rec *ret_permit);
+bool row_rejected(struct row *row, struct rejected_rec *ret_rec);
 bool row_rate(struct row *row, struct rate_rec *ret_rate);
 /* end, bucket, count and sum_ms of rows that were added up. */
 bool row_tally(struct row *row, struct tally *ret_tally);

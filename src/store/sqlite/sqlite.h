@@ -72,6 +72,15 @@ enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *f
                             struct letter_place before, size_t scan_max, letter_sink *sink,
                             void *arg, struct letter_place *ret_next, struct err *err);
 
+/* inbox.c: the same for what partitions tell each other */
+enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err);
+enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err);
+enum rc sqlite_load_permits(struct db *db, const struct load_sink *sink, struct err *err);
+enum rc sqlite_load_waiters(struct db *db, const struct load_sink *sink, struct err *err);
+enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
+                             struct rejected_page *ret_page, struct err *err);
+
 /* read.c, list.c */
 struct sqlite_reader {
     struct reader reader;

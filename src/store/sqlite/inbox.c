@@ -1,0 +1,177 @@
+/* inbox.c - what partitions tell each other and keep for one another, and what was refused. There is one
+ * writer and one partition, so a row is visible as soon as it is numbered: no place has to be
+ * remembered, and no gap. */
+#include "base/vec.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+
+enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_INBOX);
+    VEC(struct inbox_rec) mail = {0};
+    bool found = true;
+    while (found && mail.len < q->limit) {
+        struct inbox_rec rec;
+        TRY(stmt_next(&stmt, &found, err));
+        struct row row = row_of(&stmt, arena);
+        if (found && row_inbox(&row, &rec))
+            *VEC_PUSH(arena, &mail) = rec;
+    }
+    if (found) /* the limit was reached; is there one more? */
+        TRY(stmt_next(&stmt, &found, err));
+    q->answer.mail = mail.items;
+    q->answer.mail_count = mail.len;
+    q->answer.more = found;
+    return RC_OK;
+}
+
+static enum rc send_mail(struct db *db, const struct inbox_rec *rec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_INBOX);
+    stmt_i64(&stmt, rec->bucket);
+    stmt_i64(&stmt, rec->kind);
+    stmt_i64(&stmt, rec->sent_ms);
+    stmt_u64(&stmt, rec->about);
+    stmt_u64(&stmt, rec->from);
+    stmt_i64(&stmt, rec->value);
+    stmt_i64(&stmt, rec->number);
+    stmt_text(&stmt, rec->name);
+    stmt_text(&stmt, rec->actor);
+    stmt_text(&stmt, rec->body);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc remove_mail(struct db *db, uint64_t id, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_DELETE_INBOX);
+    stmt_u64(&stmt, id);
+    TRY(stmt_done(&stmt, err));
+    if (sqlite3_changes(db->handle) == 1)
+        return RC_OK;
+    return err_set(err, RC_CONFLICT, "row %" PRIu64 " of the inbox is not there (any more)", id);
+}
+
+static enum rc keep_waiter(struct db *db, const struct waiter_change *change, struct err *err)
+{
+    const struct waiter_rec *rec = &change->waiter;
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_WAITER : SQL_PUT_WAITER);
+    stmt_u64(&stmt, rec->upstream);
+    stmt_u64(&stmt, rec->exec_id);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_u64(&stmt, rec->dependant);
+    stmt_i64(&stmt, rec->type);
+    stmt_i64(&stmt, rec->slot_ms);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_permit(struct db *db, const struct permit_change *change, struct err *err)
+{
+    const struct permit_rec *rec = &change->permit;
+    struct stmt stmt = db_stmt(db, change->forget ? SQL_FORGET_PERMIT : SQL_PUT_PERMIT);
+    stmt_text(&stmt, rec->key);
+    stmt_u64(&stmt, rec->exec_id);
+    if (change->forget)
+        return stmt_done(&stmt, err);
+    stmt_i64(&stmt, rec->bucket);
+    stmt_i64(&stmt, rec->granted);
+    stmt_i64(&stmt, rec->max);
+    stmt_i64(&stmt, rec->rank);
+    stmt_i64(&stmt, rec->asked_ms);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc forget_rejected(struct db *db, int64_t from_ms, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_FORGET_REJECTED);
+    stmt_i64(&stmt, from_ms);
+    return stmt_done(&stmt, err);
+}
+
+static enum rc keep_rejected(struct db *db, const struct rejected_rec *rec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_REJECTED);
+    stmt_u64(&stmt, rec->id);
+    stmt_i64(&stmt, rec->at_ms);
+    stmt_u64(&stmt, rec->inbox_id);
+    stmt_text(&stmt, rec->team);
+    stmt_text(&stmt, rec->actor);
+    stmt_text(&stmt, rec->reason);
+    stmt_text(&stmt, rec->head);
+    return stmt_done(&stmt, err);
+}
+
+enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err)
+{
+    for (size_t i = 0; i < delta->mail_read_count; i++)
+        TRY(remove_mail(db, delta->mail_read[i], err));
+    for (size_t i = 0; i < delta->mail_count; i++)
+        TRY(send_mail(db, &delta->mail[i], err));
+    for (size_t i = 0; i < delta->waiter_count; i++)
+        TRY(keep_waiter(db, &delta->waiters[i], err));
+    for (size_t i = 0; i < delta->permit_count; i++)
+        TRY(keep_permit(db, &delta->permits[i], err));
+    if (delta->rejected_count > 0)
+        TRY(forget_rejected(db, delta->rejected_from_ms, err));
+    for (size_t i = 0; i < delta->rejected_count; i++)
+        TRY(keep_rejected(db, &delta->rejected[i], err));
+    return RC_OK;
+}
+
+enum rc sqlite_load_permits(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_PERMITS);
+    for (;;) {
+        bool found;
+        struct permit_rec permit;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_permit(&row, &permit))
+            TRY(sink->permit(sink->arg, &permit, err));
+    }
+}
+
+enum rc sqlite_load_waiters(struct db *db, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_WAITERS);
+    for (;;) {
+        bool found;
+        struct waiter_rec waiter;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            return RC_OK;
+        struct row row = row_of(&stmt, NULL);
+        if (row_waiter(&row, &waiter))
+            TRY(sink->waiter(sink->arg, &waiter, err));
+    }
+}
+
+enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
+                             struct rejected_page *ret_page, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_LIST_REJECTED);
+    VEC(struct rejected_rec) found = {0};
+    stmt_i64(&stmt, page->before == 0 ? INT64_MAX : (int64_t)page->before);
+    stmt_u64(&stmt, page->limit + 1);
+    for (;;) {
+        bool more;
+        struct rejected_rec rec;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (row_rejected(&row, &rec))
+            *VEC_PUSH(arena, &found) = rec;
+    }
+    *ret_page = (struct rejected_page){.rejected = found.items, .count = found.len};
+    if (found.len > page->limit) {
+        ret_page->count = page->limit;
+        ret_page->next = found.items[page->limit - 1].id;
+    }
+    return RC_OK;
+}

@@ -1,0 +1,274 @@
+/* What partitions tell each other: rows that are read once, in the commit of their effect. */
+#include "world.h"
+
+static struct inbox_rec letter_to(uint32_t bucket, struct str body)
+{
+    return (struct inbox_rec){.bucket = bucket,
+                              .kind = INBOX_SUBMIT,
+                              .sent_ms = T0,
+                              .about = 11,
+                              .from = 12,
+                              .value = -13,
+                              .number = 14,
+                              .name = STR("red"),
+                              .actor = STR("sql:alice"),
+                              .body = body};
+}
+
+static struct question ask(struct world *w, size_t limit)
+{
+    struct question q = {.kind = ASK_INBOX, .limit = limit};
+    world_admit(w, &q);
+    return q;
+}
+
+static void send_three(struct world *w)
+{
+    struct inbox_rec mail[] = {letter_to(0, STR("a")), letter_to(ID_BUCKETS - 1, STR("b")),
+                               letter_to(512, STR(""))};
+    world_commit(w, (struct delta){.mail = mail, .mail_count = 3});
+}
+
+/* Reads what was told, and nothing else. */
+static void read_all(struct world *w, const struct question *q)
+{
+    uint64_t *ids = ARENA_ARRAY(&w->arena, uint64_t, q->answer.mail_count);
+    for (size_t i = 0; i < q->answer.mail_count; i++)
+        ids[i] = q->answer.mail[i].id;
+    world_commit(w, (struct delta){.mail_read = ids, .mail_read_count = q->answer.mail_count});
+}
+
+static void mail_is_told_in_the_order_in_which_it_was_sent(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    world_reopen(w);
+    struct question q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 3);
+    assert_false(q.answer.more);
+    const struct inbox_rec *mail = q.answer.mail;
+    assert_str(mail[0].body, STR("a"));
+    assert_str(mail[1].body, STR("b"));
+    assert_str(mail[2].body, STR(""));
+    assert_true(0 < mail[0].id && mail[0].id < mail[1].id && mail[1].id < mail[2].id);
+    assert_true(mail[1].bucket == ID_BUCKETS - 1 && mail[1].kind == INBOX_SUBMIT);
+    assert_true(mail[1].sent_ms == T0 && mail[1].about == 11 && mail[1].from == 12);
+    assert_true(mail[1].value == -13 && mail[1].number == 14);
+    assert_str(mail[1].name, STR("red"));
+    assert_str(mail[1].actor, STR("sql:alice"));
+    w->store->ops->abort(w->store);
+}
+
+static void mail_is_there_until_the_commit_that_read_it(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 9);
+    w->store->ops->abort(w->store); /* the turn was undone */
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 3);
+    world_commit(w, (struct delta){0}); /* one that reads, and does nothing about it */
+    world_reopen(w);
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 3);
+    read_all(w, &q);
+    assert_int_equal(ask(w, 9).answer.mail_count, 0);
+    w->store->ops->abort(w->store);
+    world_reopen(w);
+    assert_int_equal(ask(w, 9).answer.mail_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+static void a_page_of_mail_ends_at_its_limit_and_the_next_goes_on(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 2);
+    assert_int_equal(q.answer.mail_count, 2);
+    assert_true(q.answer.more);
+    read_all(w, &q);
+    send_three(w); /* they are behind the one that is left */
+    q = ask(w, 4);
+    assert_int_equal(q.answer.mail_count, 4);
+    assert_false(q.answer.more);
+    assert_str(q.answer.mail[0].body, STR(""));
+    assert_str(q.answer.mail[1].body, STR("a"));
+    read_all(w, &q);
+    assert_int_equal(ask(w, 4).answer.mail_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+static void some_of_a_page_may_be_left_for_later(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 9);
+    uint64_t second = q.answer.mail[1].id;
+    world_commit(w, (struct delta){.mail_read = &second, .mail_read_count = 1});
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 2);
+    assert_str(q.answer.mail[0].body, STR("a"));
+    read_all(w, &q);
+}
+
+static void a_row_that_was_read_cannot_be_read_again(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 9);
+    uint64_t id = q.answer.mail[0].id;
+    struct inbox_rec more = letter_to(3, STR("effect"));
+    struct delta delta = {.mail_read = &id, .mail_read_count = 1, .mail = &more, .mail_count = 1};
+    world_commit(w, delta);
+    assert_rc(world_try(w, delta), RC_CONFLICT); /* and its effect does not take place */
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 3);
+    read_all(w, &q);
+}
+
+static void numbers_of_rows_are_never_used_again(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 9);
+    uint64_t last = q.answer.mail[2].id;
+    read_all(w, &q);
+    world_reopen(w);
+    send_three(w);
+    assert_true(ask(w, 9).answer.mail[0].id > last);
+    w->store->ops->abort(w->store);
+}
+
+/* ---- what is kept for others */
+
+struct kept {
+    struct waiter_rec waiters[8];
+    size_t waiter_count;
+    struct permit_rec permits[8];
+    size_t permit_count;
+    struct arena *arena; /* of the permits' keys */
+};
+
+static enum rc take_waiter(void *arg, const struct waiter_rec *rec, struct err *err)
+{
+    struct kept *kept = arg;
+    (void)err;
+    kept->waiters[kept->waiter_count++] = *rec;
+    return RC_OK;
+}
+
+static enum rc take_permit(void *arg, const struct permit_rec *rec, struct err *err)
+{
+    struct kept *kept = arg;
+    (void)err;
+    struct permit_rec *to = &kept->permits[kept->permit_count];
+    *to = *rec;
+    to->key = arena_str(kept->arena, rec->key);
+    kept->permit_count++;
+    return RC_OK;
+}
+
+static struct kept load_kept(struct world *w)
+{
+    struct kept kept = {.arena = &w->arena};
+    struct load_sink sink = {.waiter = take_waiter, .permit = take_permit, .arg = &kept};
+    world_reopen(w);
+    assert_rc(w->store->ops->load(w->store, &w->own, T0, &sink, &w->err), RC_OK);
+    return kept;
+}
+
+static void waiters_are_loaded_until_they_are_told(void **state)
+{
+    struct world *w = *state;
+    struct waiter_change given[] = {
+        {.waiter = {20, 5, 4, DEPENDS_FAILURE, 0}},
+        {.waiter = {10, 9, 8, DEPENDS_SUCCESS, T0}},
+        {.waiter = {10, 7, 6, DEPENDS_SUCCESS, 0}},
+    };
+    world_commit(w, (struct delta){.waiters = given, .waiter_count = 3});
+    given[2].waiter.slot_ms = T0 + 5; /* said again */
+    world_commit(w, (struct delta){.waiters = &given[2], .waiter_count = 1});
+    struct kept kept = load_kept(w);
+    assert_int_equal(kept.waiter_count, 3);
+    assert_true(kept.waiters[0].upstream == 10 && kept.waiters[0].exec_id == 7);
+    assert_true(kept.waiters[0].dependant == 6 && kept.waiters[0].slot_ms == T0 + 5);
+    assert_true(kept.waiters[1].exec_id == 9 && kept.waiters[1].type == DEPENDS_SUCCESS);
+    assert_true(kept.waiters[2].upstream == 20 && kept.waiters[2].type == DEPENDS_FAILURE);
+    given[1].forget = true;
+    world_commit(w, (struct delta){.waiters = &given[1], .waiter_count = 1});
+    kept = load_kept(w);
+    assert_int_equal(kept.waiter_count, 2);
+}
+
+static void permits_are_loaded_until_they_are_free(void **state)
+{
+    struct world *w = *state;
+    struct permit_change given[] = {
+        {.permit = {STR("c:db"), 9, 17, true, 3, -5, T0}},
+        {.permit = {STR("c:db"), 7, 17, false, 3, 6, T0 + 1}},
+        {.permit = {STR("c:api"), 9, 1023, true, 1, 7, T0}},
+    };
+    world_commit(w, (struct delta){.permits = given, .permit_count = 3});
+    given[1].permit.granted = true;
+    world_commit(w, (struct delta){.permits = &given[1], .permit_count = 1});
+    struct kept kept = load_kept(w);
+    assert_int_equal(kept.permit_count, 3);
+    assert_str(kept.permits[0].key, STR("c:api"));
+    assert_true(kept.permits[0].bucket == 1023 && kept.permits[0].max == 1);
+    assert_true(kept.permits[1].exec_id == 7 && kept.permits[1].granted);
+    assert_true(kept.permits[1].rank == 6 && kept.permits[1].asked_ms == T0 + 1);
+    assert_true(kept.permits[2].exec_id == 9 && kept.permits[2].rank == -5);
+    given[0].forget = true;
+    world_commit(w, (struct delta){.permits = given, .permit_count = 1});
+    kept = load_kept(w);
+    assert_int_equal(kept.permit_count, 2); /* the other key of the same execution stays */
+}
+
+/* ---- what was refused */
+
+static void rejected_submissions_are_listed_and_the_old_ones_go(void **state)
+{
+    struct world *w = *state;
+    struct rejected_rec given[3];
+    for (size_t i = 0; i < 3; i++)
+        given[i] = (struct rejected_rec){.id = world_id(w),
+                                         .at_ms = T0 + (int64_t)i,
+                                         .inbox_id = 70 + i,
+                                         .team = STR("red"),
+                                         .actor = STR("sql:alice"),
+                                         .reason = STR("no command"),
+                                         .head = STR("{}")};
+    world_commit(w, (struct delta){.rejected = given, .rejected_count = 2});
+    struct rejected_page page;
+    struct page newest = {.limit = 1};
+    assert_rc(w->reader->ops->rejected(w->reader, &newest, &w->arena, &page, &w->err), RC_OK);
+    assert_true(page.count == 1 && page.next == given[1].id);
+    assert_true(page.rejected[0].id == given[1].id && page.rejected[0].inbox_id == 71);
+    assert_str(page.rejected[0].reason, STR("no command"));
+    assert_str(page.rejected[0].team, STR("red"));
+    newest.before = page.next;
+    assert_rc(w->reader->ops->rejected(w->reader, &newest, &w->arena, &page, &w->err), RC_OK);
+    assert_true(page.count == 1 && page.next == 0 && page.rejected[0].at_ms == T0);
+    world_commit(
+        w, (struct delta){.rejected = &given[2], .rejected_count = 1, .rejected_from_ms = T0 + 1});
+    newest = (struct page){.limit = 9};
+    assert_rc(w->reader->ops->rejected(w->reader, &newest, &w->arena, &page, &w->err), RC_OK);
+    assert_int_equal(page.count, 2);
+    assert_true(w->own.id_floor < given[2].id);
+    world_reopen(w);
+    assert_true(w->candidate->reopen == NULL || w->own.id_floor >= given[2].id);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(mail_is_told_in_the_order_in_which_it_was_sent),
+    PROMISE(mail_is_there_until_the_commit_that_read_it),
+    PROMISE(a_page_of_mail_ends_at_its_limit_and_the_next_goes_on),
+    PROMISE(some_of_a_page_may_be_left_for_later),
+    PROMISE(a_row_that_was_read_cannot_be_read_again),
+    PROMISE(numbers_of_rows_are_never_used_again),
+    PROMISE(waiters_are_loaded_until_they_are_told),
+    PROMISE(permits_are_loaded_until_they_are_free),
+    PROMISE(rejected_submissions_are_listed_and_the_old_ones_go),
+};
+
+const struct suite inbox_suite = {tests, COUNT_OF(tests)};
