@@ -429,7 +429,7 @@ struct question {
         const uint64_t *ids; /* ASK_CALENDAR: job ids */
         size_t id_count;
         const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
-        const struct inbox_rec *mail; /* ASK_INBOX */
+        const struct inbox_rec *mail;    /* ASK_INBOX */
         size_t mail_count;
     } answer;
 };

@@ -6,6 +6,13 @@
 
 #include <cmocka.h>
 
+#define DAY_US (INT64_C(86400) * 1000000)
+
+static int64_t own_offset_us(void)
+{
+    return clock_own_wall_ms() * 1000 - clock_boot_us();
+}
+
 /* Somebody may set the clock while this runs; nobody does it all the time. */
 static void the_two_clocks_of_a_moment_tick_together(void **state)
 {
@@ -32,11 +39,40 @@ static void a_moment_is_now_and_never_early(void **state)
     }
 }
 
+static void another_clock_is_followed_forwards_at_once(void **state)
+{
+    (void)state;
+    clock_follow(own_offset_us() + DAY_US);
+    int64_t ahead_ms = clock_wall_ms() - clock_own_wall_ms();
+    assert_in_range(ahead_ms, DAY_US / 1000 - 100, DAY_US / 1000 + 100);
+    struct moment now = clock_now();
+    assert_in_range(now.wall_ms - clock_own_wall_ms(), DAY_US / 1000 - 100, DAY_US / 1000 + 100);
+}
+
+static void towards_an_earlier_time_it_only_runs_slower(void **state)
+{
+    (void)state;
+    clock_follow(own_offset_us() + DAY_US);
+    int64_t before_ms = clock_wall_ms();
+    clock_follow(own_offset_us());
+    int64_t last_ms = clock_wall_ms();
+    int64_t begin_us = clock_mono_us();
+    assert_true(last_ms >= before_ms);
+    while (clock_mono_us() - begin_us < 50000) {
+        int64_t now_ms = clock_wall_ms();
+        assert_true(now_ms >= last_ms);
+        last_ms = now_ms;
+    }
+    assert_in_range(last_ms - before_ms, 40, 200); /* and it does not stand still */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_two_clocks_of_a_moment_tick_together),
         cmocka_unit_test(a_moment_is_now_and_never_early),
+        cmocka_unit_test(another_clock_is_followed_forwards_at_once),
+        cmocka_unit_test(towards_an_earlier_time_it_only_runs_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

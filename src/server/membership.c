@@ -1,0 +1,628 @@
+#include "server/membership.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "job/shares.h"
+#include "loop/clock.h"
+#include "loop/mailbox.h"
+#include "loop/thread.h"
+#include "server/timekeeper.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BEATS = 5,             /* renewals within a lease, … */
+    BEAT_MS_MAX = 1000,    /* … but at least one a second */
+    BEAT_MS_AGAIN = 200,   /* after one that failed */
+    FIRST_CLAIM_MS = 2000, /* for others to come back, after silence of our own */
+    NAMESAKE_MS = 1500,    /* beyond its lease: then one of our name is there for good */
+    NAMESAKE_LOOK_US = 250000,
+    FORGET_MS = 3600000, /* nodes that are gone stay in the list so long */
+    FORGET_BEATS = 64,
+    WAKES_MAX = 4,
+};
+
+struct membership {
+    struct member *member; /* owned */
+    struct node_rec me;
+    struct arena texts; /* of me */
+    int64_t lease_ms;
+    struct membership_events events;
+    struct thread *thread;
+    struct mailbox *box;
+    struct mail wake;
+    atomic_bool waking;
+
+    /* of the thread */
+    struct ownership own;
+    uint64_t giving;                  /* the decider is asked to stop deciding about these, … */
+    struct str heirs[PARTITIONS_MAX]; /* … which these addresses wait for; in heir_texts */
+    struct arena heir_texts;
+    int64_t sent_ms; /* the newest good renewal; boot clock */
+    int64_t back_ms; /* the newest gap ended then; 0: there was none */
+    struct timekeeper time;
+    unsigned beats;
+    bool losing; /* the last one failed, and somebody was told */
+    size_t next_owner;
+
+    pthread_mutex_t lock; /* of what follows; held for copies only */
+    struct ownership posted;
+    struct cluster_view view;
+    struct arena view_arena;
+
+    atomic_uint_least64_t serial; /* of posted */
+    atomic_uint_least64_t obeyed;
+    atomic_uint_least64_t owned_bits; /* of posted */
+    atomic_uint_least64_t doubts;
+    atomic_uint_least64_t cleared;
+    atomic_uint_least64_t settings_version;
+    atomic_int_least64_t until_ms; /* boot clock: no decision from then on */
+    atomic_bool draining;
+    atomic_bool failed;
+};
+
+static uint64_t bit(size_t p)
+{
+    return UINT64_C(1) << p;
+}
+
+static uint64_t bits_of(const struct ownership *own)
+{
+    return ownership_set(own).bits;
+}
+
+/* ---- telling the decider */
+
+static void post(struct membership *m)
+{
+    struct ownership to = m->own;
+    for (uint32_t p = 0; p < to.partitions; p++) {
+        if (m->giving & bit(p))
+            to.epochs[p] = 0;
+    }
+    pthread_mutex_lock(&m->lock);
+    bool same =
+        atomic_load(&m->serial) > 0 && memcmp(to.epochs, m->posted.epochs, sizeof to.epochs) == 0;
+    if (!same) {
+        m->posted = to;
+        atomic_store(&m->owned_bits, bits_of(&to));
+        atomic_fetch_add(&m->serial, 1);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void tell(struct membership *m)
+{
+    if (m->events.on_news != NULL)
+        m->events.on_news(m->events.arg);
+}
+
+/* ---- what the view says about us */
+
+static bool is_silent(const struct membership *m, const struct cluster_view *v,
+                      const struct node_rec *node)
+{
+    return !str_eq(node->start, m->me.start) && v->now_ms - node->seen_ms > m->lease_ms;
+}
+
+static int find_node(const struct cluster_view *v, struct str start)
+{
+    for (size_t n = 0; start.len > 0 && n < v->node_count; n++) {
+        if (str_eq(v->nodes[n].start, start))
+            return (int)n;
+    }
+    return SHARES_NOBODY;
+}
+
+static bool is_mine(const struct membership *m, const struct partition_rec *p)
+{
+    return str_eq(p->owner, m->me.start);
+}
+
+/* What was taken from us is not ours any more, whatever we thought. */
+static void drop_lost(struct membership *m, const struct cluster_view *v)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        bool held = is_mine(m, &v->partitions[p]) && v->partitions[p].epoch == m->own.epochs[p];
+        if (m->own.epochs[p] == 0 || held)
+            continue;
+        char text[24];
+        snprintf(text, sizeof text, "%zu", p);
+        log_warn("another server has taken a partition from this one", "partition", text, NULL);
+        m->own.epochs[p] = 0;
+        m->giving &= ~bit(p);
+    }
+}
+
+/* Ours by the view, but we never heard so: the answer to a take was lost. It is given back, and taken
+ * again in order, with its floors. */
+static void release_strays(struct membership *m, const struct cluster_view *v)
+{
+    struct err err;
+    uint64_t strays = 0;
+    for (size_t p = 0; p < v->partition_count; p++) {
+        if (is_mine(m, &v->partitions[p]) && m->own.epochs[p] == 0)
+            strays |= bit(p);
+    }
+    struct ownership none = m->own;
+    for (size_t p = 0; p < v->partition_count; p++)
+        none.epochs[p] = strays & bit(p) ? v->partitions[p].epoch : 0;
+    if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
+        log_warn("partitions could not be given back", "error", err.text, NULL);
+}
+
+/* ---- taking and giving */
+
+static struct shares_plan plan(const struct membership *m, const struct cluster_view *v)
+{
+    struct shares_node nodes[SHARES_NODES_MAX];
+    struct shares_place places[PARTITIONS_MAX];
+    size_t count = v->node_count < SHARES_NODES_MAX ? v->node_count : SHARES_NODES_MAX;
+    for (size_t n = 0; n < count; n++)
+        nodes[n] = (struct shares_node){
+            .silent = is_silent(m, v, &v->nodes[n]),
+            .draining = v->nodes[n].draining,
+        };
+    for (size_t p = 0; p < v->partition_count; p++)
+        places[p] = (struct shares_place){
+            .owner = find_node(v, v->partitions[p].owner),
+            .former = find_node(v, v->partitions[p].former),
+        };
+    return shares_make(&(struct shares_view){
+        .me = find_node(v, m->me.start),
+        .just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS,
+        .nodes = nodes,
+        .node_count = (int)count,
+        .places = places,
+        .partitions = (uint32_t)v->partition_count,
+    });
+}
+
+static void take(struct membership *m, uint64_t wanted)
+{
+    struct err err;
+    uint64_t before = bits_of(&m->own);
+    if (m->member->ops->take(m->member, &m->me, wanted, m->lease_ms, &m->own, &err) != RC_OK) {
+        log_warn("partitions could not be taken", "error", err.text, NULL);
+        return;
+    }
+    char count[24];
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(bits_of(&m->own) & ~before));
+    log_info("took partitions", "count", count, NULL);
+}
+
+/* The decider is asked to stop; what it has stopped deciding about is given. */
+static void begin_giving(struct membership *m, const struct cluster_view *v,
+                         const struct shares_plan *p)
+{
+    if (m->giving == 0)
+        arena_reset(&m->heir_texts);
+    for (size_t i = 0; i < v->partition_count; i++) {
+        if (!(p->give & bit(i)) || m->own.epochs[i] == 0 || (m->giving & bit(i)))
+            continue;
+        m->giving |= bit(i);
+        m->heirs[i] = arena_str(&m->heir_texts, v->nodes[p->heirs[i]].address);
+    }
+}
+
+static void wake_heirs(struct membership *m, uint64_t given)
+{
+    for (size_t i = 0; i < PARTITIONS_MAX; i++) {
+        bool told = !(given & bit(i));
+        for (size_t k = 0; k < i && !told; k++)
+            told = (given & bit(k)) && str_eq(m->heirs[k], m->heirs[i]);
+        if (!told && m->events.on_given != NULL)
+            m->events.on_given(m->events.arg, m->heirs[i]);
+    }
+}
+
+static void finish_giving(struct membership *m)
+{
+    struct err err;
+    uint64_t given = m->giving;
+    char count[24];
+    if (given == 0 || atomic_load(&m->obeyed) < atomic_load(&m->serial))
+        return;
+    if (m->member->ops->release(m->member, given, &m->own, &err) != RC_OK) {
+        log_warn("partitions could not be given back", "error", err.text, NULL);
+        return; /* the next view says whether they were */
+    }
+    m->giving = 0;
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(given));
+    log_info("gave partitions to other servers", "count", count, NULL);
+    wake_heirs(m, given);
+}
+
+/* ---- a renewal */
+
+static void publish(struct membership *m, const struct cluster_view *v, struct arena *take_arena)
+{
+    pthread_mutex_lock(&m->lock);
+    struct arena old = m->view_arena;
+    m->view = *v;
+    m->view_arena = *take_arena;
+    pthread_mutex_unlock(&m->lock);
+    arena_free(&old);
+    *take_arena = (struct arena){0};
+    atomic_store(&m->settings_version, v->settings_version);
+}
+
+static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
+{
+    int64_t sent_ms = sent_us / 1000;
+    if (m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms)
+        m->back_ms = sent_ms;
+    m->sent_ms = sent_ms;
+    m->beats++;
+    atomic_store(&m->until_ms, sent_ms + m->lease_ms - m->lease_ms / BEATS);
+    timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
+    if (m->losing)
+        log_info("this server is a member of its cluster again", NULL);
+    m->losing = false;
+}
+
+static void note_failed(struct membership *m, const struct err *err)
+{
+    if (err->rc == RC_DEPOSED || err->rc == RC_CONFLICT) {
+        log_error("another server has the name of this one", "error", err->text, NULL);
+        atomic_store(&m->until_ms, 0);
+        atomic_store(&m->failed, true);
+    } else if (!m->losing) {
+        log_warn("this server could not tell the cluster that it is there", "error", err->text,
+                 NULL);
+    }
+    m->losing = true;
+}
+
+static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
+                     struct err *err)
+{
+    m->me.draining = atomic_load(&m->draining);
+    m->me.clock_ms = clock_own_wall_ms();
+    int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
+    TRY(m->member->ops->renew(m->member, &m->me, m->lease_ms, arena, ret_view, err));
+    bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
+    if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
+        return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
+                       ret_view->partition_count);
+    note_renewed(m, sent_us, ret_view->now_ms);
+    return RC_OK;
+}
+
+static void act_on(struct membership *m, const struct cluster_view *v)
+{
+    if (m->own.partitions == 0) /* once, before other threads ask */
+        m->own.partitions = (uint32_t)v->partition_count;
+    drop_lost(m, v);
+    release_strays(m, v);
+    struct shares_plan p = plan(m, v);
+    uint64_t wanted = p.take & ~bits_of(&m->own);
+    if (wanted != 0)
+        take(m, wanted);
+    begin_giving(m, v, &p);
+    post(m);
+}
+
+static void forget_old(struct membership *m)
+{
+    struct err err;
+    if (m->beats % FORGET_BEATS == 1 && m->member->ops->forget(m->member, FORGET_MS, &err) != RC_OK)
+        log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
+}
+
+void membership_beat(struct membership *m)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view = {0};
+    struct err err;
+    uint64_t doubts = atomic_load(&m->doubts);
+    if (renew(m, &arena, &view, &err) != RC_OK) {
+        note_failed(m, &err);
+        return;
+    }
+    act_on(m, &view);
+    finish_giving(m);
+    publish(m, &view, &arena);
+    atomic_store(&m->cleared, doubts);
+    forget_old(m);
+    tell(m);
+}
+
+/* ---- the thread */
+
+static int64_t beat_ms(const struct membership *m)
+{
+    int64_t ms = m->lease_ms / BEATS;
+    if (m->losing && ms > BEAT_MS_AGAIN)
+        ms = BEAT_MS_AGAIN;
+    return ms < BEAT_MS_MAX ? ms : BEAT_MS_MAX;
+}
+
+static void serve(void *arg)
+{
+    struct membership *m = arg;
+    struct list mail;
+    list_init(&mail);
+    int64_t next_us = clock_mono_us();
+    while (mailbox_wait(m->box, next_us) != RC_SHUTDOWN) {
+        mailbox_take_all(m->box, &mail);
+        while (list_pop_front(&mail) != NULL)
+            continue;
+        atomic_store(&m->waking, false);
+        finish_giving(m); /* at once: nobody decides about it meanwhile */
+        membership_beat(m);
+        next_us = clock_mono_us() + beat_ms(m) * 1000;
+    }
+}
+
+void membership_wake(struct membership *m)
+{
+    if (m->box != NULL && !atomic_exchange(&m->waking, true))
+        (void)mailbox_send_always(m->box, &m->wake); /* closed: it ends anyway */
+}
+
+/* ---- coming and going */
+
+/* One that died a moment ago still looks alive. */
+static enum rc first_beat(struct membership *m, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view = {0};
+    bool said = false;
+    int64_t until_us = clock_mono_us() + (m->lease_ms + NAMESAKE_MS) * 1000;
+    enum rc rc;
+    while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
+        if (!said)
+            log_info("a server of this name was here a moment ago; waiting whether it is gone",
+                     "name", m->me.name.ptr, NULL);
+        said = true;
+        clock_pause_us(NAMESAKE_LOOK_US);
+    }
+    if (rc == RC_CONFLICT)
+        return err_set(err, RC_CONFLICT,
+                       "another server of this cluster is called '%.*s'; give this one a name of "
+                       "its own with --node",
+                       STR_ARG(m->me.name));
+    TRY(rc);
+    act_on(m, &view);
+    publish(m, &view, &arena);
+    return RC_OK;
+}
+
+enum rc membership_join(struct store *store, const struct membership_options *options,
+                        struct membership **ret_membership, struct err *err)
+{
+    struct membership *m = MEM_NEW(struct membership);
+    pthread_mutex_init(&m->lock, NULL);
+    m->lease_ms = options->lease_ms;
+    m->me = (struct node_rec){
+        .name = arena_str(&m->texts, options->name),
+        .start = arena_str(&m->texts, options->start),
+        .address = arena_str(&m->texts, options->address),
+        .version = arena_str(&m->texts, options->version),
+    };
+    enum rc rc = store->ops->member(store, &m->member, err);
+    if (rc == RC_OK)
+        rc = first_beat(m, err);
+    if (rc != RC_OK) {
+        membership_free(m);
+        return rc;
+    }
+    *ret_membership = m;
+    return RC_OK;
+}
+
+enum rc membership_start(struct membership *m, const struct membership_events *events,
+                         struct err *err)
+{
+    m->events = *events;
+    m->box = mailbox_new(WAKES_MAX);
+    return thread_start("member", serve, m, &m->thread, err);
+}
+
+void membership_stop(struct membership *m)
+{
+    struct err err;
+    if (m->box != NULL)
+        mailbox_close(m->box);
+    thread_join(m->thread);
+    m->thread = NULL;
+    if (!atomic_load(&m->failed) && m->member->ops->leave(m->member, &m->me, &err) != RC_OK)
+        log_warn("could not leave the cluster in order; the others will notice", "error", err.text,
+                 NULL);
+}
+
+void membership_free(struct membership *m)
+{
+    if (m == NULL)
+        return;
+    if (m->member != NULL)
+        m->member->ops->close(m->member);
+    mailbox_free(m->box);
+    pthread_mutex_destroy(&m->lock);
+    arena_free(&m->texts);
+    arena_free(&m->heir_texts);
+    arena_free(&m->view_arena);
+    free(m);
+}
+
+/* ---- for the decider */
+
+bool membership_may_decide(const struct membership *m)
+{
+    return clock_boot_ms() < atomic_load(&m->until_ms);
+}
+
+bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned)
+{
+    if (atomic_load(&m->serial) == *serial)
+        return false;
+    pthread_mutex_lock(&m->lock);
+    *ret_owned = m->posted;
+    *serial = atomic_load(&m->serial);
+    pthread_mutex_unlock(&m->lock);
+    return true;
+}
+
+void membership_obey(struct membership *m, uint64_t serial)
+{
+    atomic_store(&m->obeyed, serial);
+    membership_wake(m);
+}
+
+uint64_t membership_doubt(struct membership *m)
+{
+    uint64_t ticket = atomic_fetch_add(&m->doubts, 1) + 1;
+    membership_wake(m);
+    return ticket;
+}
+
+bool membership_is_cleared(const struct membership *m, uint64_t ticket)
+{
+    return atomic_load(&m->cleared) >= ticket;
+}
+
+uint64_t membership_settings_version(const struct membership *m)
+{
+    return atomic_load(&m->settings_version);
+}
+
+/* ---- for everybody */
+
+uint32_t membership_partitions(const struct membership *m)
+{
+    return m->own.partitions; /* known since the start, and the same for good */
+}
+
+bool membership_owns(const struct membership *m, uint64_t id)
+{
+    const struct partition_set set = {membership_partitions(m), atomic_load(&m->owned_bits)};
+    return partition_has(&set, id);
+}
+
+bool membership_owns_any(const struct membership *m)
+{
+    return atomic_load(&m->owned_bits) != 0;
+}
+
+static struct peer peer_copy(const struct node_rec *node, struct arena *arena)
+{
+    return (struct peer){
+        .name = arena_str(arena, node->name),
+        .start = arena_str(arena, node->start),
+        .address = arena_str(arena, node->address),
+    };
+}
+
+static bool owner_of(const struct membership *m, size_t p, struct arena *arena,
+                     struct peer *ret_owner)
+{
+    int n = p < m->view.partition_count ? find_node(&m->view, m->view.partitions[p].owner)
+                                        : SHARES_NOBODY;
+    if (n < 0 || is_silent(m, &m->view, &m->view.nodes[n]))
+        return false;
+    *ret_owner = peer_copy(&m->view.nodes[n], arena);
+    return true;
+}
+
+bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
+                      struct peer *ret_owner)
+{
+    pthread_mutex_lock(&m->lock);
+    bool found = owner_of(m, partition_of(membership_partitions(m), id), arena, ret_owner);
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+bool membership_any_owner(struct membership *m, struct arena *arena, struct peer *ret_owner)
+{
+    bool found = false;
+    pthread_mutex_lock(&m->lock);
+    size_t count = m->view.partition_count;
+    for (size_t i = 0; i < count && !found; i++) {
+        m->next_owner++;
+        found = owner_of(m, m->next_owner % count, arena, ret_owner) &&
+                !str_eq(ret_owner->start, m->me.start);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+size_t membership_peers(struct membership *m, struct arena *arena, struct peer **ret_peers)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&m->lock);
+    *ret_peers = ARENA_ARRAY(arena, struct peer, m->view.node_count);
+    for (size_t n = 0; n < m->view.node_count; n++) {
+        const struct node_rec *node = &m->view.nodes[n];
+        if (!str_eq(node->start, m->me.start) && !is_silent(m, &m->view, node))
+            (*ret_peers)[count++] = peer_copy(node, arena);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return count;
+}
+
+static struct node_rec node_copy(const struct node_rec *node, struct arena *arena)
+{
+    struct node_rec copy = *node;
+    copy.name = arena_str(arena, node->name);
+    copy.start = arena_str(arena, node->start);
+    copy.address = arena_str(arena, node->address);
+    copy.version = arena_str(arena, node->version);
+    return copy;
+}
+
+void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
+                     struct node_rec *ret_me)
+{
+    pthread_mutex_lock(&m->lock);
+    *ret_view = m->view;
+    ret_view->nodes = ARENA_ARRAY(arena, struct node_rec, m->view.node_count);
+    for (size_t n = 0; n < m->view.node_count; n++)
+        ret_view->nodes[n] = node_copy(&m->view.nodes[n], arena);
+    ret_view->partitions = ARENA_ARRAY(arena, struct partition_rec, m->view.partition_count);
+    for (size_t p = 0; p < m->view.partition_count; p++) {
+        ret_view->partitions[p] = m->view.partitions[p];
+        ret_view->partitions[p].owner = arena_str(arena, m->view.partitions[p].owner);
+        ret_view->partitions[p].former = arena_str(arena, m->view.partitions[p].former);
+    }
+    pthread_mutex_unlock(&m->lock);
+    *ret_me = node_copy(&m->me, arena);
+}
+
+int64_t membership_lease_ms(const struct membership *m)
+{
+    return m->lease_ms;
+}
+
+void membership_drain(struct membership *m)
+{
+    atomic_store(&m->draining, true);
+    membership_wake(m);
+}
+
+bool membership_has_handed_over(struct membership *m)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view;
+    struct node_rec me;
+    membership_look(m, &arena, &view, &me);
+    bool heirs = false;
+    bool mine = false;
+    for (size_t n = 0; n < view.node_count; n++)
+        heirs = heirs || (!str_eq(view.nodes[n].start, me.start) && !view.nodes[n].draining &&
+                          !is_silent(m, &view, &view.nodes[n]));
+    for (size_t p = 0; p < view.partition_count; p++)
+        mine = mine || str_eq(view.partitions[p].owner, me.start);
+    return !heirs || !mine;
+}
+
+bool membership_failed(const struct membership *m)
+{
+    return atomic_load(&m->failed);
+}

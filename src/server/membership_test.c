@@ -1,0 +1,369 @@
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "server/membership.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NODES = 4, PARTITIONS = 16, LEASE_MS = 5000 };
+
+/* What the store would hold; rows of nodes are never moved, so that texts can be borrowed. */
+struct fake {
+    int64_t now_ms;
+    struct node_rec nodes[NODES];
+    size_t node_count;
+    struct partition_rec partitions[PARTITIONS];
+    enum rc fails; /* every call, unless RC_OK */
+};
+
+struct fake_member {
+    struct member member;
+    struct fake *cluster;
+};
+
+static struct fake cluster; /* store->ops->member knows nothing but the store */
+
+static struct node_rec *row_of(struct fake *c, struct str name)
+{
+    for (size_t i = 0; i < c->node_count; i++) {
+        if (str_eq(c->nodes[i].name, name))
+            return &c->nodes[i];
+    }
+    return NULL;
+}
+
+static bool is_silent(const struct fake *c, struct str start, int64_t lease_ms)
+{
+    for (size_t i = 0; i < c->node_count; i++) {
+        if (str_eq(c->nodes[i].start, start))
+            return c->now_ms - c->nodes[i].seen_ms > lease_ms;
+    }
+    return true;
+}
+
+static enum rc fake_renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+                          struct arena *arena, struct cluster_view *ret_view, struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    struct node_rec *row = row_of(c, me->name);
+    if (c->fails != RC_OK)
+        return err_set(err, c->fails, "the fake was told to fail");
+    if (row != NULL && !str_eq(row->start, me->start) && !is_silent(c, row->start, lease_ms))
+        return err_set(err, RC_CONFLICT, "there is one of that name");
+    if (row == NULL) {
+        assert_true(c->node_count < NODES);
+        row = &c->nodes[c->node_count++];
+    }
+    *row = *me;
+    row->seen_ms = c->now_ms;
+    *ret_view = (struct cluster_view){
+        .now_ms = c->now_ms,
+        .settings_version = 1,
+        .nodes = ARENA_ARRAY(arena, struct node_rec, c->node_count),
+        .node_count = c->node_count,
+        .partitions = ARENA_ARRAY(arena, struct partition_rec, PARTITIONS),
+        .partition_count = PARTITIONS,
+    };
+    memcpy(ret_view->nodes, c->nodes, c->node_count * sizeof c->nodes[0]);
+    memcpy(ret_view->partitions, c->partitions, sizeof c->partitions);
+    return RC_OK;
+}
+
+static enum rc fake_take(struct member *member, const struct node_rec *me, uint64_t wanted,
+                         int64_t lease_ms, struct ownership *own, struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    if (c->fails != RC_OK)
+        return err_set(err, c->fails, "the fake was told to fail");
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        struct partition_rec *rec = &c->partitions[p];
+        if (!(wanted >> p & 1) || (rec->owner.len > 0 && !is_silent(c, rec->owner, lease_ms)))
+            continue;
+        rec->former = rec->owner;
+        rec->owner = me->start;
+        own->epochs[p] = ++rec->epoch;
+    }
+    return RC_OK;
+}
+
+static enum rc fake_release(struct member *member, uint64_t partitions, struct ownership *own,
+                            struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    if (c->fails != RC_OK)
+        return err_set(err, c->fails, "the fake was told to fail");
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        if (!(partitions >> p & 1))
+            continue;
+        c->partitions[p].former = c->partitions[p].owner;
+        c->partitions[p].owner = STR("");
+        own->epochs[p] = 0;
+    }
+    return RC_OK;
+}
+
+static enum rc fake_leave(struct member *member, const struct node_rec *me, struct err *err)
+{
+    (void)member;
+    (void)me;
+    (void)err;
+    return RC_OK;
+}
+
+static enum rc fake_forget(struct member *member, int64_t silent_ms, struct err *err)
+{
+    (void)member;
+    (void)silent_ms;
+    (void)err;
+    return RC_OK;
+}
+
+static void fake_close(struct member *member)
+{
+    free(member);
+}
+
+static enum rc fake_member(struct store *store, struct member **ret_member, struct err *err)
+{
+    static const struct member_ops ops = {
+        .renew = fake_renew,
+        .take = fake_take,
+        .release = fake_release,
+        .leave = fake_leave,
+        .forget = fake_forget,
+        .close = fake_close,
+    };
+    (void)store;
+    (void)err;
+    struct fake_member *m = MEM_NEW(struct fake_member);
+    m->member.ops = &ops;
+    m->cluster = &cluster;
+    *ret_member = &m->member;
+    return RC_OK;
+}
+
+static const struct store_ops store_ops = {.member = fake_member};
+static struct store store = {.ops = &store_ops};
+
+/* A server: its membership, and a decider that obeys. */
+struct one {
+    struct membership *m;
+    uint64_t serial;
+    struct ownership own;
+    bool stubborn; /* does not stop deciding */
+};
+
+static enum rc join_for(struct one *s, const char *name, const char *start, int64_t lease_ms)
+{
+    struct err err;
+    *s = (struct one){0};
+    const struct membership_options options = {
+        .name = str_c(name),
+        .start = str_c(start),
+        .address = str_c(name),
+        .version = STR("1"),
+        .lease_ms = lease_ms,
+    };
+    return membership_join(&store, &options, &s->m, &err);
+}
+
+static void obey(struct one *s)
+{
+    if (!s->stubborn && membership_news(s->m, &s->serial, &s->own))
+        membership_obey(s->m, s->serial);
+}
+
+static void join(struct one *s, const char *name)
+{
+    assert_int_equal(join_for(s, name, name, LEASE_MS), RC_OK);
+    obey(s);
+}
+
+static void beat(struct one *s)
+{
+    cluster.now_ms += 100;
+    membership_beat(s->m);
+    obey(s);
+}
+
+static int count_of(const struct one *s)
+{
+    return __builtin_popcountll(ownership_set(&s->own).bits);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    cluster = (struct fake){.now_ms = 1800000000000};
+    return 0;
+}
+
+static void the_first_server_owns_all_and_the_second_gets_half(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    assert_int_equal(count_of(&a), 16);
+    assert_true(membership_may_decide(a.m));
+    join(&b, "b");
+    assert_int_equal(count_of(&b), 0); /* a has them, and is there */
+    beat(&a);
+    assert_int_equal(count_of(&a), 8); /* it has stopped deciding about the other half … */
+    beat(&b);
+    assert_int_equal(count_of(&b), 0); /* … which is given only now that it has said so */
+    beat(&a);
+    beat(&b);
+    assert_int_equal(count_of(&b), 8);
+    assert_int_equal(ownership_set(&a.own).bits & ownership_set(&b.own).bits, 0);
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+static void nothing_is_given_before_the_decider_has_stopped(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    join(&b, "b");
+    a.stubborn = true;
+    for (int i = 0; i < 5; i++) {
+        beat(&a);
+        beat(&b);
+    }
+    assert_int_equal(count_of(&b), 0);
+    a.stubborn = false;
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    assert_int_equal(count_of(&b), 8);
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    join(&b, "b");
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    cluster.now_ms += LEASE_MS;
+    beat(&b);
+    assert_int_equal(count_of(&b), 16);
+    uint64_t ticket = membership_doubt(a.m);
+    assert_false(membership_is_cleared(a.m, ticket));
+    beat(&a);
+    assert_true(membership_is_cleared(a.m, ticket));
+    assert_int_equal(count_of(&a), 0);
+    beat(&b);
+    beat(&b);
+    beat(&a);
+    assert_int_equal(count_of(&a), 8); /* politely this time */
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+static void who_cannot_renew_stops_deciding_before_its_lease_is_over(void **state)
+{
+    (void)state;
+    struct one a;
+    assert_int_equal(join_for(&a, "a", "a", 200), RC_OK);
+    cluster.fails = RC_IO;
+    int64_t begin_ms = clock_boot_ms();
+    while (membership_may_decide(a.m)) {
+        membership_beat(a.m);
+        clock_pause_us(1000);
+    }
+    assert_in_range(clock_boot_ms() - begin_ms, 100, 199);
+    cluster.fails = RC_OK;
+    membership_beat(a.m);
+    assert_true(membership_may_decide(a.m));
+    membership_free(a.m);
+}
+
+static void a_second_server_of_one_name_is_refused(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    assert_int_equal(join_for(&a, "a", "first", 100), RC_OK);
+    assert_int_equal(join_for(&b, "a", "second", 100), RC_CONFLICT);
+    membership_free(a.m);
+}
+
+static void one_that_drains_hands_over_everything(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    join(&b, "b");
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    membership_drain(a.m);
+    assert_false(membership_has_handed_over(a.m));
+    beat(&a);
+    beat(&a);
+    beat(&a);
+    assert_true(membership_has_handed_over(a.m));
+    beat(&b);
+    assert_int_equal(count_of(&b), 16);
+    membership_drain(b.m);
+    beat(&b);
+    assert_int_equal(count_of(&b), 16); /* nobody is there to take them */
+    assert_true(membership_has_handed_over(b.m));
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+static void any_server_knows_who_owns_an_id(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct one a;
+    struct one b;
+    struct peer owner;
+    struct peer *peers;
+    join(&a, "a");
+    join(&b, "b");
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    beat(&a);
+    beat(&b);
+    for (uint32_t bucket = 0; bucket < ID_BUCKETS; bucket++) {
+        uint64_t id = (uint64_t)bucket << 12;
+        assert_true(membership_owner(a.m, id, &arena, &owner));
+        assert_int_equal(membership_owns(a.m, id), str_eq(owner.name, STR("a")));
+        assert_int_equal(membership_owns(b.m, id), str_eq(owner.name, STR("b")));
+    }
+    assert_int_equal(membership_peers(a.m, &arena, &peers), 1);
+    assert_true(str_eq(peers[0].address, STR("b")));
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_first_server_owns_all_and_the_second_gets_half, setup),
+        cmocka_unit_test_setup(nothing_is_given_before_the_decider_has_stopped, setup),
+        cmocka_unit_test_setup(what_a_silent_server_had_is_taken_and_it_hears_of_that, setup),
+        cmocka_unit_test_setup(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup),
+        cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
+        cmocka_unit_test_setup(one_that_drains_hands_over_everything, setup),
+        cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
