@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,10 +221,21 @@ static void serve(struct process *p)
     uv_run(&p->loop, UV_RUN_DEFAULT);
 }
 
+/* A turn and a batch of jobs need some megabytes for some milliseconds, hundreds of times a second.
+ * Given back to the system in between, they would be fetched and cleared page by page each time:
+ * a twentieth of all processor time under load. */
+static void keep_memory(void)
+{
+    enum { LARGE_BYTES = 8 << 20, KEEP_BYTES = 32 << 20 };
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+}
+
 int server_main(const struct server_options *options)
 {
     struct process p = {.options = *options};
     struct err err;
+    keep_memory();
     p.server.options = &p.options;
     p.server.started_ms = clock_wall_ms();
     if (p.options.net_threads == 0)
