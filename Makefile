@@ -81,7 +81,7 @@ LLHTTP_FLAGS := -isystem /usr/share/include/llhttp -DLLHTTP_STRICT_MODE=1
 endif
 cpp_flags := -Isrc -D_GNU_SOURCE -DBELFRY_VERSION='"$(VERSION)"' $(LLHTTP_FLAGS) \
              $(shell pkg-config --cflags $(PKGS))
-# SQLite is linked in where its development package brings the archive (docs/decisions/0015): calls
+# SQLite is linked in where its development package brings the archive (docs/decisions/0016): calls
 # within a shared library go by its table of symbols, which took an eighth of the server's time.
 # `make SQLITE=shared` leaves it outside.
 SQLITE ?= $(if $(wildcard $(shell pkg-config --variable=libdir sqlite3)/libsqlite3.a),static,shared)

@@ -290,40 +290,49 @@ static void settle(struct ready *r, const struct limit *limit)
     }
 }
 
-/* A team may have very many tracks: they are looked at only when its last permit goes, or comes
- * back. */
-static void count_lease(struct ready *r, const struct bar *bar, uint32_t held)
+/* Tracks are looked at only when a bar's last permit goes or comes back: a limit may have very many,
+ * and leases come and go by the thousand. */
+static void count_lease(struct ready *r, struct limit *limit, uint32_t held)
 {
-    bool was_open = bar_is_open(bar);
-    bar->limit->held = held;
-    if (bar->limit->kind != LIMIT_TEAM || was_open != bar_is_open(bar))
-        settle(r, bar->limit);
+    uint32_t least = limit->held < held ? limit->held : held;
+    limit->held = held;
+    LIST_EACH(&limit->bars, node)
+    {
+        const struct bar *bar = CONTAINER_OF(node, struct bar, node);
+        uint32_t max = limit->kind == LIMIT_TEAM ? limit->v.max : bar->max;
+        if (max == least + 1)
+            settle_track(r, bar->track);
+        else if (limit->kind == LIMIT_TEAM)
+            return; /* it is the same for all of them */
+    }
 }
 
 void ready_hold(struct ready *r, struct track *track)
 {
     for (size_t i = 0; i < BARS; i++) {
-        const struct bar *bar = &track->bars[i];
-        if (bar->limit != NULL && bar->limit->kind != LIMIT_RATE)
-            count_lease(r, bar, bar->limit->held + 1);
+        struct limit *limit = track->bars[i].limit;
+        if (limit != NULL && limit->kind != LIMIT_RATE)
+            count_lease(r, limit, limit->held + 1);
     }
 }
 
 void ready_release(struct ready *r, struct track *track)
 {
     for (size_t i = 0; i < BARS; i++) {
-        const struct bar *bar = &track->bars[i];
-        if (bar->limit == NULL || bar->limit->kind == LIMIT_RATE)
+        struct limit *limit = track->bars[i].limit;
+        if (limit == NULL || limit->kind == LIMIT_RATE)
             continue;
-        assert(bar->limit->held > 0);
-        count_lease(r, bar, bar->limit->held - 1);
+        assert(limit->held > 0);
+        count_lease(r, limit, limit->held - 1);
     }
 }
 
 void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to)
 {
+    bool same = limit->kind == LIMIT_RATE && limit->v.shut == to->shut;
     limit_set(&r->limits, limit, to);
-    settle(r, limit);
+    if (!same)
+        settle(r, limit);
 }
 
 void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_values *to)

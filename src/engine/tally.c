@@ -3,14 +3,20 @@
 #include "job/tally.h"
 #include "engine/internal.h"
 
-enum { SCOPES_OF_ONE = TALLY_SCOPES - TALLY_ALL };
+enum { SCOPES_OF_ONE = TALLY_SCOPES - TALLY_ALL, FIRST_CAP = 64 };
 
 /* Rows of the turn, and where each is: a hash table of places, 0 is free. */
 struct rows {
-    struct tally *items;
-    size_t len;
+    struct arena *arena;
+    VEC(struct tally) found;
     uint32_t *index;
-    size_t mask;
+    size_t cap; /* a power of two */
+    /* The execution before, when others can be like it, and the rows that it went into. Most of a
+     * turn are alike, and then nothing is looked up. */
+    const struct exec *last;
+    uint32_t last_bucket;
+    uint32_t last_rows[SCOPES_OF_ONE];
+    size_t last_count;
 };
 
 static uint64_t hash_of(const struct tally *row)
@@ -26,19 +32,36 @@ static bool is_same(const struct tally *a, const struct tally *b)
            a->hour == b->hour && str_eq(a->key, b->key);
 }
 
+/* Its place in the index, or the free one where it belongs. */
+static uint32_t *find(const struct rows *rows, const struct tally *row)
+{
+    size_t at = (size_t)(hash_of(row) >> 32) & (rows->cap - 1);
+    while (rows->index[at] != 0 && !is_same(&rows->found.items[rows->index[at] - 1], row))
+        at = (at + 1) & (rows->cap - 1);
+    return &rows->index[at];
+}
+
+static void grow(struct rows *rows)
+{
+    rows->cap = rows->cap == 0 ? FIRST_CAP : rows->cap * 2;
+    rows->index = ARENA_ARRAY(rows->arena, uint32_t, rows->cap);
+    for (size_t i = 0; i < rows->found.len; i++)
+        *find(rows, &rows->found.items[i]) = (uint32_t)i + 1;
+}
+
 static void add_row(struct rows *rows, const struct tally *row)
 {
-    size_t at = (size_t)(hash_of(row) >> 32) & rows->mask;
-    for (; rows->index[at] != 0; at = (at + 1) & rows->mask) {
-        struct tally *other = &rows->items[rows->index[at] - 1];
-        if (!is_same(other, row))
-            continue;
-        other->count += row->count;
-        other->sum_ms += row->sum_ms;
-        return;
+    if (2 * rows->found.len >= rows->cap)
+        grow(rows);
+    uint32_t *place = find(rows, row);
+    if (*place == 0) {
+        *VEC_PUSH(rows->arena, &rows->found) = *row;
+        *place = (uint32_t)rows->found.len;
+    } else {
+        rows->found.items[*place - 1].count += row->count;
+        rows->found.items[*place - 1].sum_ms += row->sum_ms;
     }
-    rows->items[rows->len++] = *row;
-    rows->index[at] = (uint32_t)rows->len;
+    rows->last_rows[rows->last_count++] = *place - 1;
 }
 
 static bool ended(const struct touched *t)
@@ -53,20 +76,41 @@ static uint32_t bucket_of(const struct engine *e, const struct touched *t, uint6
     return t->attempt > 0 ? (uint32_t)e->attempts.items[t->attempt - 1].class : FAILURE_NONE;
 }
 
-static void add_exec(struct engine *e, struct rows *rows, const struct touched *t)
+static int64_t hour_of(const struct exec *x)
 {
-    const struct exec *x = t->exec;
+    return x->v.finished_ms / TALLY_HOUR_MS;
+}
+
+static const struct limit *team_of(const struct exec *x)
+{
+    return x->job->v.def->track->bars[BAR_TEAM].limit;
+}
+
+/* All rows of the one are those of the other. Owners are kept once, so their texts are the same only
+ * where they are one. */
+static bool is_like_last(const struct rows *rows, const struct exec *x, uint32_t bucket)
+{
+    const struct exec *last = rows->last;
+    return last != NULL && x->v.state == last->v.state && bucket == rows->last_bucket &&
+           hour_of(x) == hour_of(last) && x->job->v.def->queue == last->job->v.def->queue &&
+           x->job->owner.ptr == last->job->owner.ptr && team_of(x) == team_of(last) &&
+           x->job->v.def->schedule == NULL;
+}
+
+static void add_again(struct rows *rows, uint64_t took_ms)
+{
+    for (size_t i = 0; i < rows->last_count; i++) {
+        rows->found.items[rows->last_rows[i]].count++;
+        rows->found.items[rows->last_rows[i]].sum_ms += took_ms;
+    }
+}
+
+static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, struct tally row)
+{
     const struct job *job = x->job;
-    const struct limit *team = job->v.def->track->bars[BAR_TEAM].limit;
-    int64_t took_ms = x->v.finished_ms - x->v.started_ms;
-    struct tally row = {
-        .scope = TALLY_ALL,
-        .hour = x->v.finished_ms / TALLY_HOUR_MS,
-        .end = x->v.state,
-        .count = 1,
-        .sum_ms = took_ms > 0 ? (uint64_t)took_ms : 0,
-    };
-    row.bucket = bucket_of(e, t, row.sum_ms);
+    const struct limit *team = team_of(x);
+    rows->last_count = 0;
+    row.scope = TALLY_ALL;
     add_row(rows, &row);
     row.scope = TALLY_QUEUE;
     row.key = job->v.def->queue->name;
@@ -87,27 +131,34 @@ static void add_exec(struct engine *e, struct rows *rows, const struct touched *
         row.key = arena_str(e->arena, id_format(id, ID_JOB, job->id));
         add_row(rows, &row);
     }
+    rows->last = job->v.def->schedule == NULL ? x : NULL;
+    rows->last_bucket = row.bucket;
+}
+
+static void add(struct engine *e, struct rows *rows, const struct touched *t)
+{
+    const struct exec *x = t->exec;
+    int64_t took_ms = x->v.finished_ms - x->v.started_ms;
+    struct tally row = {
+        .hour = hour_of(x),
+        .end = x->v.state,
+        .count = 1,
+        .sum_ms = took_ms > 0 ? (uint64_t)took_ms : 0,
+    };
+    row.bucket = bucket_of(e, t, row.sum_ms);
+    if (is_like_last(rows, x, row.bucket))
+        add_again(rows, row.sum_ms);
+    else
+        add_exec(e, rows, x, row);
 }
 
 void tally_seal(struct engine *e)
 {
-    size_t ends = 0;
-    for (size_t i = 0; i < e->touched.len; i++)
-        ends += ended(e->touched.items[i]);
-    if (ends == 0)
-        return;
-    size_t cap = 16;
-    while (cap < 2 * ends * SCOPES_OF_ONE)
-        cap *= 2;
-    struct rows rows = {
-        .items = ARENA_ARRAY(e->arena, struct tally, ends * SCOPES_OF_ONE),
-        .index = ARENA_ARRAY(e->arena, uint32_t, cap),
-        .mask = cap - 1,
-    };
+    struct rows rows = {.arena = e->arena};
     for (size_t i = 0; i < e->touched.len; i++) {
         if (ended(e->touched.items[i]))
-            add_exec(e, &rows, e->touched.items[i]);
+            add(e, &rows, e->touched.items[i]);
     }
-    e->delta.tallies = rows.items;
-    e->delta.tally_count = rows.len;
+    e->delta.tallies = rows.found.items;
+    e->delta.tally_count = rows.found.len;
 }
