@@ -127,7 +127,8 @@ struct attempt_rec {
 /* Keys that one holder has at a time. Kept by number: append only. */
 enum claim_kind {
     CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
-    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while */
+    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; no other kind
+                     * has an end, and these always have one */
     CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
     CLAIM_KINDS
 };

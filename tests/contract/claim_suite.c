@@ -146,6 +146,65 @@ static void ended_claims_are_swept_a_few_at_a_time(void **state)
     assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP - (CLAIM_SWEEP + 2));
 }
 
+/* Keys by the thousand, for holder number + 1, in one turn. */
+static void take_many(struct world *w, size_t from, size_t count, int64_t now_ms)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct question *all = ARENA_ARRAY(&arena, struct question, count);
+    struct question **asked = ARENA_ARRAY(&arena, struct question *, count);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = ask_request(arena_printf(&arena, "key %zu", from + i), from + i + 1, now_ms);
+        asked[i] = &all[i];
+    }
+    assert_int_equal(w->store->ops->admit(w->store, &w->own, asked, count, &arena, NULL), RC_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(all[i].answer.holder, from + i + 1);
+}
+
+static size_t count_held(struct world *w, size_t from, size_t count, int64_t now_ms)
+{
+    size_t held = 0;
+    for (size_t i = from; i < from + count; i++)
+        held += who_has(w, arena_printf(&w->arena, "key %zu", i), UINT32_MAX, now_ms) == i + 1;
+    w->store->ops->abort(w->store);
+    return held;
+}
+
+/* More than a store may want to hold in memory. */
+static void very_many_requests_are_each_remembered(void **state)
+{
+    enum { TURN = 5000, TURNS = 8, LOST = 5 };
+    struct world *w = *state;
+    for (size_t i = 0; i < TURNS; i++) {
+        take_many(w, i * TURN, TURN, T0);
+        if (i == LOST)
+            w->store->ops->abort(w->store);
+        else
+            world_commit(w, (struct delta){0});
+    }
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < TURNS; i++)
+            assert_int_equal(count_held(w, i * TURN, TURN, T0), i == LOST ? 0 : TURN);
+        world_reopen(w);
+    }
+}
+
+static void requests_that_have_ended_come_again_any_number_of_times(void **state)
+{
+    enum { TURN = 300, DAYS = 12 };
+    struct world *w = *state;
+    for (size_t i = 0; i < DAYS; i++) { /* the same keys every day, and as many that are new */
+        int64_t now_ms = T0 + (int64_t)i * 1000;
+        take_many(w, 0, TURN, now_ms);
+        take_many(w, (i + 1) * TURN, TURN, now_ms);
+        world_commit(w, (struct delta){.claims_now_ms = now_ms});
+        assert_int_equal(count_held(w, 0, TURN, now_ms + 999), TURN);
+        assert_int_equal(count_held(w, (i + 1) * TURN, TURN, now_ms + 999), TURN);
+        if (i % 3 == 0)
+            world_reopen(w);
+    }
+}
+
 static void what_is_known_about_an_effect_is_kept(void **state)
 {
     struct world *w = *state;
@@ -171,6 +230,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_delta_puts_a_claim_whoever_had_it),
     PROMISE(what_is_put_and_released_in_one_turn_is_free),
     PROMISE(ended_claims_are_swept_a_few_at_a_time),
+    PROMISE(very_many_requests_are_each_remembered),
+    PROMISE(requests_that_have_ended_come_again_any_number_of_times),
     PROMISE(what_is_known_about_an_effect_is_kept),
 };
 

@@ -24,8 +24,8 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, s
 }
 
 /* A key is never decided from a read: the insert decides, and only who lost asks who has it. */
-static enum rc take_claim(struct sqlite_store *s, struct arena *arena, struct question *q,
-                          struct err *err)
+static enum rc insert_claim(struct sqlite_store *s, struct arena *arena, struct question *q,
+                            bool *ret_taken, struct err *err)
 {
     struct stmt stmt = db_stmt(&s->db, SQL_TAKE_CLAIM);
     stmt_i64(&stmt, q->claim.kind);
@@ -35,9 +35,22 @@ static enum rc take_claim(struct sqlite_store *s, struct arena *arena, struct qu
     stmt_text(&stmt, q->claim.note);
     stmt_i64(&stmt, q->now_ms);
     TRY(stmt_done(&stmt, err));
-    if (sqlite3_changes(s->db.handle) == 0)
-        return claim_holder(s, &q->claim, arena, &q->answer, err);
-    q->answer.holder = q->claim.holder;
+    *ret_taken = sqlite3_changes(s->db.handle) == 1;
+    return *ret_taken ? RC_OK : claim_holder(s, &q->claim, arena, &q->answer, err);
+}
+
+static enum rc take_claim(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
+{
+    bool taken;
+    if (q->claim.kind == CLAIM_REQUEST)
+        TRY(requests_take(&s->requests, &s->db, &q->claim, q->now_ms, arena, &q->answer, &taken,
+                          err));
+    else
+        TRY(insert_claim(s, arena, q, &taken, err));
+    if (!taken)
+        return RC_OK;
+    q->answer = (struct answer){.holder = q->claim.holder};
     s->taken_claims++;
     if (q->claim.holder > s->newest_id)
         s->newest_id = q->claim.holder;

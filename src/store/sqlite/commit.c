@@ -281,8 +281,11 @@ static enum rc keep_attempt(struct db *db, const struct attempt_rec *attempt, st
     return stmt_done(&stmt, err);
 }
 
-static enum rc release_claim(struct db *db, const struct claim *claim, struct err *err)
+static enum rc release_claim(struct sqlite_store *s, const struct claim *claim, struct err *err)
 {
+    struct db *db = &s->db;
+    if (claim->kind == CLAIM_REQUEST)
+        return requests_release(&s->requests, db, claim, err);
     struct stmt stmt = db_stmt(db, SQL_RELEASE_CLAIM);
     stmt_i64(&stmt, claim->kind);
     stmt_text(&stmt, claim->key);
@@ -290,8 +293,11 @@ static enum rc release_claim(struct db *db, const struct claim *claim, struct er
     return stmt_done(&stmt, err);
 }
 
-static enum rc put_claim(struct db *db, const struct claim *claim, struct err *err)
+static enum rc put_claim(struct sqlite_store *s, const struct claim *claim, struct err *err)
 {
+    struct db *db = &s->db;
+    if (claim->kind == CLAIM_REQUEST)
+        return requests_put(&s->requests, db, claim, err);
     struct stmt stmt = db_stmt(db, SQL_PUT_CLAIM);
     stmt_i64(&stmt, claim->kind);
     stmt_text(&stmt, claim->key);
@@ -299,30 +305,6 @@ static enum rc put_claim(struct db *db, const struct claim *claim, struct err *e
     stmt_i64(&stmt, claim->until_ms);
     stmt_text(&stmt, claim->note);
     return stmt_done(&stmt, err);
-}
-
-/* Deletes the claim that ended first; *ret_found false when none has. */
-static enum rc sweep_one(struct db *db, int64_t now_ms, bool *ret_found, struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_ENDED_CLAIM);
-    stmt_i64(&stmt, now_ms);
-    TRY(stmt_next(&stmt, ret_found, err));
-    if (!*ret_found)
-        return RC_OK;
-    struct row row = row_of(&stmt, &arena);
-    struct claim claim = {.kind = (enum claim_kind)row_u32(&row), .key = row_text(&row)};
-    claim.holder = row_u64(&row);
-    stmt_end(&stmt); /* the index must not be walked while it is changed */
-    return release_claim(db, &claim, err);
-}
-
-static enum rc sweep_claims(struct sqlite_store *s, int64_t now_ms, struct err *err)
-{
-    bool found = true;
-    for (size_t left = CLAIM_SWEEP + 2 * s->taken_claims; left > 0 && found; left--)
-        TRY(sweep_one(&s->db, now_ms, &found, err));
-    return RC_OK;
 }
 
 static enum rc keep_worker(struct db *db, const struct worker_change *change, struct err *err)
@@ -567,10 +549,11 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
             TRY(keep_attempt(db, &delta->attempts[i], err));
     }
     for (size_t i = 0; i < delta->claim_count; i++)
-        TRY(put_claim(db, &delta->claims[i], err));
+        TRY(put_claim(s, &delta->claims[i], err));
     for (size_t i = 0; i < delta->released_count; i++)
-        TRY(release_claim(db, &delta->released[i], err));
-    TRY(sweep_claims(s, delta->claims_now_ms, err));
+        TRY(release_claim(s, &delta->released[i], err));
+    TRY(requests_sweep(&s->requests, db, delta->claims_now_ms, CLAIM_SWEEP + 2 * s->taken_claims,
+                       err));
     for (size_t i = 0; i < delta->worker_count; i++)
         TRY(keep_worker(db, &delta->workers[i], err));
     for (size_t i = 0; i < delta->queue_count; i++)

@@ -211,6 +211,36 @@ static void what_the_first_version_began_goes_on(void **state)
     store->ops->close(store);
 }
 
+/* Idempotency keys used to stand among other claims. */
+static void keys_of_an_older_version_are_still_taken(void **state)
+{
+    const char *dir = *state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct ownership own;
+    struct question q = {
+        .kind = ASK_CLAIM,
+        .claim = {.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 8, .until_ms = 5000},
+        .now_ms = 10};
+    struct question *asked = &q;
+    make_first_version(dir);
+    for (size_t i = 1; i < 18; i++) {
+        char *sql = mem_dup(sqlite_migrations[i].text, sqlite_migrations[i].len);
+        run_sql(dir, "belfry.db", sql);
+        free(sql);
+    }
+    run_sql(dir, "belfry.db",
+            "INSERT INTO claim VALUES (1, 'k', 3, 0, ''), (2, 'k', 7, 4000, 'answered')");
+    struct store *store = open_store(dir);
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    assert_int_equal(store->ops->admit(store, &own, &asked, 1, &arena, NULL), RC_OK);
+    assert_int_equal(q.answer.holder, 7);
+    assert_true(str_eq(q.answer.note, STR("answered")));
+    q.now_ms = 4000;
+    assert_int_equal(store->ops->admit(store, &own, &asked, 1, &arena, NULL), RC_OK);
+    assert_int_equal(q.answer.holder, 8);
+    store->ops->close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +248,7 @@ int main(void)
         IN_DIR(a_file_of_an_older_version_is_brought_up_to_date),
         IN_DIR(what_the_first_version_wrote_is_still_there),
         IN_DIR(what_the_first_version_began_goes_on),
+        IN_DIR(keys_of_an_older_version_are_still_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -363,11 +363,41 @@ DELETE FROM claim WHERE kind = :kind AND key = :key AND holder = :holder;
 REPLACE INTO claim (kind, key, holder, until_ms, note)
 VALUES (:kind, :key, :holder, :until_ms, :note);
 
--- name: ended_claim
--- The one that ended first. Those that are deleted one by one are found by their key; a DELETE of
--- many at once would look at all claims of their kind.
-SELECT kind, key, holder FROM claim INDEXED BY claim_until
-WHERE until_ms > 0 AND until_ms <= :now_ms ORDER BY until_ms LIMIT 1;
+-- name: request_mark
+SELECT indexed FROM request_mark;
+
+-- name: load_requests
+SELECT id, key FROM request WHERE id > :indexed ORDER BY id;
+
+-- name: read_request
+SELECT id, holder, until_ms, note FROM request WHERE id = :id AND key = :key;
+
+-- name: find_request
+-- CROSS JOIN: by the print, never by a walk over all requests.
+SELECT r.id, r.holder, r.until_ms, r.note FROM request_print p CROSS JOIN request r ON r.id = p.id
+WHERE p.print = :print AND r.key = :key;
+
+-- name: insert_request
+INSERT INTO request (id, key, holder, until_ms, note)
+VALUES (:id, :key, :holder, :until_ms, :note);
+
+-- name: update_request
+UPDATE request SET holder = :holder, note = :note WHERE id = :id;
+
+-- name: oldest_requests
+SELECT id, until_ms FROM request ORDER BY id LIMIT :max;
+
+-- name: delete_requests
+DELETE FROM request WHERE id BETWEEN :first AND :last;
+
+-- name: put_print
+INSERT INTO request_print (print, id) VALUES (:print, :id) ON CONFLICT DO NOTHING;
+
+-- name: clean_prints
+DELETE FROM request_print WHERE print BETWEEN :from AND :until AND id < :oldest;
+
+-- name: put_request_mark
+UPDATE request_mark SET indexed = :indexed;
 
 -- name: put_worker
 INSERT INTO worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)

@@ -2,11 +2,13 @@
  *
  *   store.c   opening, closing, API keys     admit.c   what a turn asks
  *   turn.c    ownership and transactions     commit.c  what a turn keeps
+ *   requests.c  idempotency keys
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "store/sqlite/db.h"
+#include "store/sqlite/requests.h"
 #include "store/sqlite/vfs.h"
 #include "store/store.h"
 
@@ -18,6 +20,7 @@ struct sqlite_store {
     int lock_fd;     /* owned */
     char *db_path;   /* owned */
     char *logs_path; /* owned */
+    struct requests requests;
 
     /* The turn under way. */
     bool in_turn;

@@ -273,6 +273,89 @@ static void every_commit_of_a_durable_store_is_a_counted_sync(void **state)
     store->ops->close(store);
 }
 
+/* ---- idempotency keys */
+
+static int64_t ask_number(const char *dir, const char *sql)
+{
+    char path[600];
+    sqlite3 *handle;
+    sqlite3_stmt *stmt;
+    snprintf(path, sizeof path, "%s/belfry.db", dir);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(handle);
+    return number;
+}
+
+/* Takes the key of that number for a second; who has it. */
+static uint64_t take_request(struct store *store, const struct ownership *own, size_t number,
+                             uint64_t holder, int64_t now_ms)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct question q = {.kind = ASK_CLAIM,
+                         .claim = {.kind = CLAIM_REQUEST,
+                                   .key = arena_printf(&arena, "key %zu", number),
+                                   .holder = holder,
+                                   .until_ms = now_ms + 1000},
+                         .now_ms = now_ms};
+    struct question *asked = &q;
+    assert_int_equal(store->ops->admit(store, own, &asked, 1, &arena, NULL), RC_OK);
+    return q.answer.holder;
+}
+
+static void commit_requests(struct store *store, const struct ownership *own, uint64_t turn,
+                            int64_t now_ms)
+{
+    struct delta delta = {.turn = turn, .claims_now_ms = now_ms};
+    assert_int_equal(store->ops->commit(store, own, &delta, NULL), RC_OK);
+}
+
+static void keys_that_have_ended_leave_nothing_behind(void **state)
+{
+    enum { DAYS = 40, KEYS = REQUESTS_FRESH / 2 };
+    const char *dir = *state;
+    struct ownership own;
+    struct store *store = open_store(dir);
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    for (uint64_t day = 1; day <= DAYS; day++) {
+        int64_t now_ms = (int64_t)day * 1000;
+        for (size_t i = 0; i < KEYS; i++)
+            take_request(store, &own, day * KEYS + i, i + 1, now_ms);
+        commit_requests(store, &own, own.turn_floor + day, now_ms);
+    }
+    assert_int_equal(ask_number(dir, "SELECT count(*) FROM request"), KEYS);
+    assert_true(ask_number(dir, "SELECT count(*) FROM request_print") <= 4 * REQUESTS_FRESH);
+    assert_true(ask_number(dir, "SELECT indexed FROM request_mark") > 0);
+    store->ops->close(store);
+}
+
+/* Prints of two keys may be the same: 2^63 are many, not endless. Here all rows get the print of one
+ * that is not theirs, beside their own. */
+static void a_print_only_says_where_to_look(void **state)
+{
+    enum { KEYS = REQUESTS_FRESH + 10 };
+    const char *dir = *state;
+    struct ownership own;
+    struct store *store = open_store(dir);
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    for (size_t i = 0; i < KEYS; i++)
+        take_request(store, &own, i, i + 1, 1);
+    commit_requests(store, &own, own.turn_floor + 1, 1);
+    store->ops->close(store);
+    run_sql(dir, "belfry.db",
+            "INSERT OR IGNORE INTO request_print SELECT print, id % 16384 + 1 FROM request_print;"
+            "INSERT OR IGNORE INTO request_print SELECT print, id + 1000000 FROM request_print");
+    store = open_store(dir);
+    assert_int_equal(store->ops->own(store, STR("test"), &own, NULL), RC_OK);
+    for (size_t i = 0; i < KEYS; i++)
+        assert_int_equal(take_request(store, &own, i, 99999, 2), i + 1);
+    assert_int_equal(take_request(store, &own, KEYS, 99999, 2), 99999);
+    store->ops->close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +367,8 @@ int main(void)
         IN_DIR(a_full_disk_keeps_nothing_and_passes),
         IN_DIR(what_settle_calls_lost_stays_lost_after_a_crash),
         IN_DIR(a_commit_of_unknown_outcome_may_come_back),
+        IN_DIR(keys_that_have_ended_leave_nothing_behind),
+        IN_DIR(a_print_only_says_where_to_look),
     };
     log_set_level(LOG_ERROR); /* damage is warned about, on purpose, many times */
     return cmocka_run_group_tests(tests, NULL, NULL);

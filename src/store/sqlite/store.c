@@ -81,6 +81,7 @@ static void close_store(struct store *store)
     if (s->db.handle != NULL)
         sqlite_turn_abort(s);
     db_close(&s->db);
+    map_free(&s->requests.fresh);
     vfs_end(&s->vfs);
     free(s->db_path);
     free(s->logs_path);

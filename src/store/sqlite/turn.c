@@ -61,13 +61,16 @@ enum rc sqlite_turn_commit(struct sqlite_store *s, struct err *err)
 {
     s->in_turn = false;
     atomic_fetch_add(&s->commits, 1);
-    return commit_in_place(s, err);
+    enum rc rc = commit_in_place(s, err);
+    requests_end(&s->requests, rc == RC_OK);
+    return rc;
 }
 
 void sqlite_turn_abort(struct sqlite_store *s)
 {
     s->in_turn = false;
     db_rollback(&s->db);
+    requests_end(&s->requests, false);
 }
 
 /* Runs an UPDATE … RETURNING of the partition's row, reads its numbers, and ends the transaction. */
