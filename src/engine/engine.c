@@ -184,7 +184,7 @@ struct question *ask_apart(struct engine *e, struct command *cmd, struct questio
 struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
 {
     size_t max = cmd->kind == CMD_SUBMIT ? submit_questions_max(cmd)
-                 : cmd->kind == CMD_POLL ? cmd->poll.result_count
+                 : cmd->kind == CMD_POLL ? cmd->poll.result_count + 1
                                          : 4; /* see ask_explain */
     if (cmd->questions == NULL)
         cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
@@ -220,7 +220,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
     case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
     case CMD_POLL:
         if (round == 0)
-            ask_results(e, cmd, list);
+            ask_of_poll(e, cmd, list);
         break;
     case CMD_CALENDAR:
         if (round == 0)

@@ -131,6 +131,8 @@ static void answer(struct engine *e, struct worker *w)
     reply->lease_count = w->turn.leases.len;
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
+    if (reply->owned.count > 0 && !e->away && !w->v.draining)
+        reply->backlog = (uint32_t)ready_count(&e->ready, w->trade, POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
 }
 

@@ -447,6 +447,8 @@ void decide_explain(struct engine *e, struct command *cmd);
 /* ---- workers.c: registration, polls, reports */
 
 void decide_register(struct engine *e, struct command *cmd);
+/* Asks for the worker when another server has registered it, and about its results. */
+void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_poll(struct engine *e, struct command *cmd);
 void decide_hangup(struct engine *e, struct command *cmd);
 void decide_drain(struct engine *e, struct command *cmd);

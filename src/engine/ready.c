@@ -429,6 +429,27 @@ struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
     return best_of_track(heap_min(&lane->heap)->node);
 }
 
+enum { LOOK_MAX = 64 }; /* lanes, and tracks of a lane */
+
+static size_t count_lane(const struct lane *lane, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lane->heap.len && i < LOOK_MAX && count < max; i++)
+        count += CONTAINER_OF(lane->heap.items[i].node, struct track, order)->heap.len;
+    return count;
+}
+
+size_t ready_count(const struct ready *r, const struct trade *trade, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->order.len && i < LOOK_MAX && count < max; i++) {
+        const struct lane *lane = CONTAINER_OF(r->order.items[i].node, struct lane, order);
+        if (trade_serves(trade, lane->queue, lane->handler))
+            count += count_lane(lane, max - count);
+    }
+    return count < max ? count : max;
+}
+
 struct lane *ready_next_fresh(struct ready *r)
 {
     struct list_node *node = list_pop_front(&r->fresh);

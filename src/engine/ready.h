@@ -100,5 +100,8 @@ bool track_is_open(const struct track *track);
 
 /* The best of all that workers of this trade may be given, or NULL. It stays where it is. */
 struct heap_node *ready_best(const struct ready *r, const struct trade *trade);
+/* About how much workers of this trade could be given, as far as limits go, but no more than max.
+ * Cheap: of very many lanes and tracks it looks at some. */
+size_t ready_count(const struct ready *r, const struct trade *trade, size_t max);
 /* Takes the next fresh lane off the list of fresh ones, or NULL. */
 struct lane *ready_next_fresh(struct ready *r);

@@ -138,9 +138,9 @@ static struct move move_after(struct engine *e, const struct exec *x,
     return after_failure(e, x, end->outcome, failure, result->retry_after_ms, result->error);
 }
 
-static bool is_held(const struct exec *x, const struct worker *w, uint64_t token)
+static bool is_held(const struct exec *x, uint64_t worker_id, uint64_t token)
 {
-    return exec_is_leased(x->v.state) && lease_check(&x->v.lease, w->id, token, NULL) == RC_OK;
+    return exec_is_leased(x->v.state) && lease_check(&x->v.lease, worker_id, token, NULL) == RC_OK;
 }
 
 /* A success that comes after its lease had ended, but before anybody else was given the execution.
@@ -195,11 +195,11 @@ static void unless_done(const struct exec *x, struct move *move)
 
 void ask_results(struct engine *e, struct command *cmd, struct question_list *list)
 {
-    const struct worker *w = map_get(&e->workers, cmd->poll.worker_id);
-    for (size_t i = 0; w != NULL && i < cmd->poll.result_count; i++) {
+    for (size_t i = 0; i < cmd->poll.result_count; i++) {
         const struct poll_result *result = &cmd->poll.results[i];
         const struct exec *x = map_get(&e->execs, result->exec_id);
-        if (x != NULL && is_held(x, w, result->token))
+        if (!partition_has(&e->owned, result->exec_id) ||
+            (x != NULL && is_held(x, cmd->poll.worker_id, result->token)))
             continue;
         struct question *q = command_ask(e, cmd, list);
         q->kind = ASK_ATTEMPT;
@@ -249,7 +249,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     struct exec *x = map_get(&e->execs, result->exec_id);
     const struct question *q = take_question(w->turn.cmd, result, asked);
     *ret_verdict = (struct poll_verdict){.exec_id = result->exec_id, .token = result->token};
-    if (x == NULL || !(is_held(x, w, result->token) || is_late_success(x, w, result))) {
+    if (x == NULL || !(is_held(x, w->id, result->token) || is_late_success(x, w, result))) {
         ret_verdict->accepted = PLANTED(result_accepted_twice) || is_repeated(e, x, w, result, q);
         if (!ret_verdict->accepted && did_the_work(x, w, result, q))
             remember_effect(e, x);

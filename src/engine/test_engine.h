@@ -34,7 +34,8 @@ struct world {
     struct delta delta;
     const struct event *events;
     size_t event_count;
-    bool relaxed; /* leaves out the checks that look at everything */
+    struct partition_set owned; /* all there is, unless the test is about one of several servers */
+    bool relaxed;               /* leaves out the checks that look at everything */
 };
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
@@ -177,7 +178,8 @@ static inline void world_init(struct world *w, const struct engine_options *opti
     w->now_ms = INT64_C(1800000000000);
     w->booted_ms = w->now_ms - MINUTE_MS;
     w->engine = engine_new(&w->options);
-    engine_load_begin(w->engine, world_now(w), partition_all(1), 0, 0);
+    w->owned = partition_all(1);
+    engine_load_begin(w->engine, world_now(w), w->owned, 0, 0);
     list_init(&w->asked);
 }
 
@@ -357,8 +359,8 @@ static inline void world_restart(struct world *w)
     }
     engine_free(w->engine);
     w->engine = engine_new(&w->options);
-    int64_t until_ms = engine_load_begin(w->engine, world_now(w), partition_all(1),
-                                         w->table.newest_id, w->table.turn);
+    int64_t until_ms =
+        engine_load_begin(w->engine, world_now(w), w->owned, w->table.newest_id, w->table.turn);
     for (size_t i = 0; i < w->table.counters.len; i++)
         engine_load_counter(w->engine, &w->table.counters.items[i]);
     for (size_t i = 0; i < w->table.queues.cap; i++) {
@@ -387,6 +389,8 @@ static inline void world_restart(struct world *w)
     MAP_EACH(&w->table.live, slot)
     {
         const struct exec_rec *x = slot->value;
+        if (!partition_has(&w->owned, x->id))
+            continue;
         if (exec_is_waiting(x->state) && x->due_ms > until_ms &&
             !(x->state == EXEC_RETRYING && x->origin != ORIGIN_ONCE) &&
             !(x->state == EXEC_SCHEDULED && x->ready_ms > 0))
@@ -398,6 +402,13 @@ static inline void world_restart(struct world *w)
         if (w->table.depends.slots[i].value != NULL)
             engine_load_dependency(w->engine, w->table.depends.slots[i].value);
     }
+}
+
+/* A server that owns these partitions is in charge from now on. */
+static inline void world_own(struct world *w, struct partition_set owned)
+{
+    w->owned = owned;
+    world_restart(w);
 }
 
 /* ---- commands about jobs */

@@ -8,6 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The home of a worker, which is the server that owns its id, cannot know whether it talks to others.
+ * It keeps a silent one this many times as long, so that those who start find its record. */
+enum { HOME_PATIENCE = 24 };
+
+static bool is_one_of_many(const struct engine *e)
+{
+    return e->owned.count > 1;
+}
+
+/* Whether this server may change or delete the record. */
+static bool is_home(const struct engine *e, const struct worker *w)
+{
+    return partition_has(&e->owned, w->id);
+}
+
+static int64_t forget_after_ms(const struct engine *e, const struct worker *w)
+{
+    bool patient = is_one_of_many(e) && is_home(e, w);
+    return patient ? e->options.forget_ms * HOME_PATIENCE : e->options.forget_ms;
+}
+
 /* ---- in memory */
 
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
@@ -22,7 +43,7 @@ struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
     w->registered_ms = rec->registered_ms;
     w->v.draining = rec->draining;
     w->v.seen_ms = e->boot_ms;
-    w->v.wake_ms = e->boot_ms + e->options.forget_ms;
+    w->v.wake_ms = e->boot_ms + forget_after_ms(e, w);
     w->term.kind = TERM_WORKER;
     list_init(&w->leases);
     map_put(&e->workers, w->id, w);
@@ -107,6 +128,10 @@ static struct str join_lines(struct arena *arena, const struct str *items, size_
 void decide_register(struct engine *e, struct command *cmd)
 {
     const struct hello *hello = &cmd->hello;
+    if (e->owned.bits == 0) {
+        command_fail(e, cmd, RC_BUSY, "this server owns nothing yet; try again in a moment");
+        return;
+    }
     if (e->workers.len >= e->options.workers_max) {
         command_fail(e, cmd, RC_BUSY, "there are as many workers as there may be (%zu)",
                      e->options.workers_max);
@@ -133,7 +158,16 @@ void decide_register(struct engine *e, struct command *cmd)
 
 static int64_t forget_at_ms(const struct engine *e, const struct worker *w)
 {
-    return w->v.seen_ms + e->options.forget_ms;
+    return w->v.seen_ms + forget_after_ms(e, w);
+}
+
+/* A reply that says nothing but what every reply says. */
+static struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
+{
+    struct poll_reply reply = {.drain = w->v.draining};
+    if (is_one_of_many(e))
+        reply.owned = e->owned;
+    return reply;
 }
 
 void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms)
@@ -154,7 +188,7 @@ static void answer_parked(struct engine *e, struct worker *w)
         return;
     touch_worker(e, w);
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
-    parked->reply.poll = (struct poll_reply){.drain = w->v.draining};
+    parked->reply.poll = plain_reply(e, w);
     command_done(e, parked);
 }
 
@@ -174,7 +208,7 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
     w->turn.cmd = cmd;
     w->turn.free = w->v.draining && !PLANTED(drain_ignored) ? 0 : free;
     list_push_back(&e->open, &w->turn.node);
-    cmd->reply.poll = (struct poll_reply){.drain = w->v.draining};
+    cmd->reply.poll = plain_reply(e, w);
 }
 
 void worker_open(struct engine *e, struct worker *w)
@@ -183,15 +217,18 @@ void worker_open(struct engine *e, struct worker *w)
     touch_worker(e, w);
     /* Not from when it polled: if the machine slept since, that is over,
      * and the worker would be forgotten in the turn that gives it work. It was there until now. */
-    worker_set_parked(e, w, NULL, e->boot_ms + e->options.forget_ms);
+    worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     open_poll(e, w, cmd, w->v.offered);
 }
 
-/* Everything the worker says it holds: ours is renewed, the rest it must stop. */
+/* Everything the worker says it holds: ours is renewed, the rest it must stop. Other servers will say
+ * the same about what is theirs. */
 static void poll_held(struct engine *e, struct worker *w, const struct poll *poll)
 {
     for (size_t i = 0; i < poll->held_count; i++) {
         const struct poll_held *held = &poll->held[i];
+        if (!partition_has(&e->owned, held->exec_id))
+            continue;
         struct exec *x = map_get(&e->execs, held->exec_id);
         if (x != NULL && lease_check(&x->v.lease, w->id, held->token, NULL) == RC_OK) {
             if (!PLANTED(renewal_forgotten))
@@ -206,6 +243,12 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
     }
 }
 
+/* How many of the questions before those about results are about the worker itself. */
+static size_t asked_about_worker(const struct command *cmd)
+{
+    return cmd->question_count > 0 && cmd->questions[0].kind == ASK_WORKER;
+}
+
 static void poll_results(struct engine *e, struct worker *w, const struct poll *poll)
 {
     struct poll_reply *reply = &w->turn.cmd->reply.poll;
@@ -214,12 +257,16 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
     struct str actor = worker_words(e, STR("worker:"), w);
     struct poll_verdict *verdicts =
         ARENA_ARRAY(w->turn.cmd->arena, struct poll_verdict, poll->result_count);
-    size_t asked = 0;
-    for (size_t i = 0; i < poll->result_count; i++)
-        report_result(e, w, actor, &poll->results[i], &asked, &verdicts[i]);
+    size_t asked = asked_about_worker(w->turn.cmd);
+    size_t count = 0;
+    for (size_t i = 0; i < poll->result_count; i++) {
+        if (partition_has(&e->owned, poll->results[i].exec_id))
+            report_result(e, w, actor, &poll->results[i], &asked, &verdicts[count++]);
+    }
     reply->verdicts = verdicts;
-    reply->verdict_count = poll->result_count;
-    w->turn.answer = true;
+    reply->verdict_count = count;
+    w->turn.answer =
+        true; /* also without a verdict: the worker learns who can give one, and who not */
 }
 
 /* True when the poll may have been written before the worker heard of the lease: as a repeat of the
@@ -263,14 +310,48 @@ static void poll_unlisted(struct engine *e, struct worker *w, bool repeated)
     }
 }
 
+void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    bool known = map_get(&e->workers, cmd->poll.worker_id) != NULL;
+    if (!known && !is_one_of_many(e))
+        return; /* whoever is not in memory is nowhere */
+    if (!known) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_WORKER;
+        q->id = cmd->poll.worker_id;
+    }
+    ask_results(e, cmd, list);
+}
+
+/* The worker that polls, which may have been registered by another server. NULL, and answered, when
+ * there is none. */
+static struct worker *poll_worker(struct engine *e, struct command *cmd)
+{
+    struct worker *w = map_get(&e->workers, cmd->poll.worker_id);
+    if (w != NULL && !w->v.gone)
+        return w;
+    const struct worker_rec *rec = asked_about_worker(cmd) ? cmd->questions[0].answer.worker : NULL;
+    if (w == NULL && rec != NULL) {
+        w = worker_new(e, rec);
+        touch_new(e, THING_WORKER, w, true);
+        worker_place(e, w);
+        return w;
+    }
+    if (e->away &&
+        is_one_of_many(e)) /* nobody could be asked; the worker must not take it for a no */
+        command_fail(e, cmd, RC_BUSY,
+                     "nobody here knows this worker, and the store does not answer");
+    else
+        command_fail(e, cmd, RC_NOT_FOUND, "no such worker: register again");
+    return NULL;
+}
+
 void decide_poll(struct engine *e, struct command *cmd)
 {
     const struct poll *poll = &cmd->poll;
-    struct worker *w = map_get(&e->workers, poll->worker_id);
-    if (w == NULL || w->v.gone) {
-        command_fail(e, cmd, RC_NOT_FOUND, "no such worker: register again");
+    struct worker *w = poll_worker(e, cmd);
+    if (w == NULL)
         return;
-    }
     if (poll->seq < w->v.seq) {
         command_fail(e, cmd, RC_STALE, "poll %" PRIu64 " is older than %" PRIu64, poll->seq,
                      w->v.seq);
@@ -316,7 +397,7 @@ void decide_drain(struct engine *e, struct command *cmd)
         return;
     }
     if (!w->v.draining) {
-        touch_worker(e, w)->durable = true;
+        touch_worker(e, w)->durable |= is_home(e, w);
         w->v.draining = true;
         if (w->v.parked != NULL)
             worker_open(e, w);
@@ -334,7 +415,7 @@ void decide_drain(struct engine *e, struct command *cmd)
 
 static void forget(struct engine *e, struct worker *w)
 {
-    touch_worker(e, w)->durable = true;
+    touch_worker(e, w)->durable |= is_home(e, w);
     worker_unplace(e, w);
     w->v.gone = true;
     worker_place(e, w);
@@ -349,6 +430,6 @@ void worker_wake(struct engine *e, struct worker *w)
         forget(e, w);
     } else { /* its leases will end first */
         touch_worker(e, w);
-        worker_set_parked(e, w, NULL, e->boot_ms + e->options.forget_ms);
+        worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     }
 }

@@ -1,0 +1,416 @@
+/* partition_test.c - an engine that is one of several: what it says to workers, and what not. */
+#include "engine/test_engine.h"
+
+enum { PARTITIONS = 16 };
+
+/* This server owns the lower half of all buckets; the other one has the upper. */
+static const struct partition_set ours = {.count = PARTITIONS, .bits = 0x00ff};
+static const struct partition_set theirs = {.count = PARTITIONS, .bits = 0xff00};
+
+/* An id that another server made: far from any of ours in number, too. */
+static uint64_t foreign_id(uint32_t nth)
+{
+    struct id_gen ids = {0};
+    uint64_t id = 0;
+    for (uint32_t i = 0; i <= nth; i++)
+        id = id_next(&ids, 1794816000000, partition_first_bucket(PARTITIONS, 8) + i);
+    assert_true(partition_has(&theirs, id));
+    return id;
+}
+
+#define HALF_WORLD(name)                                                                           \
+    WORLD(name);                                                                                   \
+    world_own(&name, ours)
+
+/* Another server has registered it. */
+static struct fake hire_elsewhere(struct world *w, bool draining)
+{
+    struct worker_change change = {.worker = {.id = foreign_id(0),
+                                              .name = STR("far/1"),
+                                              .queues = STR(""),
+                                              .handlers = STR(""),
+                                              .runs_commands = true,
+                                              .draining = draining,
+                                              .slots = 4,
+                                              .registered_ms = 5}};
+    keep_worker(&w->table, &change);
+    return (struct fake){.id = change.worker.id};
+}
+
+static const struct poll_reply *reply_of(const struct asked *asked)
+{
+    assert_int_equal(asked->answers, 1);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    return &asked->cmd.reply.poll;
+}
+
+/* ---- what is not ours */
+
+static void what_other_servers_own_is_passed_over(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    assert_int_equal(lease.exec_id, job->exec_id);
+    f.held[f.held_count++] = (struct poll_held){foreign_id(3), 1};
+    struct asked *asked = ask_poll(&w, &f, 0);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->stop_count, 0);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
+static void what_is_ours_and_nobodys_must_stop(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    uint64_t gone = id_next(&(struct id_gen){0}, 1794816000000, 3);
+    assert_true(partition_has(&ours, gone));
+    f.held[f.held_count++] = (struct poll_held){gone, 1};
+    struct asked *asked = ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->stop_count, 1);
+    assert_int_equal(reply_of(asked)->stops[0].exec_id, gone);
+}
+
+static void a_result_that_others_decide_about_gets_no_verdict(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    const struct poll_lease foreign = {.exec_id = foreign_id(3), .token = 2};
+    struct asked *asked = ask_poll(&w, &f, 0);
+    asked->cmd.poll.held_count = 0;
+    add_result(asked, &foreign, OUTCOME_SUCCEEDED);
+    add_result(asked, &lease, OUTCOME_SUCCEEDED);
+    add_result(asked, &(struct poll_lease){.exec_id = foreign_id(4), .token = 1}, OUTCOME_FAILED);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->verdict_count, 1);
+    assert_int_equal(reply_of(asked)->verdicts[0].exec_id, job->exec_id);
+    assert_true(reply_of(asked)->verdicts[0].accepted);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
+}
+
+static void a_poll_with_results_of_others_is_answered_at_once(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *asked = ask_poll(&w, &f, 1);
+    add_result(asked, &(struct poll_lease){.exec_id = foreign_id(4), .token = 1}, OUTCOME_FAILED);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->verdict_count, 0);
+}
+
+/* ---- what every reply says */
+
+static void a_reply_says_what_the_server_owns(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *parked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    struct asked *second = ask_poll(&w, &f, 1);
+    struct asked *third = ask_poll(&w, &f, 1);
+    third->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    const struct asked *all[] = {parked, second, third};
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        assert_int_equal(reply_of(all[i])->owned.count, PARTITIONS);
+        assert_int_equal(reply_of(all[i])->owned.bits, ours.bits);
+    }
+}
+
+static void who_is_alone_says_nothing_of_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .queues = "a");
+    SUBMIT(&w, .queue = "a");
+    SUBMIT(&w, .queue = "a");
+    struct asked *asked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->lease_count, 1);
+    assert_int_equal(reply_of(asked)->owned.count, 0);
+    assert_int_equal(reply_of(asked)->backlog, 0);
+}
+
+static void a_reply_says_how_much_more_this_worker_could_take(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w, .queues = "a");
+    for (size_t i = 0; i < 5; i++)
+        SUBMIT(&w, .queue = "a");
+    SUBMIT(&w, .queue = "b");
+    SUBMIT(&w, .queue = "a", .handler = "mail");
+    SUBMIT(&w, .queue = "a", .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+    struct asked *asked = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->lease_count, 2);
+    assert_int_equal(reply_of(asked)->backlog, 3);
+}
+
+static void a_backlog_of_what_may_not_start_is_none(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    for (size_t i = 0; i < 5; i++)
+        SUBMIT(&w, .key = "k", .limit = 1);
+    struct asked *asked = ask_poll(&w, &f, 4);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->lease_count, 1);
+    assert_int_equal(reply_of(asked)->backlog, 0);
+}
+
+static void a_very_long_backlog_is_cut(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    w.relaxed = true;
+    struct fake f = HIRE(&w);
+    static struct wish wishes[POLL_BACKLOG_MAX + 10];
+    ask_submit_all(&w, wishes, COUNT_OF(wishes));
+    struct asked *asked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->backlog, POLL_BACKLOG_MAX);
+}
+
+/* ---- workers that others have registered */
+
+static void a_worker_of_another_server_is_found_in_the_store(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    const struct submission *job = SUBMIT(&w);
+    struct asked *asked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->lease_count, 1);
+    assert_int_equal(reply_of(asked)->leases[0].exec_id, job->exec_id);
+    assert_int_equal(w.delta.worker_count, 0); /* its record is not ours to write */
+    fake_take(&f, asked);
+    struct asked *report = ask_report(&w, &f, &reply_of(asked)->leases[0], OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+    assert_null(report->cmd.questions); /* it is in memory now */
+}
+
+static void a_result_may_come_with_the_first_poll_of_a_worker(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_lease(&w, &f);
+    struct asked *first = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(first));
+    struct worker_change change = {.forget = true,
+                                   .worker = *(struct worker_rec *)map_get(&w.table.workers, f.id)};
+    keep_worker(&w.table, &change);
+    world_restart(&w); /* a server that has not heard of it yet */
+    change.forget = false;
+    keep_worker(&w.table, &change);
+    struct asked *again = ask_poll(&w, &f, 0);
+    add_result(again, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(again)); /* the answer of before got lost */
+}
+
+static void two_first_polls_in_one_turn_are_of_one_worker(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    SUBMIT(&w);
+    struct asked *first = ask_poll(&w, &f, 1);
+    struct asked *second = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(reply_of(first)->lease_count, 0);
+    assert_int_equal(reply_of(second)->lease_count, 1);
+}
+
+static void a_worker_that_nobody_registered_is_told_so(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = {.id = foreign_id(9)};
+    struct asked *asked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(asked->answers, 1);
+    assert_int_equal(asked->cmd.reply.rc, RC_NOT_FOUND);
+}
+
+static void a_worker_that_drains_elsewhere_drains_here(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, true);
+    SUBMIT(&w);
+    struct asked *asked = ask_poll(&w, &f, 1);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->lease_count, 0);
+    assert_true(reply_of(asked)->drain);
+}
+
+static void only_its_home_writes_down_that_a_worker_drains(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake far = hire_elsewhere(&w, false);
+    struct fake near = HIRE(&w);
+    struct asked *parked = ask_poll(&w, &far, 1);
+    world_turn(&w);
+    ask_about(&w, CMD_DRAIN, far.id);
+    world_turn(&w);
+    assert_true(reply_of(parked)->drain);
+    assert_int_equal(w.delta.worker_count, 0);
+    ask_about(&w, CMD_DRAIN, near.id);
+    world_turn(&w);
+    assert_int_equal(w.delta.worker_count, 1);
+    assert_int_equal(w.delta.workers[0].worker.id, near.id);
+}
+
+static void a_silent_worker_of_another_server_leaves_memory_only(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake far = hire_elsewhere(&w, false);
+    ask_poll(&w, &far, 1)->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_non_null(map_get(&w.engine->workers, far.id));
+    world_pass(&w, w.options.forget_ms + 1);
+    assert_null(map_get(&w.engine->workers, far.id));
+    assert_int_equal(w.delta.worker_count, 0);
+    struct asked *asked = ask_poll(&w, &far, 0);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+}
+
+/* It may be talking to all others; those that start must find its record. */
+static void its_home_is_patient_with_a_silent_worker(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    world_pass(&w, w.options.forget_ms * 20);
+    assert_int_equal(w.delta.worker_count, 0);
+    assert_non_null(map_get(&w.engine->workers, f.id));
+    world_pass(&w, w.options.forget_ms * 5);
+    assert_int_equal(w.delta.worker_count, 1);
+    assert_true(w.delta.workers[0].forget);
+}
+
+static void a_server_that_owns_nothing_registers_nobody(void **state)
+{
+    (void)state;
+    WORLD(w);
+    world_own(&w, (struct partition_set){.count = PARTITIONS});
+    struct asked *asked = ask_register(&w, &(struct skills){.slots = 1});
+    world_turn(&w);
+    assert_int_equal(asked->cmd.reply.rc, RC_BUSY);
+}
+
+static void nobody_is_called_unknown_while_the_store_is_away(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    struct asked *asked = ask_poll(&w, &f, 1);
+    struct list done;
+    list_init(&done);
+    engine_begin(w.engine, world_now(&w), &w.arena);
+    engine_away(w.engine);
+    engine_decide(w.engine, &asked->cmd);
+    engine_seal(w.engine);
+    engine_commit(w.engine, &done, &w.events, &w.event_count);
+    w.command_count = 0;
+    assert_int_equal(asked->cmd.reply.rc, RC_BUSY);
+}
+
+/* ---- partitions that move */
+
+static void a_lease_whose_partition_came_is_renewed_by_its_new_owner(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    world_own(&w, theirs); /* another server, which knows nothing of what is in the lower half */
+    assert_null(exec_of(&w, job->exec_id));
+    struct asked *asked = ask_poll(&w, &f, 0);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->stop_count, 0);
+    world_own(&w, partition_all(PARTITIONS)); /* and one that takes over all */
+    world_pass(&w, w.options.lease_ms - 1);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    world_pass(&w, w.options.lease_ms - 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
+/* The worker may not have heard yet that the partition is here, and name it elsewhere. */
+static void a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_own(&w, ours);
+    f.held_count = 0;
+    struct asked *asked = ask_poll(&w, &f, 0);
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->stop_count, 0);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    f.held[f.held_count++] = (struct poll_held){lease.exec_id, lease.token};
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_other_servers_own_is_passed_over),
+        cmocka_unit_test(what_is_ours_and_nobodys_must_stop),
+        cmocka_unit_test(a_result_that_others_decide_about_gets_no_verdict),
+        cmocka_unit_test(a_poll_with_results_of_others_is_answered_at_once),
+        cmocka_unit_test(a_reply_says_what_the_server_owns),
+        cmocka_unit_test(who_is_alone_says_nothing_of_it),
+        cmocka_unit_test(a_reply_says_how_much_more_this_worker_could_take),
+        cmocka_unit_test(a_backlog_of_what_may_not_start_is_none),
+        cmocka_unit_test(a_very_long_backlog_is_cut),
+        cmocka_unit_test(a_worker_of_another_server_is_found_in_the_store),
+        cmocka_unit_test(a_result_may_come_with_the_first_poll_of_a_worker),
+        cmocka_unit_test(two_first_polls_in_one_turn_are_of_one_worker),
+        cmocka_unit_test(a_worker_that_nobody_registered_is_told_so),
+        cmocka_unit_test(a_worker_that_drains_elsewhere_drains_here),
+        cmocka_unit_test(only_its_home_writes_down_that_a_worker_drains),
+        cmocka_unit_test(a_silent_worker_of_another_server_leaves_memory_only),
+        cmocka_unit_test(its_home_is_patient_with_a_silent_worker),
+        cmocka_unit_test(a_server_that_owns_nothing_registers_nobody),
+        cmocka_unit_test(nobody_is_called_unknown_while_the_store_is_away),
+        cmocka_unit_test(a_lease_whose_partition_came_is_renewed_by_its_new_owner),
+        cmocka_unit_test(a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
