@@ -65,12 +65,13 @@ struct waiter_change {
 /* What a limit's home has granted, or was asked for and cannot grant yet. Kept with the home, from the
  * commit that reads INBOX_ASK until the one that reads INBOX_FREE. One per (key, exec_id). */
 struct permit_rec {
-    struct str key;   /* with the limit's kind: see limit_home_key */
-    uint64_t exec_id; /* usually in a partition elsewhere */
+    struct str key;   /* the limit's kind as a digit, and its key: "1db" */
+    uint64_t exec_id; /* in another partition than the home */
     uint32_t bucket;  /* of the home: inbox_home(key) */
     bool granted;
     int64_t max;  /* concurrency: of this many; rate: microseconds between two starts */
     int64_t rank; /* who waits: the smallest is next */
+    uint64_t ask; /* which request this answers: a grant of an older one counts for nothing */
     int64_t asked_ms;
 };
 

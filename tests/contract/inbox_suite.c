@@ -204,9 +204,9 @@ static void permits_are_loaded_until_they_are_free(void **state)
 {
     struct world *w = *state;
     struct permit_change given[] = {
-        {.permit = {STR("c:db"), 9, 17, true, 3, -5, T0}},
-        {.permit = {STR("c:db"), 7, 17, false, 3, 6, T0 + 1}},
-        {.permit = {STR("c:api"), 9, 1023, true, 1, 7, T0}},
+        {.permit = {STR("c:db"), 9, 17, true, 3, -5, 41, T0}},
+        {.permit = {STR("c:db"), 7, 17, false, 3, 6, 42, T0 + 1}},
+        {.permit = {STR("c:api"), 9, 1023, true, 1, 7, 43, T0}},
     };
     world_commit(w, (struct delta){.permits = given, .permit_count = 3});
     given[1].permit.granted = true;
@@ -216,7 +216,8 @@ static void permits_are_loaded_until_they_are_free(void **state)
     assert_str(kept.permits[0].key, STR("c:api"));
     assert_true(kept.permits[0].bucket == 1023 && kept.permits[0].max == 1);
     assert_true(kept.permits[1].exec_id == 7 && kept.permits[1].granted);
-    assert_true(kept.permits[1].rank == 6 && kept.permits[1].asked_ms == T0 + 1);
+    assert_true(kept.permits[1].rank == 6 && kept.permits[1].ask == 42 &&
+                kept.permits[1].asked_ms == T0 + 1);
     assert_true(kept.permits[2].exec_id == 9 && kept.permits[2].rank == -5);
     given[0].forget = true;
     world_commit(w, (struct delta){.permits = given, .permit_count = 1});

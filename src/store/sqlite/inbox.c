@@ -80,6 +80,7 @@ static enum rc keep_permit(struct db *db, const struct permit_change *change, st
     stmt_i64(&stmt, rec->granted);
     stmt_i64(&stmt, rec->max);
     stmt_i64(&stmt, rec->rank);
+    stmt_u64(&stmt, rec->ask);
     stmt_i64(&stmt, rec->asked_ms);
     return stmt_done(&stmt, err);
 }

@@ -530,8 +530,8 @@ VALUES (:upstream, :exec_id, :dependant, :type, :slot_ms);
 DELETE FROM waiter WHERE upstream = :upstream AND exec_id = :exec_id;
 
 -- name: put_permit
-REPLACE INTO permit (key, exec_id, bucket, granted, max, rank, asked_ms)
-VALUES (:key, :exec_id, :bucket, :granted, :max, :rank, :asked_ms);
+REPLACE INTO permit (key, exec_id, bucket, granted, max, rank, ask, asked_ms)
+VALUES (:key, :exec_id, :bucket, :granted, :max, :rank, :ask, :asked_ms);
 
 -- name: forget_permit
 DELETE FROM permit WHERE key = :key AND exec_id = :exec_id;
@@ -586,7 +586,7 @@ SELECT name, version, policy, entry_count, changed_ms, changed_by, document
 FROM calendar ORDER BY name;
 
 -- name: load_permits
-SELECT key, exec_id, bucket, granted, max, rank, asked_ms FROM permit ORDER BY key, exec_id;
+SELECT key, exec_id, bucket, granted, max, rank, ask, asked_ms FROM permit ORDER BY key, exec_id;
 
 -- name: load_waiters
 SELECT upstream, exec_id, dependant, type, slot_ms FROM waiter ORDER BY upstream, exec_id;

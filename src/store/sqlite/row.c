@@ -286,6 +286,7 @@ bool row_permit(struct row *row, struct permit_rec *ret_permit)
     permit.granted = row_bool(row);
     permit.max = row_i64(row);
     permit.rank = row_i64(row);
+    permit.ask = row_u64(row);
     permit.asked_ms = row_ms(row);
     *ret_permit = permit;
     return makes_sense(row);

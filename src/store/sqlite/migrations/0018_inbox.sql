@@ -30,6 +30,7 @@ CREATE TABLE permit (
     granted INTEGER NOT NULL,
     max INTEGER NOT NULL,
     rank INTEGER NOT NULL,
+    ask INTEGER NOT NULL,
     asked_ms INTEGER NOT NULL,
     PRIMARY KEY (key, exec_id)
 ) WITHOUT ROWID;
