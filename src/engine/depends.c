@@ -21,14 +21,30 @@ static_assert(SPEC_DEPENDS_MAX <= UINT16_MAX, "exec.waits_for counts them");
 
 /* ---- edges and their places */
 
+bool depends_is_remote(const struct engine *e, uint64_t job_id)
+{
+    return !partition_has(&e->owned, job_id);
+}
+
+uint64_t edge_exec_id(const struct edge *edge)
+{
+    return edge->exec != NULL ? edge->exec->id : edge->waiter;
+}
+
+int64_t edge_slot_ms(const struct edge *edge)
+{
+    return edge->exec != NULL ? edge->exec->v.slot_ms : edge->v.slot_ms;
+}
+
 static void edge_place(struct engine *e, struct edge *edge)
 {
     if (edge->v.state != DEPENDENCY_WAITING)
         return;
-    assert(edge->exec != NULL); /* a rule never waits itself */
-    edge->exec->waits_for++;
+    assert(edge->exec != NULL || edge->waiter != 0); /* a rule never waits itself */
+    if (edge->exec != NULL)
+        edge->exec->waits_for++;
     if (edge->v.asking) {
-        heap_push(&e->asking, &edge->place, edge->exec->id, edge->upstream);
+        heap_push(&e->asking, &edge->place, edge_exec_id(edge), edge->upstream);
         return;
     }
     struct upstream *up = map_get(&e->upstreams, edge->v.target);
@@ -36,14 +52,15 @@ static void edge_place(struct engine *e, struct edge *edge)
         up = MEM_NEW(struct upstream);
         map_put(&e->upstreams, edge->v.target, up);
     }
-    heap_push(&up->edges, &edge->place, edge->exec->id, 0);
+    heap_push(&up->edges, &edge->place, edge_exec_id(edge), 0);
 }
 
 static void edge_unplace(struct engine *e, struct edge *edge)
 {
     if (!heap_holds(&edge->place))
         return;
-    edge->exec->waits_for--;
+    if (edge->exec != NULL)
+        edge->exec->waits_for--;
     if (edge->v.asking) {
         heap_remove(&e->asking, &edge->place);
         return;
@@ -103,8 +120,62 @@ struct edge *edge_new(struct engine *e, const struct dependency_rec *rec, struct
     return edge;
 }
 
+/* Both ids, as bytes of the edge itself. */
+static struct str waiter_key(const struct edge *edge)
+{
+    static_assert(offsetof(struct edge, waiter) ==
+                      offsetof(struct edge, upstream) + sizeof(uint64_t),
+                  "they stand side by side");
+    return str_of((const char *)&edge->upstream, 2 * sizeof(uint64_t));
+}
+
+struct edge *waiter_find(struct engine *e, uint64_t upstream, uint64_t exec_id)
+{
+    return strmap_get(&e->waiters,
+                      waiter_key(&(struct edge){.upstream = upstream, .waiter = exec_id}));
+}
+
+struct edge *waiter_new(struct engine *e, const struct waiter_rec *rec)
+{
+    struct edge *edge = MEM_NEW(struct edge);
+    edge->dependant = rec->dependant;
+    edge->upstream = rec->upstream;
+    edge->waiter = rec->exec_id;
+    edge->type = rec->type;
+    edge->v =
+        (struct edge_values){.state = DEPENDENCY_WAITING, .asking = true, .slot_ms = rec->slot_ms};
+    strmap_put(&e->waiters, waiter_key(edge), edge);
+    edge_place(e, edge);
+    e->edge_count++;
+    return edge;
+}
+
+struct waiter_change waiter_changed(const struct edge *edge)
+{
+    return (struct waiter_change){
+        .forget = edge->v.state != DEPENDENCY_WAITING,
+        .waiter = {.upstream = edge->upstream,
+                   .exec_id = edge->waiter,
+                   .dependant = edge->dependant,
+                   .type = edge->type,
+                   .slot_ms = edge->v.slot_ms},
+    };
+}
+
+static void waiter_free(struct engine *e, struct edge *edge)
+{
+    edge_unplace(e, edge);
+    strmap_remove(&e->waiters, waiter_key(edge));
+    free(edge);
+    e->edge_count--;
+}
+
 void edge_free(struct engine *e, struct edge *edge)
 {
+    if (edge->waiter != 0) {
+        waiter_free(e, edge);
+        return;
+    }
     edge_unplace(e, edge);
     list_remove(&edge->sibling);
     struct rulebook *st = edge->exec == NULL ? map_get(&e->standing, edge->dependant) : NULL;
@@ -129,7 +200,9 @@ struct dependency_rec edge_record(const struct edge *edge)
 void edge_change(struct engine *e, struct edge *edge, struct edge_values to)
 {
     struct touched *t = touch_edge(e, edge);
-    t->durable |= edge->rule == NULL;
+    bool same = edge->waiter != 0 && to.state == edge->v.state; /* its row says no more */
+    t->durable |= edge->rule == NULL && !same;
+    to.slot_ms = edge->v.slot_ms; /* who waits elsewhere says when that changes */
     edge_set(e, edge, &to);
 }
 
@@ -198,6 +271,10 @@ void depends_settle(struct engine *e, struct edge *edge, const struct ended *end
 {
     struct exec *x = edge->exec;
     change(e, edge, dependency_after(edge->type, ended->state));
+    if (x == NULL) {
+        remote_over(e, edge, ended);
+        return;
+    }
     settle_rule(e, edge);
     if (PLANTED(dependency_signal_lost))
         return;
@@ -272,8 +349,11 @@ void depends_exec_over(struct engine *e, struct exec *x)
     for (struct list_node *node = x->job->edges.head.next;
          x->waits_for > 0 && node != &x->job->edges.head; node = node->next) {
         struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
-        if (edge->exec == x && edge->v.state == DEPENDENCY_WAITING)
-            change(e, edge, DEPENDENCY_MOOT);
+        if (edge->exec != x || edge->v.state != DEPENDENCY_WAITING)
+            continue;
+        if (!edge->v.asking && depends_is_remote(e, edge->upstream))
+            remote_unwait(e, edge);
+        change(e, edge, DEPENDENCY_MOOT);
     }
     if (x->origin == ORIGIN_SLOT && !PLANTED(slot_signal_lost))
         tell(e, (struct ended){x->id, job_state_after(x->v.state), x->v.state});

@@ -22,7 +22,7 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
                                  const struct dependency_wish *wish, size_t question)
 {
     const struct job *job = map_get(&e->jobs, wish->upstream);
-    if (job != NULL)
+    if (job != NULL && !depends_is_remote(e, wish->upstream))
         return (struct outlook){
             .known = true,
             .recurs = job->v.def->schedule != NULL,
@@ -36,7 +36,9 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
     return (struct outlook){
         .known = true,
         .recurs = depends_recurs(e, a->jobs),
-        .over = job_is_over(a->jobs[0].state) && a->live_count == 0,
+        /* How it stands elsewhere is told by who decides about it, never by a read. */
+        .over = job_is_over(a->jobs[0].state) && a->live_count == 0 &&
+                !depends_is_remote(e, wish->upstream),
         .state = a->jobs[0].state,
     };
 }
@@ -138,6 +140,8 @@ static struct edge *add(struct engine *e, const struct dependency_wish *wish, st
     bool rule = wish->state == DEPENDENCY_PER_SLOT;
     struct edge *edge = edge_new(e, &rec, rule ? NULL : x, NULL, &v);
     touch_new(e, THING_EDGE, edge, false);
+    if (wish->state == DEPENDENCY_WAITING && depends_is_remote(e, wish->upstream))
+        remote_wait(e, edge);
     return edge;
 }
 

@@ -38,7 +38,7 @@ static const struct edge_values ask = {.state = DEPENDENCY_WAITING, .asking = tr
 static struct edge_values apply(struct engine *e, const struct edge *rule)
 {
     const struct job *up = map_get(&e->jobs, rule->upstream);
-    if (up == NULL || up->v.def->schedule != NULL)
+    if (up == NULL || up->v.def->schedule != NULL || depends_is_remote(e, rule->upstream))
         return ask;
     if (!job_is_over(up->v.state) || job_has_unfinished(up))
         return wait_for(up->id);
@@ -124,12 +124,12 @@ static const struct question *find_question(struct engine *e, const struct edge 
 {
     struct slot_question *first = map_get(by_upstream, edge->upstream);
     for (struct slot_question *q = first; q != NULL; q = q->next) {
-        if (q->question.until_ms == edge->exec->v.slot_ms)
+        if (q->question.until_ms == edge_slot_ms(edge))
             return &q->question;
     }
     struct slot_question *q = ARENA_NEW(e->arena, struct slot_question);
-    q->question = (struct question){
-        .kind = ASK_SLOT, .id = edge->upstream, .until_ms = edge->exec->v.slot_ms};
+    q->question =
+        (struct question){.kind = ASK_SLOT, .id = edge->upstream, .until_ms = edge_slot_ms(edge)};
     q->next = first;
     map_remove(by_upstream, edge->upstream);
     map_put(by_upstream, edge->upstream, q);
@@ -143,13 +143,14 @@ void depends_ask_slots(struct engine *e, struct question_list *list)
     const struct heap_item *first;
     while (e->slots_asked.len < e->options.load_max && (first = heap_min(&e->asking)) != NULL) {
         struct edge *edge = CONTAINER_OF(first->node, struct edge, place);
+        bool remote = depends_is_remote(e, edge->upstream); /* its owner is asked, by mail */
         heap_remove(&e->asking, &edge->place); /* for the moment, so that the next one is first */
         *VEC_PUSH(e->arena, &e->slots_asked) =
-            (struct slot_asked){edge, find_question(e, edge, &by_upstream, list)};
+            (struct slot_asked){edge, remote ? NULL : find_question(e, edge, &by_upstream, list)};
     }
     for (size_t i = 0; i < e->slots_asked.len; i++) {
         struct edge *edge = e->slots_asked.items[i].edge;
-        heap_push(&e->asking, &edge->place, edge->exec->id, edge->upstream);
+        heap_push(&e->asking, &edge->place, edge_exec_id(edge), edge->upstream);
     }
 }
 
@@ -194,12 +195,25 @@ static void not_yet(struct engine *e, struct edge *edge)
         depends_go_on(e, edge->exec, STR("its time has not come"));
 }
 
+/* Of an upstream elsewhere its owner says what it comes to: from now on the edge waits for that. */
+static void ask_elsewhere(struct engine *e, struct edge *edge)
+{
+    edge_change(e, edge, wait_for(edge->upstream));
+    remote_wait(e, edge);
+}
+
+/* a: NULL when its upstream is elsewhere. */
 static void answer(struct engine *e, struct edge *edge, const struct answer *a)
 {
-    if (edge->exec->origin == ORIGIN_ONCE && edge->exec->v.slot_ms > e->now_ms)
+    const struct exec *x = edge->exec;
+    if (x != NULL && x->origin == ORIGIN_ONCE && x->v.slot_ms > e->now_ms)
         not_yet(e, edge);
+    else if (a == NULL)
+        ask_elsewhere(e, edge);
     else if (a->job_count == 0)
         found_nothing(e, edge, false);
+    else if (x == NULL && edge->v.slot_ms == 0)
+        found_job(e, edge, a); /* whatever it has become since */
     else if (a->exec != NULL)
         found_slot(e, edge, a->exec);
     else if (depends_recurs(e, a->jobs))
@@ -213,7 +227,7 @@ void depends_answer(struct engine *e)
     for (size_t i = 0; i < e->slots_asked.len; i++) {
         const struct slot_asked *asked = &e->slots_asked.items[i];
         if (asked->edge->v.state == DEPENDENCY_WAITING && asked->edge->v.asking)
-            answer(e, asked->edge, &asked->question->answer);
+            answer(e, asked->edge, asked->question == NULL ? NULL : &asked->question->answer);
     }
 }
 

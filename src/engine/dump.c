@@ -59,9 +59,9 @@ static void dump_key(struct buf *out, const char *what, const struct heap *h,
 
 static void dump_edge(struct buf *out, const struct edge *edge)
 {
-    buf_printf(out, " %" PRIu64 ":%" PRIu64 ",%d,%d,%d,%d,%" PRIu64 "%s%s",
-               edge->exec == NULL ? 0 : edge->exec->id, edge->upstream, (int)edge->type,
-               (int)edge->v.state, edge->v.asking, edge->v.unsure, edge->v.target,
+    buf_printf(out, " %" PRIu64 ":%" PRIu64 ",%d,%d,%d,%d,%" PRIu64 ",%" PRId64 "%s%s",
+               edge_exec_id(edge), edge->upstream, (int)edge->type, (int)edge->v.state,
+               edge->v.asking, edge->v.unsure, edge->v.target, edge->v.slot_ms,
                heap_holds(&edge->place) ? ",placed" : "", edge->touched == NULL ? "" : ",touched");
 }
 
@@ -289,6 +289,13 @@ static void dump_maps(const struct engine *e, struct buf *out)
     struct map_slot *standing = sorted(&e->standing);
     for (size_t i = 0; i < e->standing.len; i++)
         dump_standing(out, standing[i].key, standing[i].value);
+    struct strmap_slot *waiters = sorted_names(&e->waiters);
+    for (size_t i = 0; i < e->waiters.len; i++) {
+        buf_add(out, STR("waiter"));
+        dump_edge(out, waiters[i].value);
+        buf_add_char(out, '\n');
+    }
+    free(waiters);
     free(standing);
     free(jobs);
     free(execs);

@@ -48,6 +48,7 @@ const struct engine_options engine_defaults = {
     .retain_rows_max =
         250, /* with the pause, 12,500 a second: more than anybody submits for long */
     .retain_pause_ms = 20,
+    .rejected_keep_ms = INT64_C(7) * 86400000,
 };
 
 struct engine *engine_new(const struct engine_options *options)
@@ -75,6 +76,9 @@ void engine_free(struct engine *e)
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
+    for (size_t i = 0; i < e->waiters.cap; i++)
+        free(e->waiters.slots[i].value);
+    strmap_free(&e->waiters);
     MAP_EACH(&e->jobs, slot)
     {
         struct job *job = slot->value;
@@ -146,6 +150,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
     memset(&e->hushed, 0, sizeof e->hushed);
     memset(&e->calendar_uses, 0, sizeof e->calendar_uses);
+    mail_begin(e);
 }
 
 /* ---- commands */
@@ -236,6 +241,7 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
         ask_due(e, list);
         retain_ask(e, list);
     }
+    mail_ask(e, round, list);
     operations_ask(e, round, list);
 }
 
@@ -398,6 +404,7 @@ void engine_tick(struct engine *e)
     for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
         (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
     alerts_look(e);
+    mail_step(e);
     operations_step(e); /* last: by now it is known what of their jobs is under way */
 }
 

@@ -46,6 +46,9 @@ struct engine_options {
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
     size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
     int64_t retain_pause_ms;   /* between two such turns */
+    int64_t
+        mail_ms; /* how often to look into the inbox without being told; 0: never, nobody writes there */
+    int64_t rejected_keep_ms; /* how long what came through it and could not be made is shown */
 
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
     uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
@@ -58,7 +61,11 @@ struct engine_options {
     /* The same for calendars: the times that a document means. Needed once there is one. */
     enum rc (*read_calendar)(void *arg, const struct calendar_rec *calendar, struct arena *arena,
                              struct almanac *ret_almanac, struct err *err);
-    void *rules_arg; /* of both */
+    /* The same for a job that came through the inbox (INBOX_SUBMIT): what POST /jobs would make of it.
+     * Needed where mail_ms is set. RC_INVALID and the like: it is rejected, with that reason. */
+    enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                               struct submission *ret_item, struct err *err);
+    void *rules_arg; /* of all three */
 };
 
 extern const struct engine_options engine_defaults; /* without read_rules */
@@ -91,6 +98,8 @@ void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 void engine_load_operation(struct engine *e, const struct operation_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
+/* Who waits elsewhere for something of ours. */
+void engine_load_waiter(struct engine *e, const struct waiter_rec *rec);
 
 /* ---- a turn */
 
@@ -110,6 +119,9 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
 /* The engine's own questions, in the same rounds: what is due behind the horizon, what is too old,
  * and what an operation goes on with. Before those of the commands. */
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list);
+
+/* Somebody said that there is mail in the inbox: the next turn looks. Between turns. */
+void engine_mail(struct engine *e);
 
 /* Lets the time pass: timers that are due, and what engine_ask_own found. Before the commands. */
 void engine_tick(struct engine *e);

@@ -314,6 +314,41 @@ struct dependency_rec edge_record(const struct edge *edge);
 void upstream_free(struct upstream *up);
 void rulebook_free(struct rulebook *st);
 
+/* The job is decided about elsewhere. */
+bool depends_is_remote(const struct engine *e, uint64_t job_id);
+/* The execution of the edge is: its id, and the moment that its slot counts from. */
+uint64_t edge_exec_id(const struct edge *edge);
+int64_t edge_slot_ms(const struct edge *edge);
+struct waiter_change waiter_changed(const struct edge *edge);
+
+/* ---- depends_remote.c: the same between partitions */
+
+/* The edge of an execution elsewhere that waits for a job of ours; NULL: there is none. A new one asks
+ * first how the upstream stands. */
+struct edge *waiter_find(struct engine *e, uint64_t upstream, uint64_t exec_id);
+struct edge *waiter_new(struct engine *e, const struct waiter_rec *rec);
+
+/* Tells the upstream's owner that the edge waits, or that it does not any more. */
+void remote_wait(struct engine *e, const struct edge *edge);
+void remote_unwait(struct engine *e, const struct edge *edge);
+/* Tells who waits elsewhere what it came to. */
+void remote_over(struct engine *e, const struct edge *edge, const struct ended *ended);
+/* What these three say to us. */
+void heard_wait(struct engine *e, const struct inbox_rec *rec);
+void heard_unwait(struct engine *e, const struct inbox_rec *rec);
+void heard_over(struct engine *e, const struct inbox_rec *rec);
+
+/* ---- mail.c: what partitions tell each other */
+
+/* A row to be sent with this turn's commit; the caller fills in the rest. */
+struct inbox_rec *mail_send(struct engine *e, enum inbox_kind kind, uint32_t bucket);
+void mail_begin(struct engine *e);
+void mail_undo(struct engine *e);
+void mail_ask(struct engine *e, unsigned round, struct question_list *list);
+/* Acts upon what was asked for. */
+void mail_step(struct engine *e);
+int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms);
+
 /* ---- batch.c: jobs of one submission that depend on one another */
 
 /* The items' numbers in an order in which each comes after those it waits for. Items in a circle,

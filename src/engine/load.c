@@ -125,6 +125,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     e->turn = turn_floor;
     e->resettle = true;
     e->retain.wake_ms = now.boot_ms; /* the first pass begins at once */
+    e->post = (struct post){.told = e->options.mail_ms > 0};
     id_raise_floor(&e->ids, id_floor);
     /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
     e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
@@ -327,6 +328,8 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
         wait_ms = e->alerts.look_ms - now.boot_ms;
     int64_t operations_ms = operations_wait_ms(e, now.boot_ms);
     int64_t retain_ms = retain_wait_ms(e, now.boot_ms);
+    int64_t mail_ms = mail_wait_ms(e, now.boot_ms);
+    wait_ms = mail_ms < wait_ms ? mail_ms : wait_ms;
     wait_ms = operations_ms < wait_ms ? operations_ms : wait_ms;
     wait_ms = retain_ms < wait_ms ? retain_ms : wait_ms;
     if (calendars_want_turn(e))

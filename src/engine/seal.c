@@ -208,6 +208,7 @@ struct room {
     struct rate_change *rates;
     struct breaker_rec *breakers;
     struct dependency_rec *dependencies;
+    struct waiter_change *waiters;
     struct operation_change *operations;
     struct calendar_change *calendars;
 };
@@ -228,6 +229,7 @@ static struct room make_room(struct engine *e)
         .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
         .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
         .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
+        .waiters = ARENA_ARRAY(e->arena, struct waiter_change, counts[THING_EDGE]),
         .operations = ARENA_ARRAY(e->arena, struct operation_change, counts[THING_OPERATION]),
         .calendars = ARENA_ARRAY(e->arena, struct calendar_change, counts[THING_CALENDAR]),
     };
@@ -242,6 +244,15 @@ static void limit_changed(struct delta *d, const struct room *room, const struct
             .forget = limit->v.gone,
             .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
         };
+}
+
+/* One that was told in the turn in which it came to wait was never kept. */
+static void edge_changed(struct delta *d, const struct room *room, const struct touched *t)
+{
+    if (t->edge->waiter == 0)
+        room->dependencies[d->dependency_count++] = edge_record(t->edge);
+    else if (t->stored || t->edge->v.state == DEPENDENCY_WAITING)
+        room->waiters[d->waiter_count++] = waiter_changed(t->edge);
 }
 
 static void add_change(struct engine *e, struct delta *d, const struct room *room,
@@ -265,7 +276,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
             (struct operation_change){t->operation->v.gone, operation_record(t->operation)};
         break;
     case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
-    case THING_EDGE: room->dependencies[d->dependency_count++] = edge_record(t->edge); break;
+    case THING_EDGE: edge_changed(d, room, t); break;
     default: limit_changed(d, room, t->limit); break;
     }
 }
@@ -311,6 +322,14 @@ void seal_delta(struct engine *e)
         .rates = room.rates,
         .breakers = room.breakers,
         .dependencies = room.dependencies,
+        .waiters = room.waiters,
+        .mail = e->mail.items,
+        .mail_count = e->mail.len,
+        .mail_read = e->mail_read.items,
+        .mail_read_count = e->mail_read.len,
+        .rejected = e->rejected.items,
+        .rejected_count = e->rejected.len,
+        .rejected_from_ms = e->now_ms - e->options.rejected_keep_ms,
         .operations = room.operations,
         .forgotten = e->forgotten.items,
         .forgotten_count = e->forgotten.len,

@@ -394,6 +394,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
 static inline void check_edge(const struct engine *e, const struct table *t,
                               const struct edge *edge)
 {
+    bool remote = depends_is_remote(e, edge->upstream);
     const struct dependency_rec rec = edge_record(edge);
     const struct dependency_rec *kept = strmap_get(&t->depends, depend_key(&rec));
     enum dependency_state state = edge->rule != NULL ? DEPENDENCY_PER_SLOT : DEPENDENCY_WAITING;
@@ -401,7 +402,7 @@ static inline void check_edge(const struct engine *e, const struct table *t,
     assert_true(edge->v.state == DEPENDENCY_WAITING && edge->exec->v.state == EXEC_BLOCKED);
     assert_non_null(kept);
     assert_true(kept->state == state && kept->type == edge->type);
-    if (edge->v.asking)
+    if (edge->v.asking || remote)
         return;
     const struct job_rec *upstream = map_get(&t->jobs, edge->v.target);
     if (upstream == NULL) {
@@ -432,9 +433,27 @@ static inline size_t check_rules(const struct engine *e, const struct table *t)
     return count;
 }
 
+/* Who waits elsewhere is in the table, and nobody else. */
+static inline size_t check_waiters(const struct engine *e, const struct table *t)
+{
+    for (size_t i = 0; i < e->waiters.cap; i++) {
+        const struct edge *edge = e->waiters.slots[i].value;
+        if (edge == NULL)
+            continue;
+        const struct waiter_change change = waiter_changed(edge);
+        const struct waiter_rec *kept = strmap_get(&t->waiters, waiter_name(&change.waiter));
+        assert_true(kept != NULL && !change.forget && kept->type == edge->type);
+        assert_int_equal(kept->slot_ms, edge->v.slot_ms);
+        assert_true(edge->touched == NULL && heap_holds(&edge->place) && edge->exec == NULL);
+    }
+    assert_int_equal(t->waiters.len, e->waiters.len);
+    return e->waiters.len;
+}
+
 static inline void check_edges(const struct engine *e, const struct table *t)
 {
     size_t rules = check_rules(e, t);
+    size_t waiters = check_waiters(e, t);
     size_t edges = rules;
     size_t kept = rules;
     size_t waits_for = 0;
@@ -464,7 +483,7 @@ static inline void check_edges(const struct engine *e, const struct table *t)
             rec != NULL && (rec->state == DEPENDENCY_WAITING || rec->state == DEPENDENCY_PER_SLOT);
     }
     assert_int_equal(kept, 0);
-    assert_int_equal(e->edge_count, edges);
+    assert_int_equal(e->edge_count, edges + waiters);
     assert_int_equal(waits_for, edges - rules);
     assert_int_equal(e->ended.len, 0);
 }

@@ -24,6 +24,7 @@ struct world {
     struct engine *engine;
     struct engine_options options;
     struct table table;
+    struct partition_set owned; /* all there is, unless the test is about one of several servers */
     int64_t now_ms;    /* wall clock */
     int64_t booted_ms; /* wall clock: when the boot clock began; moves when the clock is set */
     struct list asked; /* all that were not forgotten */
@@ -34,7 +35,6 @@ struct world {
     struct delta delta;
     const struct event *events;
     size_t event_count;
-    struct partition_set owned; /* all there is, unless the test is about one of several servers */
     bool relaxed;               /* leaves out the checks that look at everything */
 };
 
@@ -169,18 +169,24 @@ static inline void world_set_clock(struct world *w, int64_t by_ms)
     w->booted_ms += by_ms;
 }
 
-static inline void world_init(struct world *w, const struct engine_options *options)
+static inline void world_init_part(struct world *w, const struct engine_options *options,
+                                   struct partition_set owned)
 {
     memset(w, 0, sizeof *w);
     w->options = *options;
+    w->owned = w->table.owned = owned;
     w->options.read_rules = read_rules;
     w->options.read_calendar = read_calendar;
     w->now_ms = INT64_C(1800000000000);
     w->booted_ms = w->now_ms - MINUTE_MS;
     w->engine = engine_new(&w->options);
-    w->owned = partition_all(1);
-    engine_load_begin(w->engine, world_now(w), w->owned, 0, 0);
+    engine_load_begin(w->engine, world_now(w), owned, 0, 0);
     list_init(&w->asked);
+}
+
+static inline void world_init(struct world *w, const struct engine_options *options)
+{
+    world_init_part(w, options, partition_all(1));
 }
 
 /* The cleanup of a test's world. */
@@ -401,6 +407,10 @@ static inline void world_restart(struct world *w)
     for (size_t i = 0; i < w->table.depends.cap; i++) {
         if (w->table.depends.slots[i].value != NULL)
             engine_load_dependency(w->engine, w->table.depends.slots[i].value);
+    }
+    for (size_t i = 0; i < w->table.waiters.cap; i++) {
+        if (w->table.waiters.slots[i].value != NULL)
+            engine_load_waiter(w->engine, w->table.waiters.slots[i].value);
     }
 }
 

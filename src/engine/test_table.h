@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "job/partition.h"
 #include "job/record.h"
 
 #include <inttypes.h>
@@ -41,8 +42,21 @@ struct table {
     struct strmap uses;        /* struct calendar_use, by use_key */
     VEC(struct claim *) taken; /* by this turn's questions; undone with it */
     VEC(struct counter) counters;
+    struct strmap waiters; /* struct waiter_change, by both ids */
+    struct strmap permits; /* struct permit_rec, by permit_name */
+    VEC(struct rejected_rec) rejected;
+    struct post_box *box; /* NULL: nobody sends anything */
+    struct partition_set owned;
     uint64_t newest_id;
     uint64_t turn;
+};
+
+/* The inbox that the tables of a test share. */
+struct post_box {
+    struct arena arena;
+    VEC(struct inbox_rec) rows;
+    uint64_t numbers;
+    struct table *tables[4]; /* of all who write there: jobs are found in any */
 };
 
 static inline void table_free(struct table *t)
@@ -60,6 +74,8 @@ static inline void table_free(struct table *t)
     strmap_free(&t->teams);
     strmap_free(&t->rates);
     strmap_free(&t->depends);
+    strmap_free(&t->waiters);
+    strmap_free(&t->permits);
     map_free(&t->letters);
     map_free(&t->operations);
     strmap_free(&t->calendars);
@@ -328,6 +344,85 @@ static inline void keep_use(struct table *t, const struct calendar_use *use)
         strmap_put(&t->uses, key, kept);
 }
 
+/* Both ids as bytes, of the record itself. */
+static inline struct str waiter_name(const struct waiter_rec *rec)
+{
+    return str_of((const char *)rec, offsetof(struct waiter_rec, dependant));
+}
+
+static inline void keep_waiter(struct table *t, const struct waiter_change *change)
+{
+    struct waiter_rec *copy = table_copy(t, &change->waiter, sizeof *copy);
+    bool was_there = strmap_remove(&t->waiters, waiter_name(copy)) != NULL;
+    assert_true(was_there || !change->forget);
+    if (!change->forget)
+        strmap_put(&t->waiters, waiter_name(copy), copy);
+}
+
+static inline struct str permit_name(struct arena *arena, struct str key, uint64_t exec_id)
+{
+    return arena_printf(arena, "%.*s|%" PRIu64, STR_ARG(key), exec_id);
+}
+
+static inline void keep_permit(struct table *t, const struct permit_change *change)
+{
+    struct permit_rec *copy = table_copy(t, &change->permit, sizeof *copy);
+    copy->key = arena_str(&t->arena, copy->key);
+    struct str name = permit_name(&t->arena, copy->key, copy->exec_id);
+    strmap_remove(&t->permits, name);
+    if (!change->forget)
+        strmap_put(&t->permits, name, copy);
+}
+
+static inline void keep_rejected(struct table *t, const struct rejected_rec *rec)
+{
+    struct rejected_rec *copy = VEC_PUSH(&t->arena, &t->rejected);
+    *copy = *rec;
+    copy->reason = arena_str(&t->arena, rec->reason);
+    copy->head = arena_str(&t->arena, rec->head);
+    copy->team = arena_str(&t->arena, rec->team);
+    copy->actor = arena_str(&t->arena, rec->actor);
+    table_saw(t, rec->id);
+}
+
+static inline void post_put(struct post_box *box, const struct inbox_rec *rec)
+{
+    struct inbox_rec *row = VEC_PUSH(&box->arena, &box->rows);
+    *row = *rec;
+    row->id = ++box->numbers;
+    row->name = arena_str(&box->arena, rec->name);
+    row->actor = arena_str(&box->arena, rec->actor);
+    row->body = arena_str(&box->arena, rec->body);
+}
+
+static inline void post_remove(struct post_box *box, uint64_t id)
+{
+    size_t at = 0;
+    while (at < box->rows.len && box->rows.items[at].id != id)
+        at++;
+    assert_true(at < box->rows.len); /* it is read once */
+    for (box->rows.len--; at < box->rows.len; at++)
+        box->rows.items[at] = box->rows.items[at + 1];
+}
+
+static inline void keep_mail(struct table *t, const struct delta *d)
+{
+    assert_true(t->box != NULL || d->mail_count + d->mail_read_count == 0);
+    for (size_t i = 0; i < d->mail_read_count; i++)
+        post_remove(t->box, d->mail_read[i]);
+    for (size_t i = 0; i < d->mail_count; i++) {
+        assert_false(
+            partition_has_bucket(&t->owned, d->mail[i].bucket)); /* nobody writes to himself */
+        post_put(t->box, &d->mail[i]);
+    }
+    for (size_t i = 0; i < d->waiter_count; i++)
+        keep_waiter(t, &d->waiters[i]);
+    for (size_t i = 0; i < d->permit_count; i++)
+        keep_permit(t, &d->permits[i]);
+    for (size_t i = 0; i < d->rejected_count; i++)
+        keep_rejected(t, &d->rejected[i]);
+}
+
 static inline int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue,
                                      uint32_t state)
 {
@@ -395,6 +490,7 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_operation(t, &d->operations[i]);
     for (size_t i = 0; i < d->forgotten_count; i++)
         forget_exec(t, d->forgotten[i]);
+    keep_mail(t, d);
     for (size_t i = 0; i < d->counter_count; i++)
         *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
             d->counters[i].value;
@@ -592,11 +688,35 @@ static inline void answer_calendar(struct table *t, struct question *q)
     q->answer.id_count = len < q->limit ? len : q->limit;
 }
 
+static inline void answer_inbox(struct table *t, struct question *q)
+{
+    struct inbox_rec *mail = ARENA_ARRAY(&t->arena, struct inbox_rec, t->box->rows.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < t->box->rows.len; i++) {
+        if (partition_has_bucket(&t->owned, t->box->rows.items[i].bucket))
+            mail[len++] = t->box->rows.items[i];
+    }
+    q->answer.more = len > q->limit;
+    q->answer.mail = mail;
+    q->answer.mail_count = len < q->limit ? len : q->limit;
+}
+
+static inline void answer_any_job(struct table *t, struct question *q)
+{
+    answer_job(t, q, q->id);
+    for (size_t i = 0; t->box != NULL && q->answer.job_count == 0 && i < COUNT_OF(t->box->tables);
+         i++) {
+        if (t->box->tables[i] != NULL)
+            answer_job(t->box->tables[i], q, q->id);
+    }
+}
+
 static inline void table_answer(struct table *t, struct question *q)
 {
     switch (q->kind) {
     case ASK_CLAIM: answer_claim(t, q); break;
-    case ASK_JOB: answer_job(t, q, q->id); break;
+    case ASK_JOB: answer_any_job(t, q); break;
+    case ASK_INBOX: answer_inbox(t, q); break;
     case ASK_EXEC: answer_exec(t, q); break;
     case ASK_ATTEMPT: answer_attempt(t, q); break;
     case ASK_TRAIL: answer_trail(t, q); break;
@@ -639,8 +759,8 @@ static inline struct str without_ids(struct arena *arena, struct str text)
     char *copy = arena_bytes(arena, text.len);
     if (text.len > 0)
         memcpy(copy, text.ptr, text.len);
-    for (size_t i = 0; i + 18 <= text.len; i++) {
-        if (memcmp(copy + i, "exec_", 5) == 0)
+    for (size_t i = 0; i + 17 <= text.len; i++) {
+        if (i + 18 <= text.len && memcmp(copy + i, "exec_", 5) == 0)
             memset(copy + i + 5, '*', 13);
         else if (memcmp(copy + i, "job_", 4) == 0)
             memset(copy + i + 4, '*', 13);
@@ -730,6 +850,32 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
         print_id(&p, "on", d->dependencies[i].upstream);
         buf_printf(out, " %d %d\n", (int)d->dependencies[i].type, (int)d->dependencies[i].state);
     }
+    for (size_t i = 0; i < d->mail_count; i++) {
+        const struct inbox_rec *m = &d->mail[i];
+        buf_printf(out, "mail %.*s to %" PRIu32, STR_ARG(inbox_kind_name(m->kind)),
+                   m->about != 0 ? id_bucket(m->about) : m->bucket);
+        print_id(&p, "about", m->about);
+        print_id(&p, "from", m->from);
+        buf_printf(out, " %" PRId64 " %" PRId64 " %.*s %.*s\n",
+                   m->kind == INBOX_ASK || m->kind == INBOX_GRANT ? 0 : m->value, m->number,
+                   STR_ARG(without_ids(p.arena, m->name)), STR_ARG(m->body));
+    }
+    for (size_t i = 0; i < d->mail_read_count; i++)
+        buf_printf(out, "read %" PRIu64 "\n", d->mail_read[i]);
+    for (size_t i = 0; i < d->waiter_count; i++) {
+        const struct waiter_rec *rec = &d->waiters[i].waiter;
+        buf_printf(out, "waiter %d %" PRIu64 " %" PRIu64 " %d %" PRId64 "\n", d->waiters[i].forget,
+                   rec->upstream, rec->exec_id, (int)rec->type, rec->slot_ms);
+    }
+    for (size_t i = 0; i < d->permit_count; i++) {
+        const struct permit_rec *rec = &d->permits[i].permit;
+        buf_printf(out, "permit %d %.*s", d->permits[i].forget, STR_ARG(rec->key));
+        print_id(&p, "for", rec->exec_id);
+        buf_printf(out, " %d %" PRId64 " %" PRId64 "\n", rec->granted, rec->max, rec->rank);
+    }
+    for (size_t i = 0; i < d->rejected_count; i++)
+        buf_printf(out, "rejected %.*s: %.*s\n", STR_ARG(d->rejected[i].head),
+                   STR_ARG(d->rejected[i].reason));
     for (size_t i = 0; i < d->letter_count; i++) {
         const struct letter_rec *l = &d->letters[i];
         buf_add(out, STR("letter"));

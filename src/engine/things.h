@@ -224,6 +224,7 @@ struct edge_values {
     bool asking;     /* waits: nobody knows yet for what, and the store is asked */
     bool unsure;     /* waits: for a slot that was still ahead; later ones may count as well */
     uint64_t target; /* waits: for the end of this job, or of this execution of the upstream */
+    int64_t slot_ms; /* of a waiter: a slot at or before this counts; 0: the job */
 };
 
 /* That a job waits for another; see depends.c. */
@@ -233,6 +234,7 @@ struct edge {
     struct edge *rule;        /* by which it waits; NULL: it is a rule, or is kept by itself */
     struct list_node sibling; /* on job.edges; a rule: on rulebook.rules */
     uint64_t upstream;        /* the id of the other */
+    uint64_t waiter; /* an execution elsewhere that waits, when that is not ours; 0: none */
     enum dependency_type type;
     struct heap_node place; /* while it waits: in upstream.edges, or in engine.asking */
     struct edge_values v;
@@ -289,6 +291,19 @@ struct operation_step {
 struct retain {
     int64_t wake_ms; /* boot clock: of its next step */
     uint64_t after_id;
+};
+
+/* When to look into the inbox (mail.c). */
+struct post {
+    bool told;       /* somebody said that there is something */
+    int64_t look_ms; /* boot clock: without being told */
+};
+
+/* What a turn found there. */
+struct mail_read {
+    struct question *rows;    /* NULL: it did not look */
+    struct command *commands; /* for each row one that somebody could have sent; kind 0: none */
+    struct err *errors;       /* why there is none, of a submission */
 };
 
 /* What a job waits for each time it is due. In memory also while the job is not. */
@@ -382,9 +397,10 @@ struct engine {
     struct map jobs;
     struct map execs;
     struct map workers;
-    struct map upstreams; /* id of a job or execution -> struct upstream, while one waits for it */
-    struct map standing;  /* job id -> struct rulebook, of jobs that have such rules */
-    struct heap asking;   /* edges, by their execution and upstream */
+    struct map upstreams;  /* id of a job or execution -> struct upstream, while one waits for it */
+    struct map standing;   /* job id -> struct rulebook, of jobs that have such rules */
+    struct strmap waiters; /* owned: edges of executions elsewhere, by edge_waiter_key */
+    struct heap asking;    /* edges, by their execution and upstream */
     size_t edge_count;
     struct strmap queues;
     struct strmap names;       /* owned: texts that stay */
@@ -407,6 +423,7 @@ struct engine {
     struct list operations;
     size_t operation_count;
     struct retain retain;
+    struct post post;
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
@@ -421,6 +438,8 @@ struct engine {
     struct operation_step step;
     struct horizon horizon_before;
     struct retain retain_before;
+    struct post post_before;
+    struct mail_read reading;
     uint32_t calendar_changes_before;
     struct list open; /* workers with a poll in this turn */
     struct list done; /* commands that are answered */
@@ -442,5 +461,8 @@ struct engine {
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
     VEC(struct slot_asked) slots_asked;
     VEC(struct calendar_use) calendar_uses;
+    VEC(struct inbox_rec) mail; /* to be sent */
+    VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */
+    VEC(struct rejected_rec) rejected;
     struct delta delta;
 };

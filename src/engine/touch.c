@@ -259,6 +259,7 @@ void engine_undo(struct engine *e)
     e->calendar_changes = e->calendar_changes_before;
     e->horizon = e->horizon_before;
     e->retain = e->retain_before;
+    mail_undo(e);
     e->arena = NULL;
 }
 

@@ -118,6 +118,13 @@ static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct
     return RC_OK;
 }
 
+static enum rc load_waiter(void *arg, const struct waiter_rec *waiter, struct err *err)
+{
+    (void)err;
+    engine_load_waiter(((struct turn *)arg)->engine, waiter);
+    return RC_OK;
+}
+
 static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
 {
     (void)err;
@@ -162,6 +169,7 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .rate = load_rate,
         .breaker = load_breaker,
         .dependency = load_dependency,
+        .waiter = load_waiter,
         .operation = load_operation,
         .calendar = load_calendar,
         .arg = t,

@@ -1,0 +1,179 @@
+#include "engine/test_duo.h"
+
+/* A document is rules as text (test_engine.h), or makes no sense. */
+static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                               struct submission *ret_item, struct err *err)
+{
+    struct job_rec job = {.spec = rec->body};
+    if (str_eq(rec->body, STR("bad")))
+        return err_set(err, RC_INVALID, "command is missing");
+    *ret_item = (struct submission){
+        .spec = rec->body, .owner = rec->actor, .team = rec->name, .payload = STR("{}")};
+    return read_rules(arg, &job, arena, &ret_item->rules, err);
+}
+
+#define PLAIN "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0||"
+
+static struct engine_options options(void)
+{
+    struct engine_options options = engine_defaults;
+    options.read_submission = read_submission;
+    return options;
+}
+
+/* As a transaction of somebody else's does. */
+static void put(struct duo *s, enum inbox_kind kind, uint32_t bucket, uint64_t about,
+                const char *body)
+{
+    post_put(&s->box, &(struct inbox_rec){.kind = kind,
+                                          .bucket = bucket,
+                                          .sent_ms = s->a.now_ms,
+                                          .about = about,
+                                          .name = STR("red"),
+                                          .actor = STR("sql:alice"),
+                                          .body = str_c(body)});
+}
+
+static void a_job_from_sql_is_made_in_the_commit_that_reads_it(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    put(&s, INBOX_SUBMIT, 900, 0, PLAIN);
+    mail_turn(&s.a);
+    assert_int_equal(s.a.table.live.len, 1);
+    assert_true(s.a.delta.mail_read_count == 1 && s.a.delta.job_count == 1);
+    assert_true(str_eq(s.a.delta.jobs[0].job.team, STR("red")));
+    assert_true(str_eq(s.a.delta.jobs[0].job.owner, STR("sql:alice")));
+    assert_int_equal(s.b.table.live.len, 0); /* the other one is for somebody else */
+    duo_settle(&s);
+    assert_int_equal(s.b.table.live.len, 1);
+    assert_int_equal(s.a.table.live.len, 1);
+}
+
+static void what_makes_no_sense_is_shown_and_never_comes_again(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    put(&s, INBOX_SUBMIT, 0, 0, "bad");
+    put(&s, INBOX_SUBMIT, 1, 0, PLAIN);
+    duo_settle(&s);
+    assert_int_equal(s.a.table.live.len, 1);
+    assert_int_equal(s.a.table.rejected.len, 1);
+    const struct rejected_rec *rec = &s.a.table.rejected.items[0];
+    assert_true(str_eq(rec->reason, STR("command is missing")) && str_eq(rec->head, STR("bad")));
+    assert_true(str_eq(rec->team, STR("red")) && rec->inbox_id == 1);
+}
+
+static void what_the_engine_refuses_is_shown_too(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    put(&s, INBOX_SUBMIT, 0, 0,
+        "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|nowhere|");
+    duo_settle(&s);
+    assert_int_equal(s.a.table.rejected.len, 1);
+    assert_int_equal(s.a.table.live.len, 0);
+}
+
+static void what_a_server_is_too_busy_for_waits_in_the_inbox(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    with.live_max = 1;
+    DUO_WITH(s, with);
+    put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    put(&s, INBOX_SUBMIT, 1, 0, PLAIN);
+    mail_turn(&s.a);
+    assert_int_equal(s.a.table.live.len, 1);
+    assert_int_equal(s.box.rows.len, 1);
+    assert_true(world_wait_ms(&s.a) > 0); /* it does not look again at once */
+    MAP_EACH(&s.a.table.jobs, slot) ask_about(&s.a, CMD_CANCEL_JOB, slot->key);
+    world_turn(&s.a);
+    s.a.now_ms += 1000;
+    world_turn(&s.a); /* nobody told it */
+    assert_int_equal(s.box.rows.len, 0);
+    assert_int_equal(s.a.table.live.len, 1);
+    assert_int_equal(s.a.table.rejected.len, 0);
+}
+
+static void a_cancel_finds_its_job_wherever_it_is(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    const struct submission *job = SUBMIT(&s.b, .team = "red");
+    duo_settle(&s);
+    put(&s, INBOX_CANCEL, 0, job->job_id, "not needed");
+    mail_turn(&s.a);
+    assert_int_equal(duo_mail(&s, INBOX_CANCEL), 1); /* sent on */
+    duo_settle(&s);
+    assert_int_equal(state_of(&s.b, job->exec_id), EXEC_CANCELLED);
+    put(&s, INBOX_CANCEL, 0, job->job_id, "once more"); /* is fine */
+    put(&s, INBOX_CANCEL, 0, 1234, "who?");
+    duo_settle(&s);
+    assert_int_equal(s.a.table.rejected.len + s.b.table.rejected.len, 1);
+}
+
+static void nobody_cancels_jobs_of_another_team(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    const struct submission *blue = SUBMIT(&s.a, .team = "blue");
+    const struct submission *none = SUBMIT(&s.a);
+    const struct submission *far =
+        SUBMIT(&s.a, .team = "blue", .when = WHEN_AT, .when_ms = s.a.now_ms + 9 * HOUR_MS);
+    duo_settle(&s);
+    put(&s, INBOX_CANCEL, 0, blue->job_id, "");
+    put(&s, INBOX_CANCEL, 0, none->job_id, "");
+    put(&s, INBOX_CANCEL, 0, far->job_id, ""); /* beyond the horizon */
+    duo_settle(&s);
+    assert_int_equal(s.a.table.rejected.len, 3);
+    assert_int_equal(state_of(&s.a, blue->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&s.a, none->exec_id), EXEC_QUEUED);
+    assert_int_equal(state_of(&s.a, far->exec_id), EXEC_SCHEDULED);
+}
+
+static void a_long_page_goes_on_in_the_next_turn(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    for (size_t i = 0; i < INBOX_PAGE + 5; i++)
+        put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    mail_turn(&s.a);
+    assert_int_equal(s.box.rows.len, 5);
+    assert_int_equal(world_wait_ms(&s.a), 0);
+    world_turn(&s.a);
+    assert_int_equal(s.box.rows.len, 0);
+    assert_int_equal(s.a.table.live.len, INBOX_PAGE + 5);
+}
+
+static void nobody_looks_where_nobody_writes(void **state)
+{
+    (void)state;
+    WORLD(w); /* table_answer would fail: there is no box */
+    engine_mail(w.engine);
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    assert_true(world_wait_ms(&w) > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_from_sql_is_made_in_the_commit_that_reads_it),
+        cmocka_unit_test(what_makes_no_sense_is_shown_and_never_comes_again),
+        cmocka_unit_test(what_the_engine_refuses_is_shown_too),
+        cmocka_unit_test(what_a_server_is_too_busy_for_waits_in_the_inbox),
+        cmocka_unit_test(a_cancel_finds_its_job_wherever_it_is),
+        cmocka_unit_test(nobody_cancels_jobs_of_another_team),
+        cmocka_unit_test(a_long_page_goes_on_in_the_next_turn),
+        cmocka_unit_test(nobody_looks_where_nobody_writes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
