@@ -25,7 +25,7 @@ struct world {
     struct engine_options options;
     struct table table;
     struct partition_set owned; /* all there is, unless the test is about one of several servers */
-    int64_t now_ms;    /* wall clock */
+    int64_t now_ms;             /* wall clock */
     int64_t booted_ms; /* wall clock: when the boot clock began; moves when the clock is set */
     struct list asked; /* all that were not forgotten */
     struct command *commands[4096];
@@ -35,7 +35,7 @@ struct world {
     struct delta delta;
     const struct event *events;
     size_t event_count;
-    bool relaxed;               /* leaves out the checks that look at everything */
+    bool relaxed; /* leaves out the checks that look at everything */
 };
 
 /* ---- specs: the rules as text, "queue|handler|priority|retries|policy|delay|
