@@ -1,7 +1,7 @@
 #include "base/id.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
-#include "store/sqlite/usage_text.h"
+#include "store/usage_text.h"
 
 #include <assert.h>
 #include <inttypes.h>

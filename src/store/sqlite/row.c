@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/when.h"
 #include "job/spec.h"
-#include "store/sqlite/usage_text.h"
+#include "store/usage_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

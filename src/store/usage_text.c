@@ -1,4 +1,4 @@
-#include "store/sqlite/usage_text.h"
+#include "store/usage_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

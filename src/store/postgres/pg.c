@@ -1,0 +1,392 @@
+#include "store/postgres/pg.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres/fault.h"
+#include "store/postgres/use.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ANSWER_MS = 20000 }; /* more than any statement of ours is given by its own time-outs */
+
+void pg_init(struct pg *pg, const struct pg_place *place, bool replays)
+{
+    *pg = (struct pg){.place = place, .replays = replays, .wait_ms = ANSWER_MS};
+}
+
+static void disconnect(struct pg *pg)
+{
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->in_transaction = false;
+    memset(pg->prepared, 0, sizeof pg->prepared);
+}
+
+void pg_close(struct pg *pg)
+{
+    pg_clear(pg);
+    disconnect(pg);
+    arena_free(&pg->arena);
+    arena_free(&pg->texts_arena);
+    *pg = (struct pg){0};
+}
+
+/* ---- waiting */
+
+static int64_t boot_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Writes what is left to write and reads what is there, until something was read or time is up. Both at
+ * once, since a server that cannot get rid of answers stops reading questions. */
+static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
+{
+    int left = PQflush(pg->conn);
+    if (left < 0)
+        return pg_fault_lost(pg, "sending", err);
+    int64_t wait_ms = until_ms - boot_ms();
+    if (wait_ms <= 0)
+        return pg_fault_silent(pg, err);
+    struct pollfd fd = {.fd = PQsocket(pg->conn), .events = (short)(POLLIN | (left ? POLLOUT : 0))};
+    int ready = poll(&fd, 1, (int)wait_ms);
+    if (ready < 0 && errno != EINTR)
+        return pg_fault_lost(pg, "waiting", err);
+    if (ready > 0 && !PQconsumeInput(pg->conn))
+        return pg_fault_lost(pg, "reading", err);
+    return RC_OK;
+}
+
+/* The next result of the pipeline; NULL closes those of a statement. */
+static enum rc next_result(struct pg *pg, int64_t until_ms, PGresult **ret_result, struct err *err)
+{
+    while (PQisBusy(pg->conn))
+        TRY(exchange(pg, until_ms, err));
+    *ret_result = PQgetResult(pg->conn);
+    if (*ret_result == NULL && PQstatus(pg->conn) == CONNECTION_BAD)
+        return pg_fault_lost(pg, "reading", err);
+    return RC_OK;
+}
+
+/* ---- connecting */
+
+/* Through PgBouncer and its like the number of the backend that we were told at the start is not that of the
+ * one that answers. Then another one may answer next time, and it knows none of our statements. */
+static enum rc find_pooler(struct pg *pg, struct err *err)
+{
+    PGresult *result = PQexec(pg->conn, "SELECT pg_backend_pid()");
+    uint64_t pid = 0;
+    bool good = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 &&
+                str_to_u64(str_c(PQgetvalue(result, 0, 0)), &pid);
+    enum rc rc = good ? RC_OK : pg_fault(pg, result, "connecting", err);
+    PQclear(result);
+    pg->pooled = pid != (uint64_t)PQbackendPID(pg->conn);
+    return rc;
+}
+
+static enum rc set_up(struct pg *pg, struct err *err)
+{
+    TRY(find_pooler(pg, err));
+    if (pg->plain)
+        return RC_OK;
+    if (!pg->pooled)
+        TRY(pg_exec(pg, pg_text_of(pg, Q_SETUP), err));
+    if (PQsetnonblocking(pg->conn, 1) != 0 || PQenterPipelineMode(pg->conn) != 1)
+        return pg_fault_lost(pg, "connecting", err);
+    return RC_OK;
+}
+
+/* A notice would go to stderr, between our own lines. */
+static void drop_notice(void *arg, const PGresult *result)
+{
+    (void)arg;
+    (void)result;
+}
+
+enum rc pg_connect(struct pg *pg, struct err *err)
+{
+    if (pg->conn != NULL && PQstatus(pg->conn) == CONNECTION_OK)
+        return RC_OK;
+    disconnect(pg);
+    pg->conn = PQconnectdbParams((const char *const *)pg->place->names,
+                                 (const char *const *)pg->place->values, 0);
+    if (pg->conn == NULL)
+        abort(); /* no memory, as everywhere */
+    pg->connects++;
+    enum rc rc = PQstatus(pg->conn) == CONNECTION_OK ? RC_OK : pg_fault_refused(pg, err);
+    if (rc == RC_OK) {
+        PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
+        rc = set_up(pg, err);
+    }
+    if (rc != RC_OK)
+        disconnect(pg);
+    return rc;
+}
+
+/* ---- statements */
+
+const char *pg_text_of(struct pg *pg, enum query query)
+{
+    if (pg->texts[query] == NULL)
+        pg->texts[query] = arena_zstr(&pg->texts_arena, query_text(query));
+    return pg->texts[query];
+}
+
+struct pg_use *pg_use(struct pg *pg, enum query query)
+{
+    struct pg_use *use = ARENA_NEW(&pg->arena, struct pg_use);
+    use->pg = pg;
+    use->query = query;
+    if (pg->last == NULL)
+        pg->first = use;
+    else
+        pg->last->next = use;
+    pg->last = use;
+    return use;
+}
+
+void pg_clear(struct pg *pg)
+{
+    for (struct pg_use *use = pg->first; use != NULL; use = use->next)
+        PQclear(use->result);
+    pg->first = NULL;
+    pg->last = NULL;
+    arena_reset(&pg->arena);
+}
+
+void pg_clear_at(struct pg **pg)
+{
+    pg_clear(*pg);
+}
+
+/* ---- one round trip */
+
+/* Formats: all parameters are binary. */
+static const int binary[USE_PARAMS_MAX] = {
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+};
+
+/* A statement gets a name and is prepared when it is used for the first time on this connection. */
+static bool send_use(struct pg *pg, struct pg_use *use, bool *prepares)
+{
+    const char *text = pg_text_of(pg, use->query);
+    const char *name = query_name(use->query);
+    int count = (int)use->count;
+    *prepares = false;
+    if (pg->pooled)
+        return PQsendQueryParams(pg->conn, text, count, NULL, use->values, use->lengths, binary, 1);
+    if (!pg->prepared[use->query]) {
+        if (!PQsendPrepare(pg->conn, name, text, 0, NULL))
+            return false;
+        *prepares = true;
+        pg->prepared[use->query] = true; /* read_all takes it back where that failed */
+    }
+    return PQsendQueryPrepared(pg->conn, name, count, use->values, use->lengths, binary, 1);
+}
+
+static enum rc send_all(struct pg *pg, struct err *err)
+{
+    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+        if (use->result != NULL)
+            continue; /* of an earlier run */
+        pg_use_seal(use);
+        if (!send_use(pg, use, &use->prepares))
+            return pg_fault_lost(pg, query_name(use->query), err);
+    }
+    if (!PQpipelineSync(pg->conn))
+        return pg_fault_lost(pg, "sending", err);
+    return RC_OK;
+}
+
+static bool is_good(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+/* Reads the one result that a queued command has. The first error of the run is the one to tell: those
+ * behind it were not tried. */
+static enum rc read_one(struct pg *pg, int64_t until_ms, enum query query, PGresult **ret_result,
+                        bool *ret_good, struct err *err, enum rc *rc)
+{
+    PGresult *end;
+    TRY(next_result(pg, until_ms, ret_result, err));
+    *ret_good = *ret_result != NULL && is_good(*ret_result);
+    if (!*ret_good && *rc == RC_OK)
+        *rc = pg_fault(pg, *ret_result, query_name(query), err);
+    if (*ret_result == NULL)
+        return RC_OK;
+    TRY(next_result(pg, until_ms, &end, err));
+    PQclear(end);
+    return RC_OK;
+}
+
+static enum rc read_use(struct pg *pg, struct pg_use *use, int64_t until_ms, struct err *err,
+                        enum rc *rc)
+{
+    bool good;
+    if (use->prepares) {
+        PGresult *prepared = NULL;
+        enum rc lost = read_one(pg, until_ms, use->query, &prepared, &good, err, rc);
+        PQclear(prepared);
+        if (lost != RC_OK || !good)
+            pg->prepared[use->query] = false;
+        TRY(lost);
+    }
+    return read_one(pg, until_ms, use->query, &use->result, &good, err, rc);
+}
+
+/* To the end of the pipeline, also behind an error, so that the connection is clean again. */
+static enum rc read_all(struct pg *pg, int64_t until_ms, struct pg_use *fresh,
+                        struct pg_use **ret_bad, struct err *err)
+{
+    enum rc rc = RC_OK;
+    for (struct pg_use *use = fresh; use != NULL; use = use->next) {
+        bool had_failed = rc != RC_OK;
+        enum rc lost = read_use(pg, use, until_ms, had_failed ? NULL : err, &rc);
+        if (rc != RC_OK && !had_failed)
+            *ret_bad = use;
+        if (lost != RC_OK) {
+            if (!had_failed)
+                *ret_bad = use;
+            disconnect(pg);
+            return rc != RC_OK ? rc : lost;
+        }
+    }
+    PGresult *sync = NULL;
+    enum rc lost = next_result(pg, until_ms, &sync, rc == RC_OK ? err : NULL);
+    PQclear(sync);
+    if (lost != RC_OK)
+        disconnect(pg);
+    /* Everything was answered: a connection that is lost behind that is none of the caller's sorrows. */
+    return rc;
+}
+
+static struct pg_use *first_fresh(struct pg *pg)
+{
+    struct pg_use *use = pg->first;
+    while (use != NULL && use->result != NULL)
+        use = use->next;
+    return use;
+}
+
+/* *ret_bad: the use that failed, or under which the connection was lost; NULL: before any. */
+static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
+{
+    struct pg_use *fresh = first_fresh(pg);
+    *ret_bad = NULL;
+    if (fresh == NULL)
+        return RC_OK;
+    TRY(pg_connect(pg, err));
+    int64_t until_ms = boot_ms() + pg->wait_ms;
+    enum rc rc = send_all(pg, err);
+    if (rc != RC_OK) {
+        *ret_bad = fresh;
+        disconnect(pg);
+        return rc;
+    }
+    return read_all(pg, until_ms, fresh, ret_bad, err);
+}
+
+/* A connection that was lost since its last use is found out by using it. Where nothing can be done twice
+ * by it, the caller need not know. */
+enum rc pg_run(struct pg *pg, struct err *err)
+{
+    struct pg_use *bad;
+    bool fresh_connection = pg->conn == NULL;
+    bool may_repeat = pg->replays && !pg->in_transaction;
+    enum rc rc = run(pg, &bad, err);
+    if (rc != RC_OK && pg->conn == NULL && may_repeat && !fresh_connection) {
+        for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+            PQclear(use->result);
+            use->result = NULL;
+        }
+        rc = run(pg, &bad, err);
+    }
+    if (rc != RC_OK)
+        pg_rollback(pg);
+    return rc;
+}
+
+/* ---- transactions */
+
+static void begin(struct pg *pg, enum query query)
+{
+    assert(!pg->in_transaction);
+    (void)pg_use(pg, query);
+    pg->in_transaction = true;
+    if (pg->pooled)
+        (void)pg_use(pg, Q_SETUP_LOCAL);
+}
+
+void pg_begin(struct pg *pg)
+{
+    begin(pg, Q_BEGIN_WRITE);
+}
+
+void pg_begin_snapshot(struct pg *pg)
+{
+    begin(pg, Q_BEGIN_READ);
+}
+
+/* A COMMIT that was answered by an error, or not sent at all, did not take place. One that was not
+ * answered may have; and one that met the end of its server may have been kept before that. */
+static bool is_in_doubt(const struct pg *pg, const struct pg_use *commit, const struct pg_use *bad)
+{
+    if (bad == NULL)
+        return false; /* no connection, so nothing was sent */
+    if (commit->result != NULL && !pg_fault_is_loss(commit->result))
+        return false;
+    for (const struct pg_use *use = pg->first; use != NULL; use = use->next) {
+        if (use != commit && use->result != NULL && !is_good(use->result))
+            return false; /* an earlier statement failed: COMMIT was passed over */
+    }
+    return true;
+}
+
+enum rc pg_commit(struct pg *pg, struct err *err)
+{
+    struct pg_use *bad;
+    struct pg_use *commit = pg_use(pg, Q_COMMIT);
+    enum rc rc = run(pg, &bad, err);
+    if (rc == RC_OK && strcmp(PQcmdStatus(commit->result), "COMMIT") != 0)
+        rc = err_set(err, RC_BUSY, "%s: the transaction was rolled back", pg->place->label);
+    if (rc == RC_OK) {
+        pg->in_transaction = false;
+        return RC_OK;
+    }
+    if (is_in_doubt(pg, commit, bad))
+        rc = err_set(err, RC_UNKNOWN, "%s: the connection was lost under a commit",
+                     pg->place->label);
+    pg_rollback(pg);
+    return rc;
+}
+
+void pg_rollback(struct pg *pg)
+{
+    struct pg_use *bad;
+    bool open = pg->conn != NULL && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
+    pg_clear(pg);
+    pg->in_transaction = false;
+    if (!open)
+        return;
+    (void)pg_use(pg, Q_ROLLBACK);
+    if (run(pg, &bad, NULL) != RC_OK)
+        disconnect(pg); /* which ends it, too */
+    pg_clear(pg);
+}
+
+enum rc pg_exec(struct pg *pg, const char *sql, struct err *err)
+{
+    PGresult *result = PQexec(pg->conn, sql);
+    enum rc rc = is_good(result) ? RC_OK : pg_fault(pg, result, "setting up", err);
+    PQclear(result);
+    return rc;
+}

@@ -1,0 +1,99 @@
+/* pg.h - one connection to PostgreSQL: its statements, its round trips, its errors.
+ *
+ * Statements are queued and go out together: pg_use() names one of queries.sql and gets its parameters in
+ * order; pg_run() sends all that is queued in one pipeline, waits for all answers, and fails with the
+ * first error. So a turn costs round trips, not statements:
+ *
+ *     struct pg_use *job = pg_use(pg, Q_FIND_JOB);
+ *     pg_u64(job, id);
+ *     struct pg_use *trail = pg_use(pg, Q_FIND_TRAIL);
+ *     pg_u64(trail, id);
+ *     TRY(pg_run(pg, err));
+ *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row_of(job, i, arena) (row.h) …
+ *     pg_clear(pg);
+ *
+ * What is bound must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
+ * Where a parameter is an array for unnest, its uses are columns: pg_columns() begins them, and
+ * pg_i64 and friends fill them row by row.
+ *
+ * A connection that is lost is made again by the next pg_run. It belongs to one thread at a time. */
+#pragma once
+#include "base/arena.h"
+#include "store/postgres/place.h"
+#include "store/postgres/query.h"
+
+#include <libpq-fe.h>
+
+struct pg_use;
+
+struct pg {
+    const struct pg_place *place; /* borrowed */
+    PGconn *conn;                 /* owned; NULL: not connected */
+    bool pooled;         /* somebody between us and the server hands out other connections */
+    bool replays;        /* what is lost outside a transaction may be sent again: it only reads,
+                                   * or doing it twice is harmless */
+    bool plain;          /* for migrations: no pipeline, no time-outs */
+    bool in_transaction; /* begun, and neither committed nor rolled back */
+    int wait_ms;         /* for an answer; then the connection is given up */
+    uint64_t connects;   /* how often it was made */
+    bool prepared[QUERY_COUNT];
+    const char *texts[QUERY_COUNT]; /* in texts_arena, as soon as they were needed */
+    struct arena texts_arena;
+    struct arena arena; /* of what is queued */
+    struct pg_use *first;
+    struct pg_use *last;
+};
+
+/* Says what the connection is for; the first run makes it. */
+void pg_init(struct pg *pg, const struct pg_place *place, bool replays);
+void pg_close(struct pg *pg); /* a zeroed struct is closed already */
+/* Connects unless it is. RC_BUSY: it cannot be reached (now). RC_DENIED: it does not let us in. */
+enum rc pg_connect(struct pg *pg, struct err *err);
+
+/* ---- statements */
+
+/* Queues one; borrowed from pg until pg_clear. */
+/* Its text with a NUL behind it. */
+const char *pg_text_of(struct pg *pg, enum query query);
+struct pg_use *pg_use(struct pg *pg, enum query query);
+void pg_i64(struct pg_use *use, int64_t value);
+void pg_u64(struct pg_use *use, uint64_t value); /* beyond INT64_MAX it is taken for that */
+void pg_bool(struct pg_use *use, bool value);
+void pg_text(struct pg_use *use, struct str text);
+void pg_text_or_null(struct pg_use *use, struct str text); /* empty becomes NULL */
+void pg_i64_or_null(struct pg_use *use, int64_t value);    /* 0 becomes NULL */
+void pg_null(struct pg_use *use);
+void pg_blob(struct pg_use *use, struct str bytes);
+
+/* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
+ * them. `types` has a letter each: i bigint, t text, b bytea, o boolean. rows: how many will come. */
+void pg_columns(struct pg_use *use, const char *types, size_t rows);
+
+/* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
+ * connection is as good as new (or will be made anew). */
+enum rc pg_run(struct pg *pg, struct err *err);
+/* Ends the uses, with their results. */
+void pg_clear(struct pg *pg);
+void pg_clear_at(struct pg **pg); /* for CLEANUP */
+
+size_t pg_rows(const struct pg_use *use);
+const PGresult *pg_result(const struct pg_use *use);
+enum query pg_query(const struct pg_use *use);
+struct arena *pg_scratch(const struct pg_use *use); /* lives as long as the results */
+const char *pg_label(const struct pg_use *use);
+/* How many rows it changed. */
+uint64_t pg_changed(const struct pg_use *use);
+
+/* ---- transactions */
+
+/* Queues BEGIN, and what a transaction needs that cannot be said once per connection (behind a pooler). */
+void pg_begin(struct pg *pg);
+void pg_begin_snapshot(struct pg *pg); /* reads only, all from one moment */
+/* Queues COMMIT and runs all. RC_UNKNOWN when the connection was lost under it. Any other error: nothing
+ * was kept. Either way the transaction is over. */
+enum rc pg_commit(struct pg *pg, struct err *err);
+/* Ends it, and forgets what is queued. Harmless when there is none. */
+void pg_rollback(struct pg *pg);
+
+/* Runs a text of any number of statements, outside of pipelines: migrations. */
+enum rc pg_exec(struct pg *pg, const char *sql, struct err *err);

@@ -1,0 +1,117 @@
+/* postgres.h - the inside of the PostgreSQL store, shared by its files.
+ *
+ *   store.c   opening, closing, API keys     admit.c   what a turn asks
+ *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
+ *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
+ *   member.c  other servers                  letters.c what is dead, and what is too old
+ *
+ * The writer's connection carries the turn's transaction from its first admit to its commit. */
+#pragma once
+#include "store/postgres/pg.h"
+#include "store/store.h"
+
+#include <stdatomic.h>
+
+struct postgres_store {
+    struct store store;
+    struct pg_place place;
+    struct pg pg;
+    int64_t lease_ms; /* how long another server may be silent before own takes what it has */
+    char *start;      /* owned; who we are since own */
+    atomic_uint_least64_t commits;
+    atomic_uint_least64_t commit_us;
+
+    uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
+    int64_t drift_ms;
+    uint64_t tries;       /* commits that were tried; names each */
+    uint64_t doubt_turn;  /* of the last one tried */
+    uint64_t folded_turn; /* what was added before it is folded already */
+
+    /* The turn under way. */
+    bool in_turn;
+    size_t taken_claims;
+    uint64_t taken_id; /* the newest among the holders of claims it took */
+};
+
+static inline struct postgres_store *postgres_of(struct store *store)
+{
+    return (struct postgres_store *)(void *)store;
+}
+
+/* turn.c */
+enum rc postgres_own(struct store *store, struct str node, struct ownership *ret_owned,
+                     struct err *err);
+enum rc postgres_settle(struct store *store, const struct ownership *own, uint64_t turn,
+                        enum settled *ret_settled, struct err *err);
+/* Queues the beginning of the turn under own's epochs, unless it has begun. *ret_fence: the use that tells
+ * whether we still own all of them; NULL when the turn had begun. */
+enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
+                            struct pg_use **ret_fence, struct err *err);
+enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *own,
+                            const struct pg_use *fence, struct err *err);
+void postgres_turn_abort(struct postgres_store *s); /* harmless when there is none */
+enum rc postgres_deposed(struct err *err);
+/* Binds the ids and epochs of what is owned, as two columns; before that, plain parameters. */
+void postgres_bind_owned(struct pg_use *use, const struct ownership *own);
+size_t postgres_owned_count(const struct ownership *own);
+uint32_t postgres_lowest(const struct ownership *own); /* 0 when nothing is owned */
+/* Behind take_partitions: reads what was taken into *own, and raise_floors' answer. */
+enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *floors,
+                            const struct pg_use *all, struct ownership *own, struct err *err);
+/* Binds how many partitions there are and the bits of those owned. */
+void postgres_bind_set(struct pg_use *use, const struct ownership *own);
+
+/* admit.c, commit.c, load.c */
+enum rc postgres_admit(struct store *store, const struct ownership *own,
+                       struct question *const *questions, size_t count, struct arena *arena,
+                       struct err *err);
+enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+                       struct str *ret_spec, struct str *ret_payload, struct err *err);
+enum rc postgres_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                        struct err *err);
+/* Queues all changes of executions, and attempts. */
+void postgres_keep_execs(struct pg *pg, const struct delta *delta);
+enum rc postgres_settings(struct store *store, const struct load_sink *sink, struct err *err);
+enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
+                      const struct load_sink *sink, struct err *err);
+
+/* claims.c: taking keys, all of a round at once */
+enum rc postgres_take_claims(struct postgres_store *s, struct question *const *questions,
+                             size_t count, struct arena *arena, struct err *err);
+void postgres_keep_claims(struct postgres_store *s, const struct delta *delta);
+
+/* letters.c: what commit, admit, load and readers do with dead letters, and with what is too old */
+void postgres_keep_letters(struct pg *pg, const struct delta *delta);
+void postgres_forget(struct pg *pg, const struct delta *delta);
+enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *own,
+                              struct arena *arena, struct question *q, struct err *err);
+enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
+                          struct arena *arena, struct question *q, struct err *err);
+enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                             struct letter_rec *ret_letter, struct err *err);
+enum rc postgres_read_letters(struct reader *reader, const struct letter_filter *filter,
+                              struct letter_place before, size_t scan_max, letter_sink *sink,
+                              void *arg, struct letter_place *ret_next, struct err *err);
+
+/* read.c, list.c */
+struct postgres_reader {
+    struct reader reader;
+    struct pg pg;
+};
+
+static inline struct pg *reader_pg(struct reader *reader)
+{
+    return &((struct postgres_reader *)(void *)reader)->pg;
+}
+
+enum rc postgres_reader(struct store *store, struct reader **ret_reader, struct err *err);
+enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
+                           const struct page *page, struct arena *arena, struct job_page *ret_page,
+                           struct err *err);
+enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
+                            const struct page *page, struct arena *arena,
+                            struct exec_page *ret_page, struct err *err);
+
+/* logs.c, member.c */
+enum rc postgres_logs(struct store *store, struct logs **ret_logs, struct err *err);
+enum rc postgres_member(struct store *store, struct member **ret_member, struct err *err);

@@ -1,0 +1,769 @@
+-- Every statement of the PostgreSQL store, one named block each: names and order are those of the SQLite
+-- store, where both have them. The C code finds a block by its name (query.c), binds its parameters in
+-- order, in binary, and never builds SQL.
+--
+-- What a turn has many of comes as arrays: unnest makes rows of them, one statement for all. A statement that
+-- must meet every row it names divides by whether it did: an error (SQLSTATE 22012) is the only way to stop a
+-- COMMIT that is on the wire already behind it.
+--
+-- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
+-- job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
+
+-- ---- setting up a connection
+
+-- name: setup
+-- Run whole on each new connection. Every statement of a turn reaches rows by key. The planner must not
+-- think otherwise because a table was empty when a plan was made, so it may use nothing but indexes and
+-- nested loops; where there is none it still can. No plan is worth making twice, or compiling.
+-- Behind a pooler these are said in each transaction: see setup_local.
+SET enable_seqscan = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_bitmapscan = off;
+SET plan_cache_mode = force_generic_plan;
+SET jit = off;
+SET statement_timeout = '15s';
+SET lock_timeout = '5s';
+SET idle_in_transaction_session_timeout = '10s';
+SET synchronous_commit = on;
+SET default_transaction_isolation = 'read committed';
+SET TimeZone = 'UTC';
+
+-- name: setup_local
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
+    set_config('lock_timeout', '5s', true),
+    set_config('idle_in_transaction_session_timeout', '10s', true);
+
+-- ---- migrations, outside of pipelines
+
+-- name: migrate_begin
+-- Run whole. The lock ends with the transaction, so it works behind a pooler, too; whoever comes second
+-- waits, and then finds nothing to do.
+BEGIN;
+SELECT pg_advisory_xact_lock(7163384699220917);
+CREATE SCHEMA IF NOT EXISTS belfry;
+CREATE TABLE IF NOT EXISTS belfry.meta (key text PRIMARY KEY, value text NOT NULL) WITH (fillfactor = 50);
+INSERT INTO belfry.meta (key, value) VALUES ('version', '0') ON CONFLICT DO NOTHING;
+
+-- name: migrate_version
+UPDATE belfry.meta SET value = $1::bigint::text WHERE key = 'version';
+
+-- name: make_partitions
+-- Once: how many there are is fixed when the cluster is made.
+INSERT INTO belfry.partition (id) SELECT generate_series(0, $1::bigint - 1)
+WHERE NOT EXISTS (SELECT 1 FROM belfry.partition);
+
+-- name: admit_role
+SELECT belfry.admit_role($1::text);
+
+-- ---- every connection
+
+-- name: version
+SELECT value::bigint FROM belfry.meta WHERE key = 'version';
+
+-- name: begin_read
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: begin_write
+BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- ---- ownership
+
+-- name: take_partitions
+-- $1 our start, $2 which ones, $3 how long somebody may be silent. Who has no row in node counts from when it
+-- took the partition. Whoever works under these rows has them locked in share mode: this waits for the end
+-- of that work, so that afterwards all of it is there to be seen.
+WITH free AS MATERIALIZED (
+    SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.id = ANY($2::bigint[])
+        AND (p.owner = '' OR p.owner = $1::text
+            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $3::bigint)
+    ORDER BY p.id FOR UPDATE OF p)
+UPDATE belfry.partition p
+SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
+FROM free f WHERE p.id = f.id
+RETURNING p.id, p.epoch;
+
+-- name: take_partitions_now
+-- The same, but what is being worked on is left for another time: it may be a server that was stopped in the
+-- middle of a turn, and nobody should wait for it.
+WITH free AS MATERIALIZED (
+    SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.id = ANY($2::bigint[])
+        AND (p.owner = '' OR p.owner = $1::text
+            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $3::bigint)
+    ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
+UPDATE belfry.partition p
+SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
+FROM free f WHERE p.id = f.id
+RETURNING p.id, p.epoch;
+
+-- name: raise_floors
+-- Behind take_partitions, as a statement of its own: its snapshot is from after the locks were granted, so no
+-- commit of a former owner is missing in it, and none can come any more. What turns knew becomes part of the
+-- rows; then those of starts that own nothing any more can go.
+WITH known AS MATERIALIZED (
+    SELECT coalesce(max(turn) FILTER (WHERE kept), 0) AS turn, coalesce(max(newest_id), 0) AS newest_id,
+        coalesce(max(drift_ms), 0) AS drift_ms FROM belfry.turn)
+UPDATE belfry.partition p
+SET turn = greatest(p.turn, k.turn), drift_ms = greatest(p.drift_ms, k.drift_ms),
+    newest_id = greatest(p.newest_id, k.newest_id, (SELECT max(id) FROM belfry.api_key))
+FROM known k WHERE p.owner = $1::text
+RETURNING p.turn, p.newest_id, p.drift_ms;
+
+-- name: forget_turns
+DELETE FROM belfry.turn t
+WHERE t.start <> $1::text AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = t.start)
+    AND EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = $1::text);
+
+-- name: count_partitions
+SELECT count(*), bool_or(owner = $1::text),
+    coalesce(max(greatest(p.since_ms, coalesce(n.seen_ms, 0))), 0)
+FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner;
+
+-- name: pause
+SELECT pg_sleep($1::bigint / 1000.0);
+
+-- name: check_epochs
+-- In share mode until the end of the transaction: whoever wants to take one of them waits.
+SELECT p.id FROM belfry.partition p
+JOIN unnest($1::bigint[], $2::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+ORDER BY p.id FOR SHARE OF p;
+
+-- name: keep_turn
+INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, true, true);
+
+-- name: keep_turn_fenced
+-- The same for a turn that asked nothing: begins with its fence, and fails by constraint turn_fenced when
+-- one of the $6 partitions has another epoch.
+WITH held AS MATERIALIZED (
+    SELECT p.id FROM belfry.partition p
+    JOIN unnest($7::bigint[], $8::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    ORDER BY p.id FOR SHARE OF p)
+INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
+SELECT $1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, true,
+    (SELECT count(*) FROM held) = $6::bigint;
+
+-- name: hold_partitions
+-- Settling begins by taking the rows for ourselves, which waits for the end of the commit in doubt. It
+-- writes, so it also tells whether the store takes commits.
+WITH held AS MATERIALIZED (
+    SELECT p.id FROM belfry.partition p
+    JOIN unnest($1::bigint[], $2::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    ORDER BY p.id FOR UPDATE OF p)
+UPDATE belfry.partition p SET settled = settled + 1 FROM held h WHERE p.id = h.id RETURNING p.id;
+
+-- name: settle
+-- A statement of its own, for the same reason as raise_floors.
+SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE start = $1::text AND kept;
+
+-- name: settle_lost
+-- The commit in doubt may not have begun: its words can lie in the socket of a backend that was stopped.
+-- With this row there it never can, since it would insert the same key. Nothing when it was kept.
+INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
+VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, false, true) ON CONFLICT DO NOTHING;
+
+-- ---- admission
+
+-- name: take_claims
+-- Keys are given in their order, each once. An insert that meets another server's, not yet committed, waits
+-- for its end.
+INSERT INTO belfry.claim (kind, key, holder, until_ms, note)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
+ON CONFLICT (kind, key) DO NOTHING;
+
+-- name: take_ended_claims
+-- One that has ended gives way.
+UPDATE belfry.claim c
+SET holder = n.holder, until_ms = n.until_ms, note = n.note
+FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
+    n (kind, key, holder, until_ms, note, now_ms)
+WHERE c.kind = n.kind AND c.key = n.key AND c.until_ms > 0 AND c.until_ms <= n.now_ms;
+
+-- name: claim_holders
+SELECT n.at, c.holder, c.note, c.until_ms
+FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
+JOIN belfry.claim c ON c.kind = n.kind AND c.key = n.key;
+
+-- name: find_job
+SELECT * FROM belfry.job_row WHERE id = $1::bigint;
+
+-- name: find_exec
+SELECT * FROM belfry.live_row WHERE id = $1::bigint
+UNION ALL
+SELECT * FROM belfry.history_row WHERE id = $1::bigint;
+
+-- name: find_job_of_exec
+SELECT j.* FROM (
+    SELECT job_id FROM belfry.live WHERE id = $1::bigint
+    UNION ALL
+    SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
+JOIN belfry.job_row j ON j.id = e.job_id;
+
+-- name: find_attempt
+SELECT * FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
+
+-- name: find_trail
+-- An id is that of one thing: jobs and executions share the generator.
+SELECT trail FROM belfry.job_full WHERE id = $1::bigint
+UNION ALL
+SELECT trail FROM belfry.live WHERE id = $1::bigint
+UNION ALL
+SELECT trail FROM belfry.history WHERE id = $1::bigint;
+
+-- name: live_of_job
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
+WHERE j.id = $1::bigint
+UNION ALL
+SELECT * FROM belfry.live_row WHERE job_id = $1::bigint AND NOT first
+ORDER BY id;
+
+-- name: live_of_exec
+-- All unfinished ones of an execution's job.
+WITH of AS MATERIALIZED (
+    SELECT job_id FROM belfry.live WHERE id = $1::bigint
+    UNION ALL
+    SELECT job_id FROM belfry.history WHERE id = $1::bigint)
+SELECT l.* FROM of JOIN belfry.job j ON j.id = of.job_id
+JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
+UNION ALL
+SELECT l.* FROM of JOIN belfry.live_row l ON l.job_id = of.job_id AND NOT l.first
+ORDER BY id;
+
+-- name: find_slot
+-- The newest by id, since slots are made in their order. Each part stops at its first row; before that it
+-- steps over runs that people asked for, and over slots later than the moment.
+SELECT * FROM (SELECT * FROM belfry.live_row
+    WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
+    ORDER BY id DESC LIMIT 1) a
+UNION ALL
+SELECT * FROM (SELECT * FROM belfry.history_row
+    WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
+    ORDER BY id DESC LIMIT 1) b
+UNION ALL
+SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
+WHERE j.id = $1::bigint AND l.origin = 1 AND l.slot_ms <= $2::bigint
+UNION ALL
+SELECT h.* FROM belfry.job j JOIN belfry.history_row h ON h.id = j.first_exec AND h.first
+WHERE j.id = $1::bigint AND h.origin = 1 AND h.slot_ms <= $2::bigint
+ORDER BY id DESC LIMIT 1;
+
+-- name: due
+-- $1 after (moment, id), until; then which partitions and how many rows. The comparison of pairs is one that
+-- PostgreSQL's index knows.
+SELECT l.*, j.* FROM (
+    SELECT id FROM belfry.live
+    WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
+        AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
+    ORDER BY wait_ms, id LIMIT $6::bigint) w
+JOIN belfry.live_row l ON l.id = w.id LEFT JOIN belfry.job_kept j ON j.id = l.job_id
+ORDER BY l.due_ms, l.id;
+
+-- name: find_letter
+SELECT * FROM belfry.letter_row WHERE exec_id = $1::bigint;
+
+-- name: find_letters
+SELECT * FROM belfry.letter_row
+WHERE (died_ms, exec_id) > ($1::bigint, $2::bigint) AND died_ms <= $3::bigint
+    AND belfry.is_owned(exec_id, $4::bigint::integer, $5::bigint)
+ORDER BY died_ms, exec_id LIMIT $6::bigint;
+
+-- name: find_old
+-- What was created before a moment has an id from before it, too, but for the drift; a millisecond of ids
+-- counts from 2020 and is 2^22 wide, and there are 2^41 of them. Ids are asked for by partition of the table.
+SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id)
+FROM belfry.history h
+WHERE h.id > $1::bigint AND h.created_ms < $2::bigint
+    AND h.id < greatest(least($2::bigint + $3::bigint - 1577836800000, 2199023255551), 0) << 22
+    AND belfry.is_owned(h.id, $4::bigint::integer, $5::bigint)
+ORDER BY h.id LIMIT $6::bigint;
+
+-- name: calendar_jobs
+SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
+
+-- name: fetch
+SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
+
+-- ---- a turn's delta
+
+-- name: insert_jobs
+INSERT INTO belfry.job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
+    finished_ms, last_exec, changed_ms, trail, spec, payload, first_exec, told)
+SELECT n.*, last_exec, 0
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+    $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+    $14::text[], $15::text[], $16::text[])
+    n (id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
+        last_exec, changed_ms, trail, spec, payload);
+
+-- name: update_jobs
+-- Touches no indexed column. An end that was told by the newest execution's row so far becomes part of this
+-- one. (What stands right of an = is the row before the update.)
+WITH changed AS (
+    UPDATE belfry.job j
+    SET version = n.version, state = n.state, priority = n.priority, finished_ms = n.finished_ms,
+        last_exec = n.last_exec,
+        trail = j.trail || coalesce((SELECT h.job_step FROM belfry.history h
+            WHERE h.id = j.last_exec AND j.last_exec <> j.told), '') || n.step,
+        told = coalesce((SELECT h.id FROM belfry.history h
+            WHERE h.id = j.last_exec AND h.job_state IS NOT NULL), j.told)
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+        $8::text[]) n (id, version, state, priority, finished_ms, last_exec, step)
+    WHERE j.id = n.id
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: redefine_jobs
+-- Behind update_jobs: what an edit changes and nothing else does.
+WITH changed AS (
+    UPDATE belfry.job j
+    SET queue = n.queue, team = n.team, tags = n.tags, changed_ms = n.changed_ms, spec = n.spec,
+        payload = n.payload
+    FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
+        $8::text[]) n (id, queue, team, tags, changed_ms, spec, payload)
+    WHERE j.id = n.id
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: insert_live
+INSERT INTO belfry.live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done, error, trail, wait_ms)
+SELECT n.*, CASE WHEN state IN (1, 5) THEN due_ms END
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+    $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::boolean[],
+    $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[],
+    $25::text[], $26::text[])
+    n (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
+        due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+        sla_marks, token, worker_id, effect_done, error, trail);
+
+-- name: update_live
+-- An empty error keeps the one that is there: why the last attempt failed is still worth knowing while the
+-- next one waits.
+WITH changed AS (
+    UPDATE belfry.live l
+    SET state = n.state, due_ms = n.due_ms, ready_ms = n.ready_ms, started_ms = n.started_ms,
+        attempts = n.attempts, lost = n.lost, returned = n.returned, late = n.late,
+        sla_since_ms = n.sla_since_ms, sla_extra_ms = n.sla_extra_ms, sla_marks = n.sla_marks,
+        token = n.token, worker_id = n.worker_id, effect_done = n.effect_done,
+        error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
+        wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+        $8::bigint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::bigint[], $13::bigint[],
+        $14::bigint[], $15::bigint[], $16::boolean[], $17::text[], $18::text[])
+        n (id, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+            sla_extra_ms, sla_marks, token, worker_id, effect_done, error, step)
+    WHERE l.id = n.id
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: move_live
+-- Behind update_live, when the job was edited: what an execution is born with otherwise.
+WITH changed AS (
+    UPDATE belfry.live l
+    SET queue = n.queue, priority = n.priority, slot_ms = n.slot_ms, nominal_ms = n.nominal_ms
+    FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+        n (id, queue, priority, slot_ms, nominal_ms)
+    WHERE l.id = n.id
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: finish_live
+-- Leaves live and enters history in one statement, which takes the trail along.
+WITH gone AS (
+    DELETE FROM belfry.live l
+    USING unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
+        $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+        $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::boolean[],
+        $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::boolean[],
+        $26::text[], $27::text[], $28::bigint[], $29::text[], $30::bigint[], $31::bigint[],
+        $32::bigint[], $33::text[], $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[],
+        $38::bigint[], $39::text[], $40::text[], $41::bigint[], $42::bigint[], $43::text[])
+        n (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms,
+            state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+            sla_extra_ms, sla_marks, token, worker_id, effect_done, error, step, finished_ms, result,
+            slot_last_ms, slot_count, job_state, job_step, attempt_outcome, attempt_number,
+            attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error,
+            attempt_class, attempt_fingerprint, attempt_tail)
+    WHERE l.id = n.id
+    RETURNING n.*, l.trail),
+kept AS (
+    INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms,
+        nominal_ms, created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late,
+        sla_since_ms, sla_extra_ms, sla_marks, token, worker_id, effect_done, error, trail,
+        finished_ms, result, slot_last_ms, slot_count, job_state, job_step, attempt_outcome,
+        attempt_number, attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage,
+        attempt_error, attempt_class, attempt_fingerprint, attempt_tail)
+    SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
+        due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+        sla_marks, token, worker_id, effect_done, error, trail || step, finished_ms, result,
+        slot_last_ms, slot_count, job_state, job_step, attempt_outcome, attempt_number,
+        attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error,
+        attempt_class, attempt_fingerprint, attempt_tail
+    FROM gone
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM kept;
+
+-- name: insert_history
+INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done, error, trail, finished_ms, result,
+    slot_last_ms, slot_count)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+    $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::boolean[],
+    $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[],
+    $25::text[], $26::text[], $27::bigint[], $28::text[], $29::bigint[], $30::bigint[]);
+
+-- name: put_attempts
+-- A late success takes the place of the loss that was written down before it came.
+INSERT INTO belfry.attempt (exec_id, token, number, worker_id, started_ms, ended_ms, outcome,
+    exit_code, signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error,
+    class, fingerprint, tail)
+SELECT DISTINCT ON (exec_id, token) exec_id, token, number, worker_id, started_ms, ended_ms, outcome,
+    exit_code, signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error,
+    class, fingerprint, tail
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+    $13::bigint[], $14::bigint[], $15::text[], $16::bigint[], $17::bigint[], $18::text[])
+    WITH ORDINALITY n (exec_id, token, number, worker_id, started_ms, ended_ms, outcome, exit_code,
+        signal, cpu_ms, peak_memory_bytes, output_bytes, dropped_bytes, log_seq, error, class,
+        fingerprint, tail, at)
+ORDER BY exec_id, token, at DESC
+ON CONFLICT (exec_id, token) DO UPDATE
+SET number = excluded.number, worker_id = excluded.worker_id, started_ms = excluded.started_ms,
+    ended_ms = excluded.ended_ms, outcome = excluded.outcome, exit_code = excluded.exit_code,
+    signal = excluded.signal, cpu_ms = excluded.cpu_ms,
+    peak_memory_bytes = excluded.peak_memory_bytes, output_bytes = excluded.output_bytes,
+    dropped_bytes = excluded.dropped_bytes, log_seq = excluded.log_seq, error = excluded.error,
+    class = excluded.class, fingerprint = excluded.fingerprint, tail = excluded.tail;
+
+-- name: release_claims
+-- The holder is asked too: whoever took the key since keeps it.
+DELETE FROM belfry.claim c
+USING unnest($1::bigint[], $2::text[], $3::bigint[]) n (kind, key, holder)
+WHERE c.kind = n.kind AND c.key = n.key AND c.holder = n.holder;
+
+-- name: put_claims
+-- Of several words about one key the last one counts.
+INSERT INTO belfry.claim (kind, key, holder, until_ms, note)
+SELECT DISTINCT ON (kind, key) kind, key, holder, until_ms, note
+FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
+    WITH ORDINALITY n (kind, key, holder, until_ms, note, at)
+ORDER BY kind, key, at DESC
+ON CONFLICT (kind, key) DO UPDATE
+SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note;
+
+-- name: sweep_claims
+-- Those that ended first. What another server is busy with is its own affair.
+DELETE FROM belfry.claim c
+USING (SELECT kind, key FROM belfry.claim
+    WHERE until_ms > 0 AND until_ms <= $1::bigint
+    ORDER BY until_ms LIMIT $2::bigint FOR UPDATE SKIP LOCKED) ended
+WHERE c.kind = ended.kind AND c.key = ended.key;
+
+-- name: put_worker
+INSERT INTO belfry.worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)
+VALUES ($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::bigint, $8::bigint)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers,
+    runs_commands = excluded.runs_commands, draining = excluded.draining, slots = excluded.slots,
+    registered_ms = excluded.registered_ms;
+
+-- name: forget_worker
+DELETE FROM belfry.worker WHERE id = $1::bigint;
+
+-- name: put_queue
+INSERT INTO belfry.queue (name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by)
+VALUES ($1::text, $2::bigint, $3::boolean, $4::bigint, $5::text, $6::bigint, $7::text)
+ON CONFLICT (name) DO UPDATE
+SET concurrency = excluded.concurrency, paused = excluded.paused, paused_ms = excluded.paused_ms,
+    paused_by = excluded.paused_by, changed_ms = excluded.changed_ms,
+    changed_by = excluded.changed_by;
+
+-- name: put_team
+INSERT INTO belfry.team (name, concurrency, changed_ms, changed_by)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::text)
+ON CONFLICT (name) DO UPDATE
+SET concurrency = excluded.concurrency, changed_ms = excluded.changed_ms,
+    changed_by = excluded.changed_by;
+
+-- name: raise_settings
+-- In the commit that changes a queue, a team, a calendar or a key.
+UPDATE belfry.meta SET value = (value::bigint + 1)::text WHERE key = 'settings_version';
+
+-- name: put_rate
+INSERT INTO belfry.rate (key, next_us, interval_us) VALUES ($1::text, $2::bigint, $3::bigint)
+ON CONFLICT (key) DO UPDATE SET next_us = excluded.next_us, interval_us = excluded.interval_us;
+
+-- name: forget_rate
+DELETE FROM belfry.rate WHERE key = $1::text;
+
+-- name: insert_alert
+INSERT INTO belfry.alert (id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::text, $8::text,
+    $9::bigint, $10::bigint, $11::bigint);
+
+-- name: mark_alert
+UPDATE belfry.alert SET state = $1::bigint WHERE id = $2::bigint;
+
+-- name: insert_sla_event
+INSERT INTO belfry.sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms,
+    actual_ms, extended_ms, queue, actor, reason, approver)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint,
+    $9::bigint, $10::bigint, $11::bigint, $12::text, $13::text, $14::text, $15::text);
+
+-- name: put_breaker
+INSERT INTO belfry.breaker (partition, target, state, opened_ms, until_ms, probe)
+VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bigint)
+ON CONFLICT (partition, target) DO UPDATE
+SET state = excluded.state, opened_ms = excluded.opened_ms, until_ms = excluded.until_ms,
+    probe = excluded.probe;
+
+-- name: forget_breaker
+-- In all of our partitions: the lowest one may have been another when it was put.
+DELETE FROM belfry.breaker WHERE partition = ANY($1::bigint[]) AND target = $2::text;
+
+-- name: put_dependency
+INSERT INTO belfry.dependency (dependant, upstream, type, state)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint)
+ON CONFLICT (dependant, upstream) DO UPDATE SET state = excluded.state;
+
+-- name: put_letters
+-- The owner is the job's.
+INSERT INTO belfry.dead_letter (died_ms, exec_id, job_id, state, queue, name, reason, class,
+    fingerprint, line, error, attempts, lost, owner)
+SELECT n.*, coalesce((SELECT j.owner FROM belfry.job j WHERE j.id = n.job_id), '')
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[])
+    n (died_ms, exec_id, job_id, state, queue, name, reason, class, fingerprint, line, error,
+        attempts, lost);
+
+-- name: remove_letters
+DELETE FROM belfry.dead_letter d USING unnest($1::bigint[], $2::bigint[]) n (died_ms, exec_id)
+WHERE d.died_ms = n.died_ms AND d.exec_id = n.exec_id;
+
+-- name: put_operation
+INSERT INTO belfry.operation (id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms,
+    died_before_ms, actor, created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::bigint, $7::bigint, $8::bigint,
+    $9::bigint, $10::bigint, $11::text, $12::bigint, $13::bigint, $14::bigint, $15::bigint,
+    $16::bigint, $17::bigint, $18::bigint, $19::text)
+ON CONFLICT (id) DO UPDATE
+SET kind = excluded.kind, state = excluded.state, queue = excluded.queue, name = excluded.name,
+    class = excluded.class, fingerprint = excluded.fingerprint, job_id = excluded.job_id,
+    died_after_ms = excluded.died_after_ms, died_before_ms = excluded.died_before_ms,
+    actor = excluded.actor, created_ms = excluded.created_ms, finished_ms = excluded.finished_ms,
+    total = excluded.total, done = excluded.done, refused = excluded.refused,
+    at_ms = excluded.at_ms, at_id = excluded.at_id, refusal = excluded.refusal;
+
+-- name: forget_operation
+DELETE FROM belfry.operation WHERE id = $1::bigint;
+
+-- name: forget_jobs
+-- Of a job that is over: completed 2, failed 3, cancelled 4 (job/state.h). The end may stand in the newest
+-- execution's row, as in job_full. It goes when nothing of it is left but what goes now; and with it what it
+-- waited for.
+WITH gone AS (
+    DELETE FROM belfry.job j
+    USING (SELECT DISTINCT h.job_id FROM belfry.history h WHERE h.id = ANY($1::bigint[])) of
+    WHERE j.id = of.job_id
+        AND CASE WHEN j.last_exec <> j.told THEN
+            coalesce((SELECT h.job_state FROM belfry.history h
+                WHERE h.id = j.last_exec AND h.id = ANY($1::bigint[])), j.state)
+            ELSE j.state END IN (2, 3, 4)
+        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.id = j.first_exec)
+        AND (j.first_exec = ANY($1::bigint[])
+            OR NOT EXISTS (SELECT 1 FROM belfry.history e WHERE e.id = j.first_exec))
+        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.job_id = j.id AND NOT e.first)
+        AND NOT EXISTS (SELECT 1 FROM belfry.history e
+            WHERE e.job_id = j.id AND NOT e.first AND e.id <> ALL($1::bigint[]))
+    RETURNING j.id)
+DELETE FROM belfry.dependency d USING gone g WHERE d.dependant = g.id;
+
+-- name: fold_jobs
+-- As update_jobs takes over what the newest execution's row said, when that row goes and the job stays.
+UPDATE belfry.job j
+SET state = h.job_state, finished_ms = h.finished_ms, trail = j.trail || coalesce(h.job_step, ''),
+    told = h.id
+FROM belfry.history h
+WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL
+    AND j.id = h.job_id AND j.last_exec = h.id AND j.told <> h.id;
+
+-- name: forget_attempts
+DELETE FROM belfry.attempt WHERE exec_id = ANY($1::bigint[]);
+
+-- name: forget_execs
+DELETE FROM belfry.history WHERE id = ANY($1::bigint[]);
+
+-- name: put_calendar
+INSERT INTO belfry.calendar (name, version, policy, entry_count, changed_ms, changed_by, document)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::text)
+ON CONFLICT (name) DO UPDATE
+SET version = excluded.version, policy = excluded.policy, entry_count = excluded.entry_count,
+    changed_ms = excluded.changed_ms, changed_by = excluded.changed_by,
+    document = excluded.document;
+
+-- name: forget_calendar
+DELETE FROM belfry.calendar WHERE name = $1::text;
+
+-- name: put_calendar_use
+INSERT INTO belfry.calendar_use (calendar, job_id) VALUES ($1::text, $2::bigint) ON CONFLICT DO NOTHING;
+
+-- name: forget_calendar_use
+DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigint;
+
+-- name: add_counters
+INSERT INTO belfry.counter_delta (partition, turn, kind, queue, state, value)
+SELECT $1::bigint, $2::bigint, n.*
+FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[]) n (kind, queue, state, value);
+
+-- name: add_tallies
+INSERT INTO belfry.tally_delta (partition, turn, scope, key, hour, "end", bucket, count, sum_ms)
+SELECT $1::bigint, $2::bigint, n.*
+FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+    $9::bigint[]) n (scope, key, hour, "end", bucket, count, sum_ms);
+
+-- name: fold_counters
+-- What was added since turn $2. Sums are made in the order of their keys: another server's partition has
+-- other rows, but two of them never wait for each other in a circle.
+WITH added AS (
+    DELETE FROM belfry.counter_delta WHERE partition = $1::bigint AND turn >= $2::bigint
+    RETURNING partition, kind, queue, state, value)
+INSERT INTO belfry.counter AS c (partition, kind, queue, state, value)
+SELECT partition, kind, queue, state, sum(value)::bigint FROM added
+GROUP BY partition, kind, queue, state ORDER BY partition, kind, queue, state
+ON CONFLICT (partition, kind, queue, state) DO UPDATE SET value = c.value + excluded.value;
+
+-- name: fold_tallies
+WITH added AS (
+    DELETE FROM belfry.tally_delta WHERE partition = $1::bigint AND turn >= $2::bigint
+    RETURNING scope, key, hour, "end", bucket, count, sum_ms)
+INSERT INTO belfry.tally AS t (scope, key, hour, "end", bucket, count, sum_ms)
+SELECT scope, key, hour, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM added
+GROUP BY scope, key, hour, "end", bucket ORDER BY scope, key, hour, "end", bucket
+ON CONFLICT (scope, key, hour, "end", bucket)
+DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms;
+
+-- name: forget_own_turns
+DELETE FROM belfry.turn WHERE start = $1::text AND turn >= $2::bigint AND turn < $3::bigint;
+
+-- ---- loading: what is in the partitions $1 (how many there are) and $2 (bits of those we own)
+
+-- name: load_counters
+SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
+WHERE ($2::bigint >> partition) & 1 = 1 AND partition < $1::bigint
+GROUP BY kind, queue, state ORDER BY kind, queue, state;
+
+-- name: load_queues
+SELECT name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by
+FROM belfry.queue ORDER BY name;
+
+-- name: load_teams
+SELECT name, concurrency, changed_ms, changed_by FROM belfry.team ORDER BY name;
+
+-- name: load_rates
+SELECT key, next_us, interval_us FROM belfry.rate ORDER BY key;
+
+-- name: load_breakers
+-- One target may have rows of two servers that were: the one that is left alone longer counts.
+SELECT DISTINCT ON (target) target, state, opened_ms, until_ms, probe FROM belfry.breaker
+WHERE ($2::bigint >> partition) & 1 = 1 AND partition < $1::bigint
+ORDER BY target, until_ms DESC;
+
+-- name: load_operations
+SELECT id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, died_before_ms,
+    actor, created_ms, finished_ms, total, done, refused, at_ms, at_id, refusal
+FROM belfry.operation WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
+
+-- name: load_workers
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+FROM belfry.worker WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
+
+-- name: load_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, document
+FROM belfry.calendar ORDER BY name;
+
+-- name: load_live
+-- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
+-- out.
+SELECT l.*, j.* FROM (
+    SELECT id FROM belfry.live
+    WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
+        AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
+            OR (state = 1 AND ready_ms > 0))
+    ORDER BY id LIMIT $5::bigint) w
+JOIN belfry.live_row l ON l.id = w.id LEFT JOIN belfry.job_kept j ON j.id = l.job_id
+ORDER BY l.id;
+
+-- name: load_dependencies
+SELECT upstream, dependant, type, state FROM belfry.dependency
+WHERE state IN (1, 5) AND (belfry.is_owned(dependant, $1::bigint::integer, $2::bigint)
+    OR belfry.is_owned(upstream, $1::bigint::integer, $2::bigint))
+ORDER BY dependant, upstream;
+
+-- name: load_keys
+SELECT id, name, role, hash, created_ms FROM belfry.api_key ORDER BY id;
+
+-- name: put_key
+INSERT INTO belfry.api_key (id, name, role, hash, created_ms)
+VALUES ($1::bigint, $2::text, $3::text, $4::text, $5::bigint)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, role = excluded.role, hash = excluded.hash,
+    created_ms = excluded.created_ms;
+
+-- ---- other servers
+
+-- name: renew_node
+-- Nothing comes back when somebody else, who was heard of within the lease ($7), has the name.
+INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms)
+SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms
+FROM (SELECT belfry.now_ms() AS ms) t
+ON CONFLICT (name) DO UPDATE
+SET start = excluded.start, address = excluded.address, version = excluded.version,
+    draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
+    started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
+WHERE n.start = excluded.start OR n.seen_ms <= excluded.seen_ms - $7::bigint
+RETURNING n.start;
+
+-- name: read_nodes
+SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms
+FROM belfry.node ORDER BY name;
+
+-- name: read_partitions
+SELECT id, epoch, owner, former, since_ms FROM belfry.partition ORDER BY id;
+
+-- name: read_cluster
+SELECT belfry.now_ms(), value::bigint FROM belfry.meta WHERE key = 'settings_version';
+
+-- name: release_partitions
+UPDATE belfry.partition p SET owner = '', former = p.owner, since_ms = belfry.now_ms()
+FROM unnest($1::bigint[], $2::bigint[]) o (id, epoch)
+WHERE p.id = o.id AND p.epoch = o.epoch;
+
+-- name: release_all
+UPDATE belfry.partition SET owner = '', former = owner, since_ms = belfry.now_ms() WHERE owner = $1::text;
+
+-- name: leave_node
+DELETE FROM belfry.node WHERE start = $1::text;
+
+-- name: forget_nodes
+DELETE FROM belfry.node n
+WHERE n.seen_ms <= belfry.now_ms() - $1::bigint
+    AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = n.start);
+
+-- name: tend
+SELECT CASE WHEN (SELECT value::bigint FROM belfry.meta WHERE key = 'tended_ms')
+    < belfry.now_ms() - $1::bigint THEN belfry.tend() ELSE 0 END;

@@ -1,0 +1,196 @@
+#include "store/postgres/use.h"
+#include "store/postgres/text.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Integers of the wire are big-endian. */
+static void put_be32(char *at, uint32_t value)
+{
+    for (int i = 3; i >= 0; i--, value >>= 8)
+        at[i] = (char)value;
+}
+
+static void put_be64(char *at, uint64_t value)
+{
+    for (int i = 7; i >= 0; i--, value >>= 8)
+        at[i] = (char)value;
+}
+
+/* ---- arrays */
+
+enum { ARRAY_HEAD = 20 }; /* dimensions, flags, type, length, lower bound */
+
+static uint32_t oid_of(char type)
+{
+    switch (type) {
+    case 'i': return 20; /* bigint */
+    case 't': return 25; /* text */
+    case 'b': return 17; /* bytea */
+    default: return 16;  /* boolean */
+    }
+}
+
+static char *column_room(struct arena *arena, struct pg_column *column, size_t bytes)
+{
+    if (column->len + bytes > column->cap) {
+        size_t cap = 2 * column->cap + bytes;
+        char *more = arena_bytes(arena, cap);
+        memcpy(more, column->bytes, column->len);
+        column->bytes = more;
+        column->cap = cap;
+    }
+    char *at = column->bytes + column->len;
+    column->len += bytes;
+    return at;
+}
+
+void pg_columns(struct pg_use *use, const char *types, size_t rows)
+{
+    assert(use->columns == NULL);
+    use->column_count = strlen(types);
+    assert(use->count + use->column_count <= USE_PARAMS_MAX);
+    use->columns = ARENA_ARRAY(&use->pg->arena, struct pg_column, use->column_count);
+    for (size_t i = 0; i < use->column_count; i++) {
+        struct pg_column *column = &use->columns[i];
+        size_t each = types[i] == 'i' ? 12 : types[i] == 'o' ? 5 : 24;
+        *column = (struct pg_column){.type = types[i], .cap = ARRAY_HEAD + rows * each};
+        column->bytes = arena_bytes(&use->pg->arena, column->cap);
+        column->len = ARRAY_HEAD;
+    }
+}
+
+void pg_use_seal(struct pg_use *use)
+{
+    for (size_t i = 0; i < use->column_count; i++) {
+        struct pg_column *column = &use->columns[i];
+        assert(use->at == 0 && "a row was not filled to its end");
+        put_be32(column->bytes, 1);
+        put_be32(column->bytes + 4, 0);
+        put_be32(column->bytes + 8, oid_of(column->type));
+        put_be32(column->bytes + 12, (uint32_t)use->rows);
+        put_be32(column->bytes + 16, 1);
+        use->values[use->count] = column->bytes;
+        use->lengths[use->count++] = (int)column->len;
+    }
+    use->column_count = 0;
+}
+
+/* ---- values */
+
+/* Where a value of so many bytes goes: into its column, behind its length, or beside. */
+static char *room(struct pg_use *use, char type, size_t bytes)
+{
+    struct arena *arena = &use->pg->arena;
+    if (use->columns == NULL) {
+        assert(use->count < USE_PARAMS_MAX);
+        char *at = arena_bytes(arena, bytes == 0 ? 1 : bytes);
+        use->values[use->count] = at;
+        use->lengths[use->count++] = (int)bytes;
+        return at;
+    }
+    struct pg_column *column = &use->columns[use->at];
+    assert(column->type == type);
+    (void)type;
+    char *at = column_room(arena, column, 4 + bytes);
+    put_be32(at, (uint32_t)bytes);
+    if (++use->at == use->column_count) {
+        use->at = 0;
+        use->rows++;
+    }
+    return at + 4;
+}
+
+void pg_i64(struct pg_use *use, int64_t value)
+{
+    put_be64(room(use, 'i', 8), (uint64_t)value);
+}
+
+void pg_u64(struct pg_use *use, uint64_t value)
+{
+    pg_i64(use, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+void pg_bool(struct pg_use *use, bool value)
+{
+    *room(use, 'o', 1) = value;
+}
+
+static void put_bytes(struct pg_use *use, char type, struct str bytes)
+{
+    char *at = room(use, type, bytes.len);
+    if (bytes.len > 0)
+        memcpy(at, bytes.ptr, bytes.len);
+}
+
+void pg_text(struct pg_use *use, struct str text)
+{
+    put_bytes(use, 't', pg_text_encode(&use->pg->arena, text));
+}
+
+void pg_blob(struct pg_use *use, struct str bytes)
+{
+    put_bytes(use, 'b', bytes);
+}
+
+void pg_null(struct pg_use *use)
+{
+    if (use->columns == NULL) {
+        assert(use->count < USE_PARAMS_MAX);
+        use->values[use->count] = NULL;
+        use->lengths[use->count++] = 0;
+        return;
+    }
+    char *at = room(use, use->columns[use->at].type, 0);
+    put_be32(at - 4, UINT32_MAX); /* a length of -1 */
+}
+
+void pg_text_or_null(struct pg_use *use, struct str text)
+{
+    if (text.len > 0)
+        pg_text(use, text);
+    else
+        pg_null(use);
+}
+
+void pg_i64_or_null(struct pg_use *use, int64_t value)
+{
+    if (value != 0)
+        pg_i64(use, value);
+    else
+        pg_null(use);
+}
+
+/* ---- results */
+
+size_t pg_rows(const struct pg_use *use)
+{
+    return (size_t)PQntuples(use->result);
+}
+
+const PGresult *pg_result(const struct pg_use *use)
+{
+    return use->result;
+}
+
+enum query pg_query(const struct pg_use *use)
+{
+    return use->query;
+}
+
+struct arena *pg_scratch(const struct pg_use *use)
+{
+    return &use->pg->arena;
+}
+
+const char *pg_label(const struct pg_use *use)
+{
+    return use->pg->place->label;
+}
+
+uint64_t pg_changed(const struct pg_use *use)
+{
+    uint64_t count = 0;
+    (void)str_to_u64(str_c(PQcmdTuples(use->result)), &count);
+    return count;
+}

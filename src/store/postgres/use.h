@@ -1,0 +1,32 @@
+/* use.h - one use of a statement: its parameters in binary, its result. Inside of pg.h. */
+#pragma once
+#include "store/postgres/pg.h"
+
+enum { USE_PARAMS_MAX = 48 };
+
+struct pg_column {
+    char type;
+    char *bytes; /* in the arena: the array as PostgreSQL reads it */
+    size_t len;
+    size_t cap;
+};
+
+struct pg_use {
+    struct pg *pg;
+    struct pg_use *next;
+    enum query query;
+    bool prepares;
+    PGresult *result; /* owned; NULL: not answered yet */
+
+    size_t count; /* parameters */
+    const char *values[USE_PARAMS_MAX];
+    int lengths[USE_PARAMS_MAX];
+
+    struct pg_column *columns; /* NULL while parameters are plain ones */
+    size_t column_count;
+    size_t at; /* the column to be filled next */
+    size_t rows;
+};
+
+/* Turns columns into parameters; before it is sent. */
+void pg_use_seal(struct pg_use *use);
