@@ -29,6 +29,7 @@ struct bench_args {
     int64_t slots;
     bool keys;
     unsigned durability;
+    const char *store;
     const char *tmp;
     unsigned format; /* enum report_format */
     bool help;
@@ -52,6 +53,8 @@ static const struct opt table[] = {
     {"slots", 0, OPT_NUMBER, "N", AT(slots), "jobs the worker takes at once (2000)"},
     {"keys", 0, OPT_FLAG, NULL, AT(keys), "life and submit: each job with an idempotency key"},
     {"durability", 0, OPT_CHOICE, "full|normal", AT(durability), "of the server (full)"},
+    {"store", 0, OPT_TEXT, "URL", AT(store),
+     "postgres://…: measure on that server, in databases made for it (SQLite)"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
     {"role", 0, OPT_CHOICE, "none|worker|forks", AT(role), NULL},
@@ -91,6 +94,8 @@ static enum rc check(const struct bench_args *args, const struct opt_words *word
     TRY(check_range("clients", args->clients, CLIENTS_MAX, err));
     TRY(check_range("batch", args->batch, BATCH_MAX, err));
     TRY(check_range("slots", args->slots, POLL_SLOTS_MAX, err));
+    if (args->store != NULL && !str_starts(str_c(args->store), STR("postgres")))
+        return err_set(err, RC_INVALID, "--store takes postgres://…; without it SQLite is used");
     for (size_t i = 0; i < words->count; i++) {
         if (measure_find(str_c(words->items[i])) == NULL)
             return err_set(err, RC_INVALID, "'%s' is nothing that can be measured",
@@ -124,6 +129,7 @@ static enum rc report_machine(struct report *report, const struct measure_option
     report_figure(report, "load_before", machine.load, 2);
     report_text(report, "file_system", machine.file_system);
     report_figure(report, "synced_write_p50_ms", (double)machine.sync_us / 1e3, 3);
+    report_text(report, "store", options->store == NULL ? STR("sqlite") : STR("postgresql"));
     report_text(report, "durability", str_c(options->durability));
     report_count(report, "slots", options->slots);
     report_count(report, "clients", options->clients);
@@ -148,6 +154,7 @@ static int bench(const struct bench_args *args, const struct opt_words *words)
     struct err err;
     struct measure_options options = {
         .tmp_root = tmp_root(args),
+        .store = args->store,
         .durability = durabilities[args->durability],
         .slots = (uint32_t)args->slots,
         .clients = (uint32_t)args->clients,

@@ -3,7 +3,6 @@
 #include "bench/commands.h"
 #include "bench/due.h"
 #include "bench/latency.h"
-#include "bench/ledger.h"
 #include "bench/limits.h"
 #include "bench/load.h"
 #include "bench/schedules.h"
@@ -321,15 +320,19 @@ static void report_cost(struct report *r, const struct store_cost *cost, uint64_
 static void report_usage(struct report *r, const struct stage_usage *usage, uint64_t jobs)
 {
     int64_t own_us = usage->server_us + usage->worker_us + usage->client_us;
-    int64_t others_us = usage->machine_us - own_us;
+    int64_t others_us = usage->machine_us - own_us - usage->store_us;
     if (others_us < 0) /* the machine counts in ticks, which are coarse */
         others_us = 0;
     report_figure(r, "server_cpu_s", (double)usage->server_us / 1e6, 2);
     report_figure(r, "worker_cpu_s", (double)usage->worker_us / 1e6, 2);
     report_figure(r, "client_cpu_s", (double)usage->client_us / 1e6, 2);
+    if (usage->store_us > 0)
+        report_figure(r, "database_cpu_s", (double)usage->store_us / 1e6, 2);
     report_figure(r, "others_cpu_s", (double)others_us / 1e6, 2);
     report_figure(r, "server_cpu_us_per_job", (double)usage->server_us / (double)jobs, 1);
-    report_figure(r, "all_cpu_us_per_job", (double)own_us / (double)jobs, 1);
+    if (usage->store_us > 0)
+        report_figure(r, "database_cpu_us_per_job", (double)usage->store_us / (double)jobs, 1);
+    report_figure(r, "all_cpu_us_per_job", (double)(own_us + usage->store_us) / (double)jobs, 1);
 }
 
 /* ---- the frame */
@@ -341,6 +344,7 @@ static struct stage_usage usage_since(const struct stage *stage, const struct st
         .server_us = now.server_us - before->server_us,
         .worker_us = now.worker_us - before->worker_us,
         .client_us = now.client_us - before->client_us,
+        .store_us = now.store_us - before->store_us,
         .machine_us = now.machine_us - before->machine_us,
     };
 }
@@ -366,7 +370,7 @@ struct state {
 
 static enum rc look(struct stage *stage, struct state *ret_state, struct err *err)
 {
-    TRY(ledger_read(stage_dir(stage), &ret_state->ledger, err));
+    TRY(stage_ledger(stage, &ret_state->ledger, err));
     TRY(stage_ask(stage, &ret_state->stats, err));
     ret_state->usage = stage_usage(stage);
     return RC_OK;
@@ -408,7 +412,7 @@ static enum rc run_on_stage(const struct measure *m, const struct measure_option
     struct stage_usage usage = usage_since(stage, &before.usage);
     TRY(stage_ask(stage, &after, err));
     TRY(stage_leave(stage, err));
-    TRY(ledger_read(stage_dir(stage), &ledger, err));
+    TRY(stage_ledger(stage, &ledger, err));
     struct ledger_truth truth = truth_of(m, &seen, backlog.jobs);
     TRY(ledger_check(&ledger, &truth, err));
 
@@ -440,6 +444,7 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
     full.slots = slots_of(m, full.slots);
     struct stage_options stage_options = {
         .tmp_root = full.tmp_root,
+        .store = full.store,
         .durability = full.durability,
         .slots = full.slots,
         .runs_commands = m->hands == HANDS_COMMANDS,

@@ -11,6 +11,7 @@ struct measure;
 
 struct measure_options {
     const char *tmp_root; /* as of struct stage_options */
+    const char *store;
     const char *durability;
     uint32_t slots;   /* of the worker */
     uint32_t clients; /* of single submissions */

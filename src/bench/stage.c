@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "bench/child.h"
+#include "bench/database.h"
 #include "bench/machine.h"
 #include "loop/clock.h"
 #include "loop/file.h"
@@ -29,6 +30,7 @@ struct stage {
     struct signals *signals;
     uv_timer_t tick;
     const char *dir;
+    struct database *database; /* NULL: SQLite in dir */
     struct child *server;
     struct child *worker;
     struct http_client *client; /* for our own questions */
@@ -59,9 +61,11 @@ struct str stage_token(const struct stage *s)
     return s->token;
 }
 
-const char *stage_dir(const struct stage *s)
+enum rc stage_ledger(struct stage *s, struct ledger *ret_ledger, struct err *err)
 {
-    return s->dir;
+    if (s->database != NULL)
+        return database_read(s->database, ret_ledger, err);
+    return ledger_read(s->dir, ret_ledger, err);
 }
 
 const struct note *stage_note(const struct stage *s)
@@ -75,6 +79,7 @@ struct stage_usage stage_usage(const struct stage *s)
         .server_us = child_cpu_us(s->server),
         .worker_us = s->worker == NULL ? 0 : child_cpu_us(s->worker),
         .client_us = (int64_t)clock() * 1000000 / CLOCKS_PER_SEC,
+        .store_us = s->database == NULL ? 0 : database_cpu_us(s->database),
         .machine_us = machine_cpu_us(),
     };
 }
@@ -212,7 +217,8 @@ static bool server_listens(const void *arg)
 /* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody. */
 static enum rc start_server(struct stage *s, const struct stage_options *options, struct err *err)
 {
-    const char *store = arena_printf(&s->arena, "sqlite:%s", s->dir).ptr;
+    const char *store = s->database != NULL ? database_url(s->database)
+                                            : arena_printf(&s->arena, "sqlite:%s", s->dir).ptr;
     const char *argv[] = {
         "belfry",  "server",       "--no-worker",       "--data",      s->dir,
         "--store", store,          "--listen",          "127.0.0.1:0", "--log-level",
@@ -355,6 +361,8 @@ enum rc stage_open(const struct stage_options *options, struct stage **ret_stage
     uv_timer_init(&s->loop, &s->tick); /* cannot fail */
     uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
     TRY(make_dir(s, options->tmp_root, err));
+    if (options->store != NULL)
+        TRY(database_make(options->store, &s->database, err));
     TRY(start_server(s, options, err));
     return options->slots == 0 ? RC_OK : start_worker(s, options, err);
 }
@@ -398,6 +406,7 @@ void stage_free(struct stage **stage)
     http_client_free(s->client);
     child_free(s->worker);
     child_free(s->server);
+    database_free(s->database);
     uv_close((uv_handle_t *)&s->tick, NULL);
     if (s->dir != NULL && tmpdir_remove(s->dir, &err))
         fprintf(stderr, "belfry bench: %s\n", err.text);

@@ -12,6 +12,7 @@
  *     TRY(stage_leave(stage, err)); */
 #pragma once
 #include "base/str.h"
+#include "bench/ledger.h"
 #include "bench/role.h"
 #include "bench/stats.h"
 
@@ -21,6 +22,7 @@ enum { SILENCE_S = 30 };
 
 struct stage_options {
     const char *tmp_root;   /* where the temporary directory is made */
+    const char *store;      /* postgres://…, where a database is made; NULL: SQLite in there */
     const char *durability; /* as `belfry server --durability` */
     uint32_t slots;         /* of the worker; 0: none is started */
     bool runs_commands;     /* `belfry worker`, which tells nothing, instead of our handler */
@@ -31,6 +33,7 @@ struct stage_usage {
     int64_t server_us;
     int64_t worker_us;
     int64_t client_us;  /* this process */
+    int64_t store_us;   /* of PostgreSQL, all of its processes; 0 where it is elsewhere */
     int64_t machine_us; /* all of them, and everybody else */
 };
 
@@ -44,7 +47,8 @@ void stage_free(struct stage **stage);
 uv_loop_t *stage_loop(struct stage *s);
 struct str stage_url(const struct stage *s);
 struct str stage_token(const struct stage *s); /* of role admin */
-const char *stage_dir(const struct stage *s);
+/* What the database holds just now. */
+enum rc stage_ledger(struct stage *s, struct ledger *ret_ledger, struct err *err);
 struct stage_usage stage_usage(const struct stage *s);
 /* Of the server, known after stage_leave. */
 int64_t stage_peak_bytes(const struct stage *s);

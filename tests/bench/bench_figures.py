@@ -21,6 +21,7 @@ import sys
 import time
 
 import peers
+import postgres
 import rig
 
 RUNS = int(os.environ.get("BENCH_RUNS", "3"))
@@ -54,7 +55,8 @@ def bench(*arguments):
     text = subprocess.run([rig.BELFRY, "bench", "-o", "json", *arguments], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     report = json.loads(text)
-    details.update(report)
+    prefix = "postgresql: " if "--store" in arguments else ""
+    details.update({prefix + section: values for section, values in report.items()})
     return report
 
 
@@ -100,6 +102,10 @@ def measure_backlog():
         cost = full["server_cpu_us_per_job"] / empty["server_cpu_us_per_job"]
         record("with a million planned: life, jobs/s", full["jobs_per_s"])
         record("  cost of a job, times that of an empty server", cost, decimals=2, at_most=1.3)
+
+
+def measure_postgres():
+    postgres.measure(RUNS, bench, record, say)
 
 
 def submit_planned(server, count, first_ms, span_ms):
@@ -312,9 +318,10 @@ def measure_modules():
 
 # ---- the report
 
-PARTS = [("load", measure_load), ("backlog", measure_backlog), ("million", measure_million),
-         ("schedules", measure_schedules), ("parked", measure_parked), ("empty", measure_empty),
-         ("reads", measure_reads), ("json", measure_json), ("modules", measure_modules)]
+PARTS = [("load", measure_load), ("postgres", measure_postgres), ("backlog", measure_backlog),
+         ("million", measure_million), ("schedules", measure_schedules), ("parked", measure_parked),
+         ("empty", measure_empty), ("reads", measure_reads), ("json", measure_json),
+         ("modules", measure_modules)]
 
 
 def verdict(median, at_least, at_most):
