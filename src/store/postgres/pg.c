@@ -296,20 +296,25 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
 }
 
 /* A connection that was lost since its last use is found out by using it. Where nothing can be done twice
- * by it, the caller need not know. */
+ * by it, the caller need not know: that is when all of a transaction is in this run, or nobody has seen
+ * an answer from it. */
+static enum rc run_replayed(struct pg *pg, struct pg_use **ret_bad, struct err *err)
+{
+    bool may_repeat = pg->replays && pg->conn != NULL && first_fresh(pg) == pg->first;
+    enum rc rc = run(pg, ret_bad, err);
+    if (rc == RC_OK || pg->conn != NULL || !may_repeat)
+        return rc;
+    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+        PQclear(use->result);
+        use->result = NULL;
+    }
+    return run(pg, ret_bad, err);
+}
+
 enum rc pg_run(struct pg *pg, struct err *err)
 {
     struct pg_use *bad;
-    bool fresh_connection = pg->conn == NULL;
-    bool may_repeat = pg->replays && !pg->in_transaction;
-    enum rc rc = run(pg, &bad, err);
-    if (rc != RC_OK && pg->conn == NULL && may_repeat && !fresh_connection) {
-        for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
-            PQclear(use->result);
-            use->result = NULL;
-        }
-        rc = run(pg, &bad, err);
-    }
+    enum rc rc = run_replayed(pg, &bad, err);
     if (rc != RC_OK)
         pg_rollback(pg);
     return rc;
@@ -355,14 +360,14 @@ enum rc pg_commit(struct pg *pg, struct err *err)
 {
     struct pg_use *bad;
     struct pg_use *commit = pg_use(pg, Q_COMMIT);
-    enum rc rc = run(pg, &bad, err);
+    enum rc rc = run_replayed(pg, &bad, err);
     if (rc == RC_OK && strcmp(PQcmdStatus(commit->result), "COMMIT") != 0)
         rc = err_set(err, RC_BUSY, "%s: the transaction was rolled back", pg->place->label);
     if (rc == RC_OK) {
         pg->in_transaction = false;
         return RC_OK;
     }
-    if (is_in_doubt(pg, commit, bad))
+    if (!pg->replays && is_in_doubt(pg, commit, bad)) /* what may be done twice is no matter */
         rc = err_set(err, RC_UNKNOWN, "%s: the connection was lost under a commit",
                      pg->place->label);
     pg_rollback(pg);
@@ -381,6 +386,11 @@ void pg_rollback(struct pg *pg)
     if (run(pg, &bad, NULL) != RC_OK)
         disconnect(pg); /* which ends it, too */
     pg_clear(pg);
+}
+
+void pg_rollback_at(struct pg **pg)
+{
+    pg_rollback(*pg);
 }
 
 enum rc pg_exec(struct pg *pg, const char *sql, struct err *err)

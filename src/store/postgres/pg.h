@@ -30,8 +30,8 @@ struct pg {
     const struct pg_place *place; /* borrowed */
     PGconn *conn;                 /* owned; NULL: not connected */
     bool pooled;         /* somebody between us and the server hands out other connections */
-    bool replays;        /* what is lost outside a transaction may be sent again: it only reads,
-                                   * or doing it twice is harmless */
+    bool replays;        /* what is lost may be sent again: it only reads, or doing it twice is
+                          * harmless */
     bool plain;          /* for migrations: no pipeline, no time-outs */
     bool in_transaction; /* begun, and neither committed nor rolled back */
     int wait_ms;         /* for an answer; then the connection is given up */
@@ -94,6 +94,7 @@ void pg_begin_snapshot(struct pg *pg); /* reads only, all from one moment */
 enum rc pg_commit(struct pg *pg, struct err *err);
 /* Ends it, and forgets what is queued. Harmless when there is none. */
 void pg_rollback(struct pg *pg);
+void pg_rollback_at(struct pg **pg); /* for CLEANUP */
 
 /* Runs a text of any number of statements, outside of pipelines: migrations. */
 enum rc pg_exec(struct pg *pg, const char *sql, struct err *err);

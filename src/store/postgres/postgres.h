@@ -112,6 +112,12 @@ enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
                             const struct page *page, struct arena *arena,
                             struct exec_page *ret_page, struct err *err);
 
+enum rc postgres_list_alerts(struct reader *reader, enum alert_state state, const struct page *page,
+                             struct arena *arena, struct alert_page *ret_page, struct err *err);
+enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
+                                 const struct page *page, struct arena *arena,
+                                 struct sla_page *ret_page, struct err *err);
+
 /* logs.c, member.c */
 enum rc postgres_logs(struct store *store, struct logs **ret_logs, struct err *err);
 enum rc postgres_member(struct store *store, struct member **ret_member, struct err *err);

@@ -767,3 +767,233 @@ WHERE n.seen_ms <= belfry.now_ms() - $1::bigint
 -- name: tend
 SELECT CASE WHEN (SELECT value::bigint FROM belfry.meta WHERE key = 'tended_ms')
     < belfry.now_ms() - $1::bigint THEN belfry.tend() ELSE 0 END;
+
+-- ---- reading
+--
+-- Every list has two statements. The first takes a window of at most $scan_max ids by an index and
+-- looks at those rows only, so that a filter which fits nothing costs a page and not the table. Rows come
+-- in the window's order, and a full page ends it early. The second, asked only when the page did not fill,
+-- names the last id of that window: there the next page goes on.
+
+-- name: read_job
+SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
+    changed_ms, last_exec, spec, payload, trail
+FROM belfry.job_full WHERE id = $1;
+
+-- name: read_live
+SELECT r.*, '' AS result, l.trail FROM belfry.live_row r JOIN belfry.live l ON l.id = r.id
+WHERE r.id = $1;
+
+-- name: read_history
+SELECT r.*, h.result, h.trail FROM belfry.history_row r JOIN belfry.history h ON h.id = r.id
+WHERE r.id = $1 AND h.id = $1;
+
+-- name: read_attempts
+SELECT * FROM belfry.attempt_row WHERE exec_id = $1 ORDER BY token;
+
+-- name: read_grant
+-- Always one row: who asks about what never was is told so by NULLs.
+SELECT l.token, l.worker_id, coalesce(a.worker_id, h.attempt_worker)
+FROM (SELECT $1::bigint AS exec_id, $2::bigint AS token) q
+LEFT JOIN belfry.live l ON l.id = q.exec_id
+LEFT JOIN belfry.attempt a ON a.exec_id = q.exec_id AND a.token = q.token
+LEFT JOIN belfry.history h ON h.id = q.exec_id AND h.token = q.token;
+
+-- name: read_upstreams
+SELECT upstream, dependant, type, state FROM belfry.dependency
+WHERE dependant = $1 ORDER BY upstream LIMIT $2;
+
+-- name: read_dependants
+SELECT upstream, dependant, type, state FROM belfry.dependency
+WHERE upstream = $1 ORDER BY dependant LIMIT $2;
+
+-- name: read_letter
+SELECT * FROM belfry.letter_row WHERE exec_id = $1;
+
+-- name: list_letters
+SELECT * FROM belfry.letter_row WHERE (died_ms, exec_id) < ($1, $2)
+ORDER BY died_ms DESC, exec_id DESC LIMIT $3;
+
+-- name: read_calendar
+SELECT name, version, policy, entry_count, changed_ms, changed_by, document
+FROM belfry.calendar WHERE name = $1;
+
+-- name: read_calendars
+SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM belfry.calendar
+ORDER BY name;
+
+-- name: read_drift
+SELECT greatest((SELECT max(drift_ms) FROM belfry.partition),
+    (SELECT max(drift_ms) FROM belfry.turn), 0);
+
+-- name: read_tally
+SELECT "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM belfry.tally_row
+WHERE scope = $1::bigint AND key = $2 AND hour >= $3 AND hour < $4 GROUP BY "end", bucket;
+
+-- name: read_tally_keys
+SELECT key, coalesce(sum(count) FILTER (WHERE "end" = $1::bigint), 0)::bigint,
+    coalesce(sum(count) FILTER (WHERE "end" <> $1::bigint), 0)::bigint AS failed
+FROM belfry.tally_row WHERE scope = $2::bigint AND hour >= $3 AND hour < $4
+GROUP BY key ORDER BY failed DESC, key LIMIT $5;
+
+-- name: read_counters
+SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
+GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
+
+-- name: list_alerts
+SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM belfry.alert
+WHERE id < $1 ORDER BY id DESC LIMIT $2;
+
+-- name: list_alerts_pending
+SELECT id, at_ms, kind, level, state, key, text, queue, job_id, exec_id, repeats FROM belfry.alert
+WHERE state = 2 AND id < $1 ORDER BY id DESC LIMIT $2;
+
+-- name: list_sla_events_of_job
+SELECT id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms,
+    extended_ms, queue, actor, reason, approver
+FROM belfry.sla_event WHERE job_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- name: list_sla_events_of_exec
+SELECT id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms,
+    extended_ms, queue, actor, reason, approver
+FROM belfry.sla_event WHERE exec_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- name: list_jobs
+-- As job_row, with the window in front. OFFSET 0 keeps the look at the newest execution one by key, for
+-- the rows that pass everything else.
+SELECT j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec, j.spec
+FROM (SELECT * FROM belfry.job WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) j
+LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
+    WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true
+WHERE ($4::bigint = 0 OR coalesce(h.job_state, j.state) = $4::bigint)
+    AND ($5::text IS NULL OR j.queue = $5::text) AND ($6::text IS NULL OR j.owner = $6::text)
+    AND ($7::text IS NULL OR j.team = $7::text) AND ($8::text IS NULL OR strpos(j.tags, $8::text) > 0)
+    AND j.created_ms >= $9 AND j.created_ms < $10
+ORDER BY j.id DESC LIMIT $11;
+
+-- name: edge_jobs
+SELECT id FROM belfry.job WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
+
+-- name: list_jobs_named
+SELECT j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec, j.spec
+FROM (SELECT * FROM belfry.job WHERE name = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4) j
+LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
+    WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true
+WHERE ($5::bigint = 0 OR coalesce(h.job_state, j.state) = $5::bigint)
+    AND ($6::text IS NULL OR j.queue = $6::text) AND ($7::text IS NULL OR j.owner = $7::text)
+    AND ($8::text IS NULL OR j.team = $8::text) AND ($9::text IS NULL OR strpos(j.tags, $9::text) > 0)
+    AND j.created_ms >= $10 AND j.created_ms < $11
+ORDER BY j.id DESC LIMIT $12;
+
+-- name: edge_jobs_named
+SELECT id FROM belfry.job WHERE name = $1 AND id >= $2 AND id < $3
+ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
+-- name: list_live
+-- $5 is stopping when $4 is running, since users see one as the other.
+SELECT * FROM (SELECT * FROM belfry.live_row WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
+WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
+    AND created_ms >= $7 AND created_ms < $8
+ORDER BY id DESC LIMIT $9;
+
+-- name: edge_live
+SELECT id FROM belfry.live WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
+
+-- name: list_live_of_job
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT r.* FROM (
+    SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+    UNION ALL
+    SELECT e.id FROM belfry.job j JOIN belfry.live e ON e.id = j.first_exec AND e.first
+    WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
+    ORDER BY id DESC LIMIT $4) w
+JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = w.id OFFSET 0) r ON true
+WHERE ($5::bigint = 0 OR r.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
+    AND r.created_ms >= $8 AND r.created_ms < $9
+ORDER BY w.id DESC LIMIT $10;
+
+-- name: edge_live_of_job
+SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+UNION ALL
+SELECT e.id FROM belfry.job j JOIN belfry.live e ON e.id = j.first_exec AND e.first
+WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
+ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
+-- name: list_history
+SELECT * FROM (SELECT * FROM belfry.history_row WHERE id >= $1 AND id < $2
+    ORDER BY id DESC LIMIT $3) r
+WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
+    AND created_ms >= $7 AND created_ms < $8
+ORDER BY id DESC LIMIT $9;
+
+-- name: edge_history
+SELECT id FROM belfry.history WHERE id >= $1 AND id < $2
+ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
+
+-- name: list_history_of_job
+SELECT r.* FROM (
+    SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+    UNION ALL
+    SELECT e.id FROM belfry.job j JOIN belfry.history e ON e.id = j.first_exec AND e.first
+    WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
+    ORDER BY id DESC LIMIT $4) w
+JOIN LATERAL (SELECT * FROM belfry.history_row e WHERE e.id = w.id OFFSET 0) r ON true
+WHERE ($5::bigint = 0 OR r.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
+    AND r.created_ms >= $8 AND r.created_ms < $9
+ORDER BY w.id DESC LIMIT $10;
+
+-- name: edge_history_of_job
+SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+UNION ALL
+SELECT e.id FROM belfry.job j JOIN belfry.history e ON e.id = j.first_exec AND e.first
+WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
+ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
+-- ---- output of commands and their checkpoints
+
+-- name: relax
+-- Output is not a promise: this transaction's commit does not wait for the disk.
+SELECT set_config('synchronous_commit', 'off', true);
+
+-- name: append_chunks
+INSERT INTO belfry.chunk (exec_id, token, seq, attempt, stream, at_ms, bytes)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::bytea[])
+ON CONFLICT DO NOTHING;
+
+-- name: read_chunks
+-- All up to and including the one that reaches so many bytes: a sum over those before tells. Not more than
+-- 1000 at once, so that reading a long log page by page does not add all of it up for each.
+SELECT exec_id, token, seq, attempt, stream, at_ms, bytes FROM (
+    SELECT *, sum(length(bytes)) OVER (ORDER BY token, seq
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM (SELECT * FROM belfry.chunk WHERE exec_id = $1 AND (token, seq) > ($2, $3)
+        ORDER BY token, seq LIMIT 1000) page) c
+WHERE before IS NULL OR before < $4::bigint
+ORDER BY token, seq;
+
+-- name: trim_weeks
+SELECT belfry.trim_chunks($1);
+
+-- name: trim_chunks
+DELETE FROM belfry.chunk c
+USING (SELECT exec_id, token, seq FROM belfry.chunk WHERE at_ms < $1 ORDER BY at_ms LIMIT $2) old
+WHERE c.exec_id = old.exec_id AND c.token = old.token AND c.seq = old.seq;
+
+-- name: put_checkpoint
+INSERT INTO belfry.checkpoint AS c (exec_id, token, at_ms, bytes) VALUES ($1, $2, $3, $4)
+ON CONFLICT (exec_id) DO UPDATE
+SET token = excluded.token, at_ms = excluded.at_ms, bytes = excluded.bytes
+WHERE excluded.token >= c.token;
+
+-- name: read_checkpoint
+SELECT exec_id, token, at_ms, bytes FROM belfry.checkpoint WHERE exec_id = $1 AND length(bytes) > 0;
+
+-- name: list_checkpoints
+SELECT exec_id, token, at_ms, ''::bytea FROM belfry.checkpoint WHERE exec_id > $1
+ORDER BY exec_id LIMIT $2;
+
+-- name: drop_checkpoint
+DELETE FROM belfry.checkpoint WHERE exec_id = $1;

@@ -1,0 +1,334 @@
+/* list.c - pages, newest first.
+ *
+ * A list looks at a window of at most scan_max rows: [id_min, id_end). One statement gives the rows
+ * of it that fit, up to one more than the page shows; a second one, asked in the same snapshot and only
+ * when the page did not fill, the last id of a window that was full: there the next page goes on. */
+#include "base/id.h"
+#include "base/vec.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <assert.h>
+
+struct window {
+    uint64_t id_min;
+    uint64_t id_end;
+    int64_t scan_max;
+};
+
+/* The smallest id that could have been made at that moment. */
+static uint64_t first_id(int64_t at_ms)
+{
+    struct id_gen gen = {0};
+    return at_ms <= ID_EPOCH_MS ? 0 : id_next(&gen, at_ms, 0);
+}
+
+/* How far an id's own time may be from created_ms. */
+static enum rc read_drift(struct pg *pg, int64_t *ret_drift_ms, struct err *err)
+{
+    struct pg_use *use = pg_use(pg, Q_READ_DRIFT);
+    TRY(pg_run(pg, err));
+    struct pg_row row = pg_row_of(use, 0, NULL);
+    *ret_drift_ms = (int64_t)pg_row_u64(&row);
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: its partition rows make no sense", pg_label(use));
+    return RC_OK;
+}
+
+/* Begins the snapshot. A moment becomes an id, widened by the drift; the statements compare created_ms
+ * exactly. */
+static enum rc window_open(struct window *ret_window, struct pg *pg, const struct filter *filter,
+                           const struct page *page, struct err *err)
+{
+    assert(page->limit > 0);
+    struct window w = {.id_end = INT64_MAX, .scan_max = LIST_SCAN_MAX};
+    int64_t drift_ms = 0;
+    int64_t end_ms;
+    pg_begin_snapshot(pg);
+    if (filter->created_after_ms != 0 || filter->created_before_ms != 0)
+        TRY(read_drift(pg, &drift_ms, err));
+    if (filter->created_after_ms > drift_ms)
+        w.id_min = first_id(filter->created_after_ms - drift_ms);
+    if (filter->created_before_ms != 0 &&
+        !__builtin_add_overflow(filter->created_before_ms, drift_ms, &end_ms) &&
+        end_ms < id_time_ms(INT64_MAX))
+        w.id_end = first_id(end_ms);
+    if (page->before != 0 && page->before < w.id_end)
+        w.id_end = page->before;
+    *ret_window = w;
+    return RC_OK;
+}
+
+static void bind_window(struct pg_use *use, const struct window *w)
+{
+    pg_u64(use, w->id_min);
+    pg_u64(use, w->id_end);
+    pg_i64(use, w->scan_max);
+}
+
+static void bind_created(struct pg_use *use, const struct filter *filter)
+{
+    pg_i64(use, filter->created_after_ms);
+    pg_i64(use, filter->created_before_ms == 0 ? INT64_MAX : filter->created_before_ms);
+}
+
+/* The id in the first column, also of a row that makes no sense otherwise. */
+static uint64_t row_id(const struct pg_use *use, size_t i)
+{
+    struct pg_row row = pg_row_of(use, i, NULL);
+    return pg_row_u64(&row);
+}
+
+/* The last id of a window that was full, else 0. */
+static uint64_t edge_of(const struct pg_use *edge)
+{
+    return edge == NULL || pg_rows(edge) == 0 ? 0 : row_id(edge, 0);
+}
+
+/* ---- jobs */
+
+static struct pg_use *use_jobs(struct pg *pg, enum query all, enum query named,
+                               const struct filter *filter, const struct window *w)
+{
+    struct pg_use *use = pg_use(pg, filter->name.len > 0 ? named : all);
+    if (filter->name.len > 0)
+        pg_text(use, filter->name);
+    bind_window(use, w);
+    return use;
+}
+
+static struct str tag_line(const struct filter *filter, struct arena *arena)
+{
+    if (filter->tag.len == 0)
+        return filter->tag;
+    return arena_printf(arena, "\n%.*s\n", STR_ARG(filter->tag)); /* as spec_tags_text has it */
+}
+
+static struct pg_use *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
+                               size_t limit, struct arena *arena)
+{
+    struct pg_use *use = use_jobs(pg, Q_LIST_JOBS, Q_LIST_JOBS_NAMED, filter, w);
+    pg_i64(use, filter->state);
+    pg_text_or_null(use, filter->queue);
+    pg_text_or_null(use, filter->owner);
+    pg_text_or_null(use, filter->team);
+    pg_text_or_null(use, tag_line(filter, arena));
+    bind_created(use, filter);
+    pg_u64(use, limit + 1);
+    return use;
+}
+
+/* What came beyond the page only tells that there is more. A row that makes no sense is left out, and
+ * the page shorter. */
+static struct job_page take_jobs(const struct pg_use *use, size_t limit, struct arena *arena)
+{
+    VEC(struct job_rec) jobs = {0};
+    for (size_t i = 0; i < pg_rows(use) && i < limit; i++) {
+        struct job_rec job;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_job(&row, &job))
+            *VEC_PUSH(arena, &jobs) = job;
+    }
+    return (struct job_page){
+        .jobs = jobs.items,
+        .count = jobs.len,
+        .next = pg_rows(use) > limit ? row_id(use, limit - 1) : 0,
+    };
+}
+
+enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
+                           const struct page *page, struct arena *arena, struct job_page *ret_page,
+                           struct err *err)
+{
+    CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
+    struct window w;
+    struct pg_use *edge = NULL;
+    TRY(window_open(&w, pg, filter, page, err));
+    if (filter->state != 0)
+        w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
+    const struct pg_use *list = ask_jobs(pg, filter, &w, page->limit, arena);
+    TRY(pg_run(pg, err));
+    *ret_page = take_jobs(list, page->limit, arena);
+    if (ret_page->next == 0)
+        edge = use_jobs(pg, Q_EDGE_JOBS, Q_EDGE_JOBS_NAMED, filter, &w);
+    TRY(pg_commit(pg, err));
+    if (ret_page->next == 0)
+        ret_page->next = edge_of(edge);
+    return RC_OK;
+}
+
+/* ---- executions: two tables, one order */
+
+/* What one table gave: rows that fit, complete down to and including the id `floor`. */
+struct stretch {
+    const struct pg_use *list; /* NULL: it was not asked */
+    const struct pg_use *edge;
+    struct exec_rec *execs; /* in the arena */
+    size_t count;
+    uint64_t floor; /* 0: to the very end */
+};
+
+struct exec_table {
+    enum query list;
+    enum query edge;
+    enum query list_of_job;
+    enum query edge_of_job;
+};
+
+static const struct exec_table live_table = {Q_LIST_LIVE, Q_EDGE_LIVE, Q_LIST_LIVE_OF_JOB,
+                                             Q_EDGE_LIVE_OF_JOB};
+static const struct exec_table history_table = {Q_LIST_HISTORY, Q_EDGE_HISTORY,
+                                                Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB};
+
+static struct pg_use *use_execs(struct pg *pg, enum query all, enum query of_job,
+                                const struct filter *filter, const struct window *w)
+{
+    struct pg_use *use = pg_use(pg, filter->job_id != 0 ? of_job : all);
+    if (filter->job_id != 0)
+        pg_u64(use, filter->job_id);
+    bind_window(use, w);
+    return use;
+}
+
+/* Up to one execution more than the page shows. */
+static void ask_execs(struct stretch *s, struct pg *pg, const struct exec_table *table,
+                      const struct filter *filter, const struct window *w, size_t limit)
+{
+    struct pg_use *use = use_execs(pg, table->list, table->list_of_job, filter, w);
+    pg_i64(use, filter->state);
+    pg_i64(use, filter->state == EXEC_RUNNING ? EXEC_STOPPING : filter->state);
+    pg_text_or_null(use, filter->queue);
+    bind_created(use, filter);
+    pg_u64(use, limit + 1);
+    s->list = use;
+}
+
+static void take_execs(struct stretch *s, size_t limit, struct arena *arena)
+{
+    VEC(struct exec_rec) execs = {0};
+    for (size_t i = 0; s->list != NULL && i < pg_rows(s->list); i++) {
+        struct exec_rec exec;
+        struct pg_row row = pg_row_of(s->list, i, arena);
+        if (pg_row_exec(&row, &exec))
+            *VEC_PUSH(arena, &execs) = exec;
+    }
+    s->execs = execs.items;
+    s->count = execs.len;
+    if (s->list != NULL && pg_rows(s->list) > limit)
+        s->floor = row_id(s->list, limit);
+}
+
+static void ask_edge(struct stretch *s, struct pg *pg, const struct exec_table *table,
+                     const struct filter *filter, const struct window *w)
+{
+    if (s->list != NULL && s->floor == 0)
+        s->edge = use_execs(pg, table->edge, table->edge_of_job, filter, w);
+}
+
+/* Newest first. What lies below a floor of either table waits for the next page, since the other
+ * rows of that depth are not known yet. */
+static struct exec_page merge(const struct stretch *a, const struct stretch *b, size_t limit,
+                              struct arena *arena)
+{
+    uint64_t floor = a->floor > b->floor ? a->floor : b->floor;
+    size_t max = a->count + b->count < limit ? a->count + b->count : limit;
+    struct exec_page page = {.execs = ARENA_ARRAY(arena, struct exec_rec, max)};
+    size_t i = 0;
+    size_t j = 0;
+    while (i < a->count || j < b->count) {
+        bool from_a = j == b->count || (i < a->count && a->execs[i].id > b->execs[j].id);
+        const struct exec_rec *next = from_a ? &a->execs[i++] : &b->execs[j++];
+        if (next->id < floor)
+            break;
+        if (page.count == limit) {
+            page.next = page.execs[limit - 1].id;
+            return page;
+        }
+        page.execs[page.count++] = *next;
+    }
+    page.next = floor;
+    return page;
+}
+
+enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
+                            const struct page *page, struct arena *arena,
+                            struct exec_page *ret_page, struct err *err)
+{
+    CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
+    struct window w;
+    struct stretch live = {0};
+    struct stretch history = {0};
+    bool is_final = filter->state != 0 && exec_is_final(filter->state);
+    bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
+    TRY(window_open(&w, pg, filter, page, err));
+    if (filter->state == 0 && !is_live)
+        w.scan_max /= 2; /* a page's rows are shared by the two tables */
+    if (!is_final)
+        ask_execs(&live, pg, &live_table, filter, &w, page->limit);
+    if (!is_live)
+        ask_execs(&history, pg, &history_table, filter, &w, page->limit);
+    TRY(pg_run(pg, err));
+    take_execs(&live, page->limit, arena);
+    take_execs(&history, page->limit, arena);
+    ask_edge(&live, pg, &live_table, filter, &w);
+    ask_edge(&history, pg, &history_table, filter, &w);
+    TRY(pg_commit(pg, err));
+    if (live.edge != NULL)
+        live.floor = edge_of(live.edge);
+    if (history.edge != NULL)
+        history.floor = edge_of(history.edge);
+    *ret_page = merge(&live, &history, page->limit, arena);
+    return RC_OK;
+}
+
+/* ---- what is told one after the other */
+
+static void bind_page(struct pg_use *use, const struct page *page)
+{
+    pg_u64(use, page->before == 0 ? INT64_MAX : page->before);
+    pg_u64(use, page->limit + 1);
+}
+
+enum rc postgres_list_alerts(struct reader *reader, enum alert_state state, const struct page *page,
+                             struct arena *arena, struct alert_page *ret_page, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    enum query query = state == ALERT_PENDING ? Q_LIST_ALERTS_PENDING : Q_LIST_ALERTS;
+    struct pg_use *use = pg_use(pg, query);
+    VEC(struct alert_rec) found = {0};
+    bind_page(use, page);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use) && i < page->limit; i++) {
+        struct alert_rec alert;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_alert(&row, &alert))
+            *VEC_PUSH(arena, &found) = alert;
+    }
+    *ret_page = (struct alert_page){.alerts = found.items, .count = found.len};
+    if (pg_rows(use) > page->limit)
+        ret_page->next = row_id(use, page->limit - 1);
+    return RC_OK;
+}
+
+enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_t exec_id,
+                                 const struct page *page, struct arena *arena,
+                                 struct sla_page *ret_page, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    enum query query = exec_id != 0 ? Q_LIST_SLA_EVENTS_OF_EXEC : Q_LIST_SLA_EVENTS_OF_JOB;
+    struct pg_use *use = pg_use(pg, query);
+    VEC(struct sla_event_rec) found = {0};
+    pg_u64(use, exec_id != 0 ? exec_id : job_id);
+    bind_page(use, page);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use) && i < page->limit; i++) {
+        struct sla_event_rec event;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_sla_event(&row, &event))
+            *VEC_PUSH(arena, &found) = event;
+    }
+    *ret_page = (struct sla_page){.events = found.items, .count = found.len};
+    if (pg_rows(use) > page->limit)
+        ret_page->next = row_id(use, page->limit - 1);
+    return RC_OK;
+}

@@ -1,0 +1,263 @@
+/* read.c - the reading side: one connection per handle, one round trip for most calls.
+ *
+ * A call that is a single statement sees one snapshot by itself. One of several statements begins a
+ * transaction for that (pg_begin_snapshot) and ends it in the same pipeline. A connection that was lost
+ * is made again and the call repeated, since it only reads. */
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static enum rc makes_no_sense(const struct pg_use *use, const char *noun, uint64_t id,
+                              struct err *err)
+{
+    return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " makes no sense", pg_label(use),
+                   noun, id);
+}
+
+static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
+                        struct job_rec *ret_job, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_JOB);
+    struct job_rec job;
+    pg_u64(use, id);
+    TRY(pg_run(pg, err));
+    if (pg_rows(use) == 0)
+        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+    struct pg_row row = pg_row_of(use, 0, arena);
+    pg_row_job(&row, &job);
+    job.payload = pg_row_text(&row);
+    job.trail = pg_row_text(&row);
+    if (row.bad)
+        return makes_no_sense(use, "job", id, err);
+    *ret_job = job;
+    return RC_OK;
+}
+
+static enum rc take_exec(const struct pg_use *use, uint64_t id, struct arena *arena,
+                         struct exec_rec *ret_exec, struct err *err)
+{
+    struct exec_rec exec;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    pg_row_exec(&row, &exec);
+    exec.result = pg_row_text(&row);
+    exec.trail = pg_row_text(&row);
+    if (row.bad)
+        return makes_no_sense(use, "execution", id, err);
+    *ret_exec = exec;
+    return RC_OK;
+}
+
+static void take_attempts(const struct pg_use *use, struct arena *arena,
+                          struct attempt_rec **ret_attempts, size_t *ret_count)
+{
+    VEC(struct attempt_rec) attempts = {0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct attempt_rec attempt;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_attempt(&row, &attempt))
+            *VEC_PUSH(arena, &attempts) = attempt;
+    }
+    *ret_attempts = attempts.items;
+    *ret_count = attempts.len;
+}
+
+static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
+{
+    struct pg_use *use = pg_use(pg, query);
+    pg_u64(use, id);
+    return use;
+}
+
+/* All that could be asked about is asked at once: it is in one of two tables, and its attempts in two. */
+static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena,
+                         struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
+                         size_t *ret_count, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    pg_begin_snapshot(pg);
+    struct pg_use *live = use_id(pg, Q_READ_LIVE, id);
+    struct pg_use *history = use_id(pg, Q_READ_HISTORY, id);
+    struct pg_use *attempts = use_id(pg, Q_READ_ATTEMPTS, id);
+    TRY(pg_commit(pg, err));
+    const struct pg_use *found = pg_rows(live) > 0 ? live : history;
+    if (pg_rows(found) == 0)
+        return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+    TRY(take_exec(found, id, arena, ret_exec, err));
+    take_attempts(attempts, arena, ret_attempts, ret_count);
+    return RC_OK;
+}
+
+static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t token,
+                          struct grant *ret_grant, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = use_id(pg, Q_READ_GRANT, exec_id);
+    pg_u64(use, token);
+    TRY(pg_run(pg, err));
+    struct pg_row row = pg_row_of(use, 0, NULL);
+    if (!pg_row_grant(&row, ret_grant))
+        return makes_no_sense(use, "execution", exec_id, err);
+    return RC_OK;
+}
+
+static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum dependency_side side,
+                                 size_t max, struct arena *arena,
+                                 struct dependency_rec **ret_dependencies, size_t *ret_count,
+                                 struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    enum query query = side == SIDE_UPSTREAMS ? Q_READ_UPSTREAMS : Q_READ_DEPENDANTS;
+    struct pg_use *use = use_id(pg, query, job_id);
+    VEC(struct dependency_rec) found = {0};
+    pg_u64(use, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct dependency_rec dependency;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_dependency(&row, &dependency))
+            *VEC_PUSH(arena, &found) = dependency;
+    }
+    *ret_dependencies = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
+static enum rc read_calendar(struct reader *reader, struct str name, struct arena *arena,
+                             struct calendar_rec *ret_calendar, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_CALENDAR);
+    pg_text(use, name);
+    TRY(pg_run(pg, err));
+    if (pg_rows(use) == 0)
+        return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
+    struct pg_row row = pg_row_of(use, 0, arena);
+    if (!pg_row_calendar(&row, ret_calendar))
+        return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
+                       pg_label(use), STR_ARG(name));
+    return RC_OK;
+}
+
+static enum rc read_calendars(struct reader *reader, struct arena *arena,
+                              struct calendar_rec **ret_calendars, size_t *ret_count,
+                              struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_CALENDARS);
+    VEC(struct calendar_rec) found = {0};
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct calendar_rec calendar;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_calendar(&row, &calendar))
+            *VEC_PUSH(arena, &found) = calendar;
+    }
+    *ret_calendars = found.items;
+    *ret_count = found.len;
+    return RC_OK;
+}
+
+/* ---- sums */
+
+static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct str key,
+                          int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
+                          struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_TALLY);
+    pg_i64(use, scope);
+    pg_text(use, key);
+    pg_i64(use, from_hour);
+    pg_i64(use, until_hour);
+    TRY(pg_run(pg, err));
+    *ret_sum = (struct tally_sum){0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct tally tally;
+        struct pg_row row = pg_row_of(use, i, NULL);
+        if (pg_row_tally(&row, &tally))
+            tally_add(ret_sum, &tally);
+    }
+    return RC_OK;
+}
+
+static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, int64_t from_hour,
+                               int64_t until_hour, size_t max, struct arena *arena,
+                               struct tally_key **ret_keys, size_t *ret_count, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_TALLY_KEYS);
+    VEC(struct tally_key) keys = {0};
+    pg_i64(use, EXEC_COMPLETED);
+    pg_i64(use, scope);
+    pg_i64(use, from_hour);
+    pg_i64(use, until_hour);
+    pg_u64(use, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct tally_key key;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_tally_key(&row, &key))
+            *VEC_PUSH(arena, &keys) = key;
+    }
+    *ret_keys = keys.items;
+    *ret_count = keys.len;
+    return RC_OK;
+}
+
+static enum rc read_counters(struct reader *reader, struct arena *arena,
+                             struct counter **ret_counters, size_t *ret_count, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
+    struct pg_use *use = pg_use(pg, Q_READ_COUNTERS);
+    VEC(struct counter) counters = {0};
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct counter counter;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_counter(&row, &counter))
+            *VEC_PUSH(arena, &counters) = counter;
+    }
+    *ret_counters = counters.items;
+    *ret_count = counters.len;
+    return RC_OK;
+}
+
+static void close_reader(struct reader *reader)
+{
+    pg_close(reader_pg(reader));
+    free(reader);
+}
+
+static const struct reader_ops ops = {
+    .job = read_job,
+    .exec = read_exec,
+    .grant = read_grant,
+    .dependencies = read_dependencies,
+    .letter = postgres_read_letter,
+    .letters = postgres_read_letters,
+    .calendar = read_calendar,
+    .calendars = read_calendars,
+    .jobs = postgres_list_jobs,
+    .execs = postgres_list_execs,
+    .alerts = postgres_list_alerts,
+    .tally = read_tally,
+    .tally_keys = read_tally_keys,
+    .counters = read_counters,
+    .sla_events = postgres_list_sla_events,
+    .close = close_reader,
+};
+
+enum rc postgres_reader(struct store *store, struct reader **ret_reader, struct err *err)
+{
+    (void)err; /* it is connected when it is used first, as it is after a loss */
+    struct postgres_reader *r = MEM_NEW(struct postgres_reader);
+    r->reader.ops = &ops;
+    pg_init(&r->pg, &postgres_of(store)->place, true);
+    *ret_reader = &r->reader;
+    return RC_OK;
+}
