@@ -30,6 +30,7 @@ struct bench_args {
     bool keys;
     unsigned durability;
     const char *store;
+    bool here;
     const char *tmp;
     unsigned format; /* enum report_format */
     bool help;
@@ -55,6 +56,8 @@ static const struct opt table[] = {
     {"durability", 0, OPT_CHOICE, "full|normal", AT(durability), "of the server (full)"},
     {"store", 0, OPT_TEXT, "URL", AT(store),
      "postgres://…: measure on that server, in databases made for it (SQLite)"},
+    {"here", 0, OPT_FLAG, NULL, AT(here),
+     "in the database that --store names, beside what it holds; no other server may run"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
     {"role", 0, OPT_CHOICE, "none|worker|forks", AT(role), NULL},
@@ -96,6 +99,8 @@ static enum rc check(const struct bench_args *args, const struct opt_words *word
     TRY(check_range("slots", args->slots, POLL_SLOTS_MAX, err));
     if (args->store != NULL && !str_starts(str_c(args->store), STR("postgres")))
         return err_set(err, RC_INVALID, "--store takes postgres://…; without it SQLite is used");
+    if (args->here && args->store == NULL)
+        return err_set(err, RC_INVALID, "--here says nothing without --store");
     for (size_t i = 0; i < words->count; i++) {
         if (measure_find(str_c(words->items[i])) == NULL)
             return err_set(err, RC_INVALID, "'%s' is nothing that can be measured",
@@ -155,6 +160,7 @@ static int bench(const struct bench_args *args, const struct opt_words *words)
     struct measure_options options = {
         .tmp_root = tmp_root(args),
         .store = args->store,
+        .here = args->here,
         .durability = durabilities[args->durability],
         .slots = (uint32_t)args->slots,
         .clients = (uint32_t)args->clients,

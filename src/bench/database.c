@@ -23,8 +23,9 @@ struct database {
     PGconn *admin; /* to the database that was given */
     PGconn *conn;  /* to ours */
     struct arena arena;
-    const char *name;
+    const char *name; /* NULL: not ours */
     const char *url;
+    struct ledger before; /* what was there when we came */
 };
 
 /* The partition's turns are not counted: a server writes one row per commit and sweeps old ones. */
@@ -79,6 +80,15 @@ static const char *url_of(PGconn *conn, const char *name, struct arena *arena)
     return arena_zstr(arena, buf_str(&out));
 }
 
+static enum rc use(struct database *d, const char *url, struct err *err)
+{
+    d->url = url;
+    d->conn = PQconnectdb(url);
+    if (PQstatus(d->conn) != CONNECTION_OK)
+        return fail(d->conn, "cannot connect to PostgreSQL", err);
+    return database_read(d, &d->before, err);
+}
+
 static enum rc make(struct database *d, const char *url, struct err *err)
 {
     d->admin = PQconnectdb(url);
@@ -93,10 +103,10 @@ static enum rc make(struct database *d, const char *url, struct err *err)
                                               : fail(d->conn, "cannot connect to PostgreSQL", err);
 }
 
-enum rc database_make(const char *url, struct database **ret_database, struct err *err)
+enum rc database_make(const char *url, bool here, struct database **ret_database, struct err *err)
 {
     struct database *d = MEM_NEW(struct database);
-    enum rc rc = make(d, url, err);
+    enum rc rc = here ? use(d, url, err) : make(d, url, err);
     if (rc != RC_OK) {
         database_free(d);
         return rc;
@@ -111,7 +121,7 @@ void database_free(struct database *d)
     if (d == NULL)
         return;
     PQfinish(d->conn);
-    if (d->url != NULL &&
+    if (d->name != NULL && d->url != NULL &&
         run(d->admin, arena_printf(&d->arena, "DROP DATABASE %s WITH (FORCE)", d->name).ptr, &err))
         fprintf(stderr, "belfry bench: %s\n", err.text);
     PQfinish(d->admin);
@@ -151,14 +161,16 @@ enum rc database_read(struct database *d, struct ledger *ret_ledger, struct err 
     struct ledger ledger = {0};
     TRY(ask(d->conn, sql_totals, &totals, err));
     TRY(ask(d->conn, sql_history, &history, err));
-    ledger.jobs = column(totals, 0, 0);
-    ledger.live = column(totals, 0, 1);
-    ledger.attempts = column(totals, 0, 2);
-    ledger.bytes = column(totals, 0, 3);
+    ledger.jobs = column(totals, 0, 0) - d->before.jobs;
+    ledger.live = column(totals, 0, 1) - d->before.live;
+    ledger.attempts = column(totals, 0, 2) - d->before.attempts;
+    ledger.bytes = column(totals, 0, 3) - d->before.bytes;
     for (int i = 0; i < PQntuples(history); i++) {
         uint64_t state = column(history, i, 0);
         ledger.history[state < EXEC_STATES ? state : EXEC_NONE] += column(history, i, 1);
     }
+    for (size_t i = 0; i < EXEC_STATES; i++)
+        ledger.history[i] -= d->before.history[i];
     *ret_ledger = ledger;
     return RC_OK;
 }

@@ -8,9 +8,10 @@
 
 struct database;
 
-/* url: postgres://…, of a role that may create databases. */
-enum rc database_make(const char *url, struct database **ret_database, struct err *err);
-/* Drops it, whoever is still connected. NULL is fine. */
+/* url: postgres://…, of a role that may create databases. here: no new one, but that which the url names;
+ * what it holds already is not counted, and stays. */
+enum rc database_make(const char *url, bool here, struct database **ret_database, struct err *err);
+/* Drops it, whoever is still connected, when it is ours. NULL is fine. */
 void database_free(struct database *d);
 
 /* The same server, the new database. */

@@ -445,6 +445,7 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
     struct stage_options stage_options = {
         .tmp_root = full.tmp_root,
         .store = full.store,
+        .here = full.here,
         .durability = full.durability,
         .slots = full.slots,
         .runs_commands = m->hands == HANDS_COMMANDS,

@@ -12,6 +12,7 @@ struct measure;
 struct measure_options {
     const char *tmp_root; /* as of struct stage_options */
     const char *store;
+    bool here;
     const char *durability;
     uint32_t slots;   /* of the worker */
     uint32_t clients; /* of single submissions */

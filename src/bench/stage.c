@@ -362,7 +362,7 @@ enum rc stage_open(const struct stage_options *options, struct stage **ret_stage
     uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS);
     TRY(make_dir(s, options->tmp_root, err));
     if (options->store != NULL)
-        TRY(database_make(options->store, &s->database, err));
+        TRY(database_make(options->store, options->here, &s->database, err));
     TRY(start_server(s, options, err));
     return options->slots == 0 ? RC_OK : start_worker(s, options, err);
 }

@@ -23,6 +23,7 @@ enum { SILENCE_S = 30 };
 struct stage_options {
     const char *tmp_root;   /* where the temporary directory is made */
     const char *store;      /* postgres://…, where a database is made; NULL: SQLite in there */
+    bool here;              /* in the database that store names, beside what it holds */
     const char *durability; /* as `belfry server --durability` */
     uint32_t slots;         /* of the worker; 0: none is started */
     bool runs_commands;     /* `belfry worker`, which tells nothing, instead of our handler */

@@ -108,6 +108,10 @@ def measure_postgres():
     postgres.measure(RUNS, bench, record, say)
 
 
+def measure_history():
+    postgres.measure_history(10 * MILLION, bench, record, say)
+
+
 def submit_planned(server, count, first_ms, span_ms):
     connection = server.connect()
     batch = 10000
@@ -318,9 +322,9 @@ def measure_modules():
 
 # ---- the report
 
-PARTS = [("load", measure_load), ("postgres", measure_postgres), ("backlog", measure_backlog),
-         ("million", measure_million), ("schedules", measure_schedules), ("parked", measure_parked),
-         ("empty", measure_empty), ("reads", measure_reads), ("json", measure_json),
+PARTS = [("load", measure_load), ("postgres", measure_postgres), ("history", measure_history),
+         ("backlog", measure_backlog), ("million", measure_million),
+         ("schedules", measure_schedules), ("parked", measure_parked), ("empty", measure_empty), ("reads", measure_reads), ("json", measure_json),
          ("modules", measure_modules)]
 
 

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 import rig
 
@@ -130,3 +131,63 @@ def compare(ours, name, times, record, theirs):
     record("  times it", ours / theirs["jobs_per_s"], decimals=2, at_least=times)
     record("  idle submit to start, p50", theirs["start_p50_ms"], "ms", 2)
     record("  p99", theirs["start_p99_ms"], "ms", 2)
+
+
+# ---- a past of ten million executions
+
+
+def history_calls(server, connection):
+    """Every list and report there is, with filters that fit much, little and nothing."""
+    def items(path):
+        return server.call(connection, "GET", path)["items"]
+
+    job = items("/jobs?name=cron-7&limit=1")[0]["job_id"]
+    once = items("/jobs?limit=1")[0]["job_id"]
+    letter = items("/dead-letters?limit=1")[0]["execution_id"]
+    yield from ("/jobs", "/jobs?status=failed", "/jobs?status=cancelled", "/jobs?queue=nowhere",
+                "/jobs?owner=nobody", "/jobs?tag=env:none", "/jobs?team=team-3", "/jobs?name=name-77",
+                "/jobs?count=true", "/jobs?created_after=2020-01-01T00:00:00Z&status=paused",
+                "/executions", "/executions?status=failed", "/executions?status=cancelled",
+                "/executions?status=running", "/executions?queue=nowhere", "/executions?count=true",
+                f"/executions?job_id={job}", f"/jobs/{job}/executions?status=failed",
+                f"/jobs/{once}/executions", f"/jobs/{job}", f"/jobs/{once}", f"/jobs/{once}/explain",
+                f"/executions/{letter}", f"/executions/{letter}/explain", f"/jobs/{job}/sla-events",
+                f"/jobs/{job}/sla-compliance", "/dead-letters", "/dead-letters?queue=nowhere",
+                "/dead-letters/fingerprints", f"/dead-letters/{letter}", "/failures", "/successes",
+                "/queues/default/failures", "/owners/owner-1/successes", "/success-rates?by=queue",
+                "/success-rates?by=owner", "/alerts", "/queues", "/teams", "/stats", "/workers")
+    for path in ("/jobs", "/executions"):  # and deep in the past
+        cursor = server.call(connection, "GET", path + "?created_before=" + long_ago())["next_cursor"]
+        yield f"{path}?cursor={cursor}"
+
+
+def long_ago():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 20 * 86400))
+
+
+def measure_history(rows, bench, record, say):
+    """Lists, reports and starts beside so many rows of history."""
+    with server() as url:
+        psql(url + "/postgres", "CREATE DATABASE past")
+        store = url + "/past"
+        subprocess.run([rig.BELFRY, "migrate", "--store", store], check=True,
+                       stdout=subprocess.DEVNULL)
+        say(f"{rows} rows of history")
+        subprocess.run(["psql", "-Xq", "-v", f"rows={rows}", "-v", "days=30", "-f",
+                        HERE / "history.sql", store], check=True)
+        with rig.temp_dir() as folder, rig.Server(folder, "--no-worker", "--store", store) as s:
+            connection, slowest = s.connect(), (0, "")
+            for path in history_calls(s, connection):
+                took = []
+                for _ in range(3):
+                    begun = time.monotonic()
+                    s.call(connection, "GET", path)
+                    took.append((time.monotonic() - begun) * 1000)
+                slowest = max(slowest, (max(took), path))
+                record(f"    {path}", max(took), "ms", 1)
+            record("ten million rows of history: slowest call", slowest[0], "ms", 1, at_most=200)
+            say(f"slowest: {slowest[1]}")
+        empty = bench("latency", "--store", url + "/postgres")["latency"]
+        full = bench("latency", "--store", store, "--here")["latency"]
+        record("  start latency p50, times that of an empty one",
+               full["start_p50_ms"] / empty["start_p50_ms"], decimals=2, at_most=1.2)
