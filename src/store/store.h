@@ -378,3 +378,19 @@ void store_mem_mail(struct store *store, const struct inbox_rec *rec);
  * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */
 enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,
                           struct err *err);
+
+/* A database, by its URL: postgres://USER:PASSWORD@HOST1,HOST2/DATABASE. Schema belfry is made when missing
+ * and migrated when older, where the user may; else RC_DENIED says what to do. RC_UNSUPPORTED when a newer
+ * version wrote it. lease_ms: how long another server may be silent before `own` takes what it had. */
+enum rc store_postgres_open(const char *url, int64_t lease_ms, struct store **ret_store,
+                            struct err *err);
+
+struct migrated {
+    int64_t from; /* version of the schema; 0: there was none */
+    int64_t to;
+};
+
+/* Makes the schema or brings it to the newest version. partitions (0: 16) counts when it is made. role: who
+ * is given what a server needs, and its time-outs; NULL: nobody. */
+enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char *role,
+                               struct migrated *ret_migrated, struct err *err);

@@ -23,6 +23,7 @@ static void disconnect(struct pg *pg)
     PQfinish(pg->conn);
     pg->conn = NULL;
     pg->in_transaction = false;
+    pg->begun = false;
     memset(pg->prepared, 0, sizeof pg->prepared);
 }
 
@@ -284,7 +285,14 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
     *ret_bad = NULL;
     if (fresh == NULL)
         return RC_OK;
+    if (pg->begun && PQstatus(pg->conn) != CONNECTION_OK) {
+        enum rc lost = pg_fault_lost(pg, query_name(fresh->query), err);
+        disconnect(pg); /* on a new connection there would be no transaction around the rest */
+        return lost;
+    }
+    bool in_transaction = pg->in_transaction;
     TRY(pg_connect(pg, err));
+    pg->in_transaction = in_transaction;
     int64_t until_ms = boot_ms() + pg->wait_ms;
     enum rc rc = send_all(pg, err);
     if (rc != RC_OK) {
@@ -292,7 +300,10 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
         disconnect(pg);
         return rc;
     }
-    return read_all(pg, until_ms, fresh, ret_bad, err);
+    rc = read_all(pg, until_ms, fresh, ret_bad, err);
+    if (rc == RC_OK)
+        pg->begun = pg->in_transaction;
+    return rc;
 }
 
 /* A connection that was lost since its last use is found out by using it. Where nothing can be done twice
@@ -300,7 +311,8 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
  * an answer from it. */
 static enum rc run_replayed(struct pg *pg, struct pg_use **ret_bad, struct err *err)
 {
-    bool may_repeat = pg->replays && pg->conn != NULL && first_fresh(pg) == pg->first;
+    bool may_repeat = pg->conn != NULL && !pg->begun && first_fresh(pg) == pg->first;
+    bool begins = pg->in_transaction;
     enum rc rc = run(pg, ret_bad, err);
     if (rc == RC_OK || pg->conn != NULL || !may_repeat)
         return rc;
@@ -308,9 +320,11 @@ static enum rc run_replayed(struct pg *pg, struct pg_use **ret_bad, struct err *
         PQclear(use->result);
         use->result = NULL;
     }
+    pg->in_transaction = begins;
     return run(pg, ret_bad, err);
 }
 
+/* Without a COMMIT: what is here reads, or is of a transaction that is yet to be committed. */
 enum rc pg_run(struct pg *pg, struct err *err)
 {
     struct pg_use *bad;
@@ -360,11 +374,12 @@ enum rc pg_commit(struct pg *pg, struct err *err)
 {
     struct pg_use *bad;
     struct pg_use *commit = pg_use(pg, Q_COMMIT);
-    enum rc rc = run_replayed(pg, &bad, err);
+    enum rc rc = pg->replays ? run_replayed(pg, &bad, err) : run(pg, &bad, err);
     if (rc == RC_OK && strcmp(PQcmdStatus(commit->result), "COMMIT") != 0)
         rc = err_set(err, RC_BUSY, "%s: the transaction was rolled back", pg->place->label);
     if (rc == RC_OK) {
         pg->in_transaction = false;
+        pg->begun = false;
         return RC_OK;
     }
     if (!pg->replays && is_in_doubt(pg, commit, bad)) /* what may be done twice is no matter */
@@ -380,6 +395,7 @@ void pg_rollback(struct pg *pg)
     bool open = pg->conn != NULL && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
     pg_clear(pg);
     pg->in_transaction = false;
+    pg->begun = false;
     if (!open)
         return;
     (void)pg_use(pg, Q_ROLLBACK);

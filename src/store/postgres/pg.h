@@ -29,11 +29,11 @@ struct pg_use;
 struct pg {
     const struct pg_place *place; /* borrowed */
     PGconn *conn;                 /* owned; NULL: not connected */
-    bool pooled;         /* somebody between us and the server hands out other connections */
-    bool replays;        /* what is lost may be sent again: it only reads, or doing it twice is
-                          * harmless */
-    bool plain;          /* for migrations: no pipeline, no time-outs */
+    bool pooled;  /* somebody between us and the server hands out other connections */
+    bool replays; /* also a commit that was lost may be sent again: doing it twice is harmless */
+    bool plain;   /* for migrations: no pipeline, no time-outs */
     bool in_transaction; /* begun, and neither committed nor rolled back */
+    bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
     int wait_ms;         /* for an answer; then the connection is given up */
     uint64_t connects;   /* how often it was made */
     bool prepared[QUERY_COUNT];

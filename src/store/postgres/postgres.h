@@ -75,9 +75,22 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err);
 
-/* claims.c: taking keys, all of a round at once */
-enum rc postgres_take_claims(struct postgres_store *s, struct question *const *questions,
-                             size_t count, struct arena *arena, struct err *err);
+/* claims.c: taking keys, all of a round at once. Queued, read when they were run; and then those whose
+ * holder's time was over are tried again. */
+struct round;
+
+struct claims_asked {
+    struct round *round;
+    struct pg_use *insert; /* NULL: nobody asked for a key */
+    struct pg_use *holders;
+};
+
+void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
+                         struct arena *arena, struct claims_asked *ret_asked);
+enum rc postgres_read_claims(struct postgres_store *s, struct claims_asked *asked,
+                             struct arena *arena, struct err *err);
+enum rc postgres_end_claims(struct postgres_store *s, struct claims_asked *asked,
+                            struct arena *arena, struct err *err);
 void postgres_keep_claims(struct postgres_store *s, const struct delta *delta);
 
 /* letters.c: what commit, admit, load and readers do with dead letters, and with what is too old */

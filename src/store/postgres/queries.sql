@@ -78,14 +78,14 @@ ROLLBACK;
 -- ---- ownership
 
 -- name: take_partitions
--- $1 our start, $2 which ones, $3 how long somebody may be silent. Who has no row in node counts from when it
+-- $1 our start, $2 how long somebody may be silent, $3 which ones. Who has no row in node counts from when it
 -- took the partition. Whoever works under these rows has them locked in share mode: this waits for the end
 -- of that work, so that afterwards all of it is there to be seen.
 WITH free AS MATERIALIZED (
     SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($2::bigint[])
+    WHERE p.id = ANY($3::bigint[])
         AND (p.owner = '' OR p.owner = $1::text
-            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $3::bigint)
+            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
@@ -97,9 +97,9 @@ RETURNING p.id, p.epoch;
 -- middle of a turn, and nobody should wait for it.
 WITH free AS MATERIALIZED (
     SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($2::bigint[])
+    WHERE p.id = ANY($3::bigint[])
         AND (p.owner = '' OR p.owner = $1::text
-            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $3::bigint)
+            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
@@ -534,7 +534,7 @@ SET state = excluded.state, opened_ms = excluded.opened_ms, until_ms = excluded.
 
 -- name: forget_breaker
 -- In all of our partitions: the lowest one may have been another when it was put.
-DELETE FROM belfry.breaker WHERE partition = ANY($1::bigint[]) AND target = $2::text;
+DELETE FROM belfry.breaker WHERE target = $1::text AND partition = ANY($2::bigint[]);
 
 -- name: put_dependency
 INSERT INTO belfry.dependency (dependant, upstream, type, state)
@@ -637,10 +637,10 @@ FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], 
     $9::bigint[]) n (scope, key, hour, "end", bucket, count, sum_ms);
 
 -- name: fold_counters
--- What was added since turn $2. Sums are made in the order of their keys: another server's partition has
+-- What was added since turn $1. Sums are made in the order of their keys: another server's partition has
 -- other rows, but two of them never wait for each other in a circle.
 WITH added AS (
-    DELETE FROM belfry.counter_delta WHERE partition = $1::bigint AND turn >= $2::bigint
+    DELETE FROM belfry.counter_delta WHERE partition = ANY($2::bigint[]) AND turn >= $1::bigint
     RETURNING partition, kind, queue, state, value)
 INSERT INTO belfry.counter AS c (partition, kind, queue, state, value)
 SELECT partition, kind, queue, state, sum(value)::bigint FROM added
@@ -649,7 +649,7 @@ ON CONFLICT (partition, kind, queue, state) DO UPDATE SET value = c.value + excl
 
 -- name: fold_tallies
 WITH added AS (
-    DELETE FROM belfry.tally_delta WHERE partition = $1::bigint AND turn >= $2::bigint
+    DELETE FROM belfry.tally_delta WHERE partition = ANY($2::bigint[]) AND turn >= $1::bigint
     RETURNING scope, key, hour, "end", bucket, count, sum_ms)
 INSERT INTO belfry.tally AS t (scope, key, hour, "end", bucket, count, sum_ms)
 SELECT scope, key, hour, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM added

@@ -1,0 +1,303 @@
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What was queued for one question. */
+struct asked {
+    struct pg_use *exec; /* ASK_EXEC, ASK_SLOT */
+    struct pg_use *job;
+    struct pg_use *live;
+    struct pg_use *letter;
+    struct pg_use *other; /* the only one that the others need */
+};
+
+static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
+{
+    struct pg_use *use = pg_use(pg, query);
+    pg_u64(use, id);
+    return use;
+}
+
+/* ---- queueing: everything that can be asked without knowing another answer */
+
+static void ask(struct pg *pg, struct question *q, struct asked *a)
+{
+    q->answer = (struct answer){0};
+    switch (q->kind) {
+    case ASK_JOB:
+        a->job = use_id(pg, Q_FIND_JOB, q->id);
+        a->live = use_id(pg, Q_LIVE_OF_JOB, q->id);
+        return;
+    case ASK_EXEC:
+        a->exec = use_id(pg, Q_FIND_EXEC, q->id);
+        a->letter = use_id(pg, Q_FIND_LETTER, q->id);
+        a->job = use_id(pg, Q_FIND_JOB_OF_EXEC, q->id);
+        a->live = use_id(pg, Q_LIVE_OF_EXEC, q->id);
+        return;
+    case ASK_SLOT:
+        a->exec = use_id(pg, Q_FIND_SLOT, q->id);
+        pg_i64(a->exec, q->until_ms);
+        a->job = use_id(pg, Q_FIND_JOB, q->id);
+        a->live = use_id(pg, Q_LIVE_OF_JOB, q->id);
+        return;
+    case ASK_ATTEMPT:
+        a->other = use_id(pg, Q_FIND_ATTEMPT, q->id);
+        pg_u64(a->other, q->token);
+        return;
+    case ASK_TRAIL: a->other = use_id(pg, Q_FIND_TRAIL, q->id); return;
+    case ASK_CALENDAR:
+        a->other = pg_use(pg, Q_CALENDAR_JOBS);
+        pg_text(a->other, q->name);
+        pg_u64(a->other, q->limit);
+        return;
+    case ASK_CLAIM:
+    case ASK_DUE:
+    case ASK_LETTERS:
+    case ASK_OLD: return; /* together, or by pages */
+    }
+    abort(); /* a question that does not exist: our own mistake */
+}
+
+/* ---- reading */
+
+static void read_live(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    VEC(struct exec_rec) live = {0};
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct exec_rec exec;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_exec(&row, &exec))
+            *VEC_PUSH(arena, &live) = exec;
+    }
+    q->answer.live = live.items;
+    q->answer.live_count = live.len;
+}
+
+static void read_job(const struct asked *a, struct arena *arena, struct question *q)
+{
+    struct job_rec *job = ARENA_NEW(arena, struct job_rec);
+    if (pg_rows(a->job) == 0)
+        return;
+    struct pg_row row = pg_row_of(a->job, 0, arena);
+    if (!pg_row_job(&row, job))
+        return;
+    q->answer.jobs = job;
+    q->answer.job_count = 1;
+    read_live(a->live, arena, q);
+}
+
+static const struct exec_rec *read_exec(const struct pg_use *use, struct arena *arena)
+{
+    struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
+    if (pg_rows(use) == 0)
+        return NULL;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    return pg_row_exec(&row, exec) ? exec : NULL;
+}
+
+static void read_letter(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct letter_rec *letter = ARENA_NEW(arena, struct letter_rec);
+    if (pg_rows(use) == 0)
+        return;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    q->answer.letters = letter;
+    q->answer.letter_count = pg_row_letter(&row, letter);
+}
+
+static void read_attempt(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct attempt_rec *attempt = ARENA_NEW(arena, struct attempt_rec);
+    if (pg_rows(use) == 0)
+        return;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    if (pg_row_attempt(&row, attempt))
+        q->answer.attempt = attempt;
+}
+
+/* One that cannot be read is left out: it only explains. */
+static void read_trail(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    if (pg_rows(use) == 0)
+        return;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    struct str trail = pg_row_text(&row);
+    if (!row.bad)
+        q->answer.trail = trail;
+}
+
+static void read_ids(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    uint64_t *ids = ARENA_ARRAY(arena, uint64_t, pg_rows(use));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        ids[i] = pg_row_u64(&row);
+    }
+    q->answer.ids = ids;
+    q->answer.id_count = pg_rows(use);
+}
+
+static void read_answer(const struct asked *a, struct arena *arena, struct question *q)
+{
+    switch (q->kind) {
+    case ASK_JOB: read_job(a, arena, q); return;
+    case ASK_EXEC:
+        q->answer.exec = read_exec(a->exec, arena);
+        if (q->answer.exec == NULL)
+            return;
+        if (q->answer.exec->state == EXEC_FAILED || q->answer.exec->state == EXEC_TIMEOUT)
+            read_letter(a->letter, arena, q);
+        read_job(a, arena, q);
+        return;
+    case ASK_SLOT: /* without a slot the answer is about the job alone */
+        q->answer.exec = read_exec(a->exec, arena);
+        read_job(a, arena, q);
+        return;
+    case ASK_ATTEMPT: read_attempt(a->other, arena, q); return;
+    case ASK_TRAIL: read_trail(a->other, arena, q); return;
+    case ASK_CALENDAR: read_ids(a->other, arena, q); return;
+    default: return;
+    }
+}
+
+/* ---- what is due: a page, and more pages where rows made no sense */
+
+struct due {
+    struct arena *arena;
+    VEC(struct exec_rec) execs;
+    VEC(struct job_rec) jobs; /* each of them once */
+    struct map seen;          /* job id -> anything */
+};
+
+static void due_free(struct due *due)
+{
+    map_free(&due->seen);
+}
+
+static void due_add(struct due *due, struct pg_row row, struct exec_rec *ret_exec)
+{
+    static char yes;
+    struct job_rec job;
+    if (!pg_row_exec(&row, ret_exec))
+        return;
+    if (map_get(&due->seen, ret_exec->job_id) == NULL) {
+        if (!pg_row_job(&row, &job))
+            return;
+        map_put(&due->seen, job.id, &yes);
+        *VEC_PUSH(due->arena, &due->jobs) = job;
+    }
+    *VEC_PUSH(due->arena, &due->execs) = *ret_exec;
+}
+
+static enum rc find_due(struct postgres_store *s, const struct ownership *own, struct arena *arena,
+                        struct question *q, struct err *err)
+{
+    CLEANUP(due_free) struct due due = {.arena = arena};
+    int64_t after_ms = q->after_ms;
+    uint64_t after_id = q->after_id;
+    bool more = true;
+    bool full = false;
+    while (more && !full) {
+        CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+        struct pg_use *use = pg_use(&s->pg, Q_DUE);
+        size_t limit = q->limit - due.execs.len + 1; /* is there one more? */
+        pg_i64(use, after_ms);
+        pg_u64(use, after_id);
+        pg_i64(use, q->until_ms);
+        postgres_bind_set(use, own);
+        pg_u64(use, limit);
+        TRY(pg_run(&s->pg, err));
+        more = pg_rows(use) == limit;
+        for (size_t i = 0; i < pg_rows(use) && !full; i++) {
+            struct exec_rec exec = {0};
+            full = due.execs.len == q->limit;
+            if (full)
+                break;
+            due_add(&due, pg_row_of(use, i, arena), &exec);
+            after_ms = exec.due_ms;
+            after_id = exec.id;
+        }
+        more = more && after_id != 0; /* a row without an id: no way to step over it */
+    }
+    q->answer = (struct answer){
+        .jobs = due.jobs.items,
+        .job_count = due.jobs.len,
+        .live = due.execs.items,
+        .live_count = due.execs.len,
+        .more = full,
+    };
+    return RC_OK;
+}
+
+static enum rc answer_by_pages(struct postgres_store *s, const struct ownership *own,
+                               struct arena *arena, struct question *q, struct err *err)
+{
+    switch (q->kind) {
+    case ASK_DUE: return find_due(s, own, arena, q, err);
+    case ASK_LETTERS: return postgres_find_letters(s, own, arena, q, err);
+    case ASK_OLD: return postgres_find_old(s, own, arena, q, err);
+    default: return RC_OK;
+    }
+}
+
+/* ---- a round of questions */
+
+/* One round trip for the beginning of the turn and all that is asked by key; what is asked by pages, and
+ * claims whose holder's time was over, take more. */
+static enum rc admit(struct postgres_store *s, const struct ownership *own,
+                     struct question *const *questions, size_t count, struct arena *arena,
+                     struct err *err)
+{
+    struct pg_use *fence;
+    struct claims_asked claims;
+    struct asked *asked = ARENA_ARRAY(arena, struct asked, count);
+    TRY(postgres_turn_begin(s, own, &fence, err));
+    for (size_t i = 0; i < count; i++)
+        ask(&s->pg, questions[i], &asked[i]);
+    postgres_ask_claims(s, questions, count, arena, &claims);
+    TRY(pg_run(&s->pg, err));
+    TRY(postgres_turn_check(s, own, fence, err));
+    for (size_t i = 0; i < count; i++)
+        read_answer(&asked[i], arena, questions[i]);
+    TRY(postgres_read_claims(s, &claims, arena, err));
+    pg_clear(&s->pg);
+    TRY(postgres_end_claims(s, &claims, arena, err));
+    for (size_t i = 0; i < count; i++)
+        TRY(answer_by_pages(s, own, arena, questions[i], err));
+    return RC_OK;
+}
+
+enum rc postgres_admit(struct store *store, const struct ownership *own,
+                       struct question *const *questions, size_t count, struct arena *arena,
+                       struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    enum rc rc = admit(s, own, questions, count, arena, err);
+    if (rc != RC_OK)
+        postgres_turn_abort(s);
+    return rc;
+}
+
+enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+                       struct str *ret_spec, struct str *ret_payload, struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    struct pg_use *use = use_id(&s->pg, Q_FETCH, job_id);
+    TRY(pg_run(&s->pg, err));
+    if (pg_rows(use) == 0)
+        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+    struct pg_row row = pg_row_of(use, 0, arena);
+    struct str spec = pg_row_text(&row);
+    struct str payload = pg_row_text(&row);
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->place.label,
+                       job_id);
+    *ret_spec = spec;
+    *ret_payload = payload;
+    return RC_OK;
+}

@@ -1,0 +1,471 @@
+#include "base/id.h"
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- jobs: many at a time, a statement for each kind of change */
+
+static bool is_inserted(const struct job_change *change)
+{
+    return change->kind == CHANGE_INSERT;
+}
+
+/* One that ends with its execution is told in the execution's row. */
+static bool is_updated(const struct job_change *change)
+{
+    return change->kind == CHANGE_UPDATE && !change->with_exec;
+}
+
+static bool is_redefined(const struct job_change *change)
+{
+    return is_updated(change) && change->redefined;
+}
+
+static size_t count_jobs(const struct delta *delta, bool (*is)(const struct job_change *))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < delta->job_count; i++)
+        count += is(&delta->jobs[i]);
+    return count;
+}
+
+static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
+{
+    struct pg_use *use = pg_use(pg, Q_INSERT_JOBS);
+    pg_columns(use, "iiitttttiiiiittt", count);
+    for (size_t i = 0; i < delta->job_count; i++) {
+        const struct job_rec *job = &delta->jobs[i].job;
+        if (!is_inserted(&delta->jobs[i]))
+            continue;
+        pg_u64(use, job->id);
+        pg_i64(use, job->version);
+        pg_i64(use, job->state);
+        pg_text_or_null(use, job->name);
+        pg_text(use, job->queue);
+        pg_text(use, job->owner);
+        pg_text(use, job->team);
+        pg_text(use, job->tags);
+        pg_i64(use, job->priority);
+        pg_i64(use, job->created_ms);
+        pg_i64(use, job->finished_ms);
+        pg_u64(use, job->last_exec);
+        pg_i64(use, job->changed_ms);
+        pg_text(use, delta->jobs[i].step);
+        pg_text(use, job->spec);
+        pg_text(use, job->payload);
+    }
+}
+
+static void update_jobs(struct pg *pg, const struct delta *delta, size_t count)
+{
+    struct pg_use *use = pg_use(pg, Q_UPDATE_JOBS);
+    pg_u64(use, count);
+    pg_columns(use, "iiiiiit", count);
+    for (size_t i = 0; i < delta->job_count; i++) {
+        const struct job_rec *job = &delta->jobs[i].job;
+        if (!is_updated(&delta->jobs[i]))
+            continue;
+        pg_u64(use, job->id);
+        pg_i64(use, job->version);
+        pg_i64(use, job->state);
+        pg_i64(use, job->priority);
+        pg_i64(use, job->finished_ms);
+        pg_u64(use, job->last_exec);
+        pg_text(use, delta->jobs[i].step);
+    }
+}
+
+static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count)
+{
+    struct pg_use *use = pg_use(pg, Q_REDEFINE_JOBS);
+    pg_u64(use, count);
+    pg_columns(use, "itttitt", count);
+    for (size_t i = 0; i < delta->job_count; i++) {
+        const struct job_rec *job = &delta->jobs[i].job;
+        if (!is_redefined(&delta->jobs[i]))
+            continue;
+        pg_u64(use, job->id);
+        pg_text(use, job->queue);
+        pg_text(use, job->team);
+        pg_text(use, job->tags);
+        pg_i64(use, job->changed_ms);
+        pg_text(use, job->spec);
+        pg_text(use, job->payload);
+    }
+}
+
+static void keep_jobs(struct pg *pg, const struct delta *delta)
+{
+    static const struct {
+        bool (*is)(const struct job_change *);
+        void (*keep)(struct pg *, const struct delta *, size_t count);
+    } kinds[] = {
+        {is_inserted, insert_jobs}, {is_updated, update_jobs}, {is_redefined, redefine_jobs}};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        size_t count = count_jobs(delta, kinds[i].is);
+        if (count > 0)
+            kinds[i].keep(pg, delta, count);
+    }
+}
+
+/* ---- what comes one at a time */
+
+static void keep_worker(struct pg *pg, const struct worker_change *change)
+{
+    const struct worker_rec *worker = &change->worker;
+    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_WORKER : Q_PUT_WORKER);
+    pg_u64(use, worker->id);
+    if (change->forget)
+        return;
+    pg_text(use, worker->name);
+    pg_text(use, worker->queues);
+    pg_text(use, worker->handlers);
+    pg_bool(use, worker->runs_commands);
+    pg_bool(use, worker->draining);
+    pg_i64(use, worker->slots);
+    pg_i64(use, worker->registered_ms);
+}
+
+static void keep_queue(struct pg *pg, const struct queue_rec *queue)
+{
+    struct pg_use *use = pg_use(pg, Q_PUT_QUEUE);
+    pg_text(use, queue->name);
+    pg_i64(use, queue->concurrency);
+    pg_bool(use, queue->paused);
+    pg_i64(use, queue->paused_ms);
+    pg_text(use, queue->paused_by);
+    pg_i64(use, queue->changed_ms);
+    pg_text(use, queue->changed_by);
+}
+
+static void keep_team(struct pg *pg, const struct team_rec *team)
+{
+    struct pg_use *use = pg_use(pg, Q_PUT_TEAM);
+    pg_text(use, team->name);
+    pg_i64(use, team->concurrency);
+    pg_i64(use, team->changed_ms);
+    pg_text(use, team->changed_by);
+}
+
+static void keep_rate(struct pg *pg, const struct rate_change *change)
+{
+    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_RATE : Q_PUT_RATE);
+    pg_text(use, change->rate.key);
+    if (change->forget)
+        return;
+    pg_i64(use, change->rate.next_us);
+    pg_i64(use, change->rate.interval_us);
+}
+
+static void keep_alert(struct pg *pg, const struct alert_rec *alert)
+{
+    struct pg_use *use = pg_use(pg, Q_INSERT_ALERT);
+    pg_u64(use, alert->id);
+    pg_i64(use, alert->at_ms);
+    pg_i64(use, alert->kind);
+    pg_i64(use, alert->level);
+    pg_i64(use, alert->state);
+    pg_text(use, alert->key);
+    pg_text(use, alert->text);
+    pg_text(use, alert->queue);
+    pg_u64(use, alert->job_id);
+    pg_u64(use, alert->exec_id);
+    pg_u64(use, alert->repeats);
+}
+
+static void mark_alert(struct pg *pg, const struct alert_mark *mark)
+{
+    struct pg_use *use = pg_use(pg, Q_MARK_ALERT);
+    pg_i64(use, mark->state);
+    pg_u64(use, mark->id);
+}
+
+static void keep_sla_event(struct pg *pg, const struct sla_event_rec *event)
+{
+    struct pg_use *use = pg_use(pg, Q_INSERT_SLA_EVENT);
+    pg_u64(use, event->id);
+    pg_i64(use, event->at_ms);
+    pg_i64(use, event->kind);
+    pg_i64(use, event->policy);
+    pg_u64(use, event->exec_id);
+    pg_u64(use, event->job_id);
+    pg_i64(use, event->attempt);
+    pg_i64(use, event->expected_ms);
+    pg_i64(use, event->max_ms);
+    pg_i64(use, event->actual_ms);
+    pg_i64(use, event->extended_ms);
+    pg_text(use, event->queue);
+    pg_text(use, event->actor);
+    pg_text(use, event->reason);
+    pg_text(use, event->approver);
+}
+
+static void bind_partitions(struct pg_use *use, const struct ownership *own)
+{
+    pg_columns(use, "i", own->partitions);
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] != 0)
+            pg_i64(use, p);
+    }
+}
+
+static void keep_breaker(struct pg *pg, const struct ownership *own,
+                         const struct breaker_rec *breaker)
+{
+    if (breaker->state == BREAKER_CLOSED) {
+        struct pg_use *forget = pg_use(pg, Q_FORGET_BREAKER);
+        pg_text(forget, breaker->target);
+        bind_partitions(forget, own);
+        return;
+    }
+    struct pg_use *use = pg_use(pg, Q_PUT_BREAKER);
+    pg_i64(use, postgres_lowest(own));
+    pg_text(use, breaker->target);
+    pg_i64(use, breaker->state);
+    pg_i64(use, breaker->opened_ms);
+    pg_i64(use, breaker->until_ms);
+    pg_u64(use, breaker->probe);
+}
+
+static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
+{
+    struct pg_use *use = pg_use(pg, Q_PUT_DEPENDENCY);
+    pg_u64(use, rec->dependant);
+    pg_u64(use, rec->upstream);
+    pg_i64(use, rec->type);
+    pg_i64(use, rec->state);
+}
+
+static void keep_calendar(struct pg *pg, const struct calendar_change *change)
+{
+    const struct calendar_rec *rec = &change->calendar;
+    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_CALENDAR : Q_PUT_CALENDAR);
+    pg_text(use, rec->name);
+    if (change->forget)
+        return;
+    pg_i64(use, rec->version);
+    pg_i64(use, rec->policy);
+    pg_i64(use, rec->entry_count);
+    pg_i64(use, rec->changed_ms);
+    pg_text(use, rec->changed_by);
+    pg_text(use, rec->document);
+}
+
+static void keep_calendar_use(struct pg *pg, const struct calendar_use *rec)
+{
+    struct pg_use *use = pg_use(pg, rec->forget ? Q_FORGET_CALENDAR_USE : Q_PUT_CALENDAR_USE);
+    pg_text(use, rec->calendar);
+    pg_u64(use, rec->job_id);
+}
+
+static void keep_others(struct pg *pg, const struct ownership *own, const struct delta *delta)
+{
+    for (size_t i = 0; i < delta->worker_count; i++)
+        keep_worker(pg, &delta->workers[i]);
+    for (size_t i = 0; i < delta->queue_count; i++)
+        keep_queue(pg, &delta->queues[i]);
+    for (size_t i = 0; i < delta->team_count; i++)
+        keep_team(pg, &delta->teams[i]);
+    for (size_t i = 0; i < delta->rate_count; i++)
+        keep_rate(pg, &delta->rates[i]);
+    for (size_t i = 0; i < delta->alert_count; i++)
+        keep_alert(pg, &delta->alerts[i]);
+    for (size_t i = 0; i < delta->alert_mark_count; i++)
+        mark_alert(pg, &delta->alert_marks[i]);
+    for (size_t i = 0; i < delta->sla_event_count; i++)
+        keep_sla_event(pg, &delta->sla_events[i]);
+    for (size_t i = 0; i < delta->breaker_count; i++)
+        keep_breaker(pg, own, &delta->breakers[i]);
+    for (size_t i = 0; i < delta->dependency_count; i++)
+        keep_dependency(pg, &delta->dependencies[i]);
+    for (size_t i = 0; i < delta->calendar_count; i++)
+        keep_calendar(pg, &delta->calendars[i]);
+    for (size_t i = 0; i < delta->calendar_use_count; i++)
+        keep_calendar_use(pg, &delta->calendar_uses[i]);
+}
+
+/* ---- sums */
+
+enum { FOLD_EVERY = 256 }; /* commits; some thousand rows, and a few milliseconds */
+
+static void add_counters(struct pg *pg, uint32_t partition, const struct delta *delta)
+{
+    if (delta->counter_count == 0)
+        return;
+    struct pg_use *use = pg_use(pg, Q_ADD_COUNTERS);
+    pg_i64(use, partition);
+    pg_u64(use, delta->turn);
+    pg_columns(use, "itii", delta->counter_count);
+    for (size_t i = 0; i < delta->counter_count; i++) {
+        const struct counter *counter = &delta->counters[i];
+        pg_i64(use, counter->kind);
+        pg_text(use, counter->queue);
+        pg_i64(use, counter->state);
+        pg_i64(use, counter->value);
+    }
+}
+
+static void add_tallies(struct pg *pg, uint32_t partition, const struct delta *delta)
+{
+    if (delta->tally_count == 0)
+        return;
+    struct pg_use *use = pg_use(pg, Q_ADD_TALLIES);
+    pg_i64(use, partition);
+    pg_u64(use, delta->turn);
+    pg_columns(use, "itiiiii", delta->tally_count);
+    for (size_t i = 0; i < delta->tally_count; i++) {
+        const struct tally *tally = &delta->tallies[i];
+        pg_i64(use, tally->scope);
+        pg_text(use, tally->key);
+        pg_i64(use, tally->hour);
+        pg_i64(use, tally->end);
+        pg_i64(use, tally->bucket);
+        pg_u64(use, tally->count);
+        pg_u64(use, tally->sum_ms);
+    }
+}
+
+/* What this owner has added since the last time, and its old marks. */
+static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
+{
+    struct pg_use *counters = pg_use(&s->pg, Q_FOLD_COUNTERS);
+    pg_u64(counters, s->folded_turn);
+    bind_partitions(counters, own);
+    struct pg_use *tallies = pg_use(&s->pg, Q_FOLD_TALLIES);
+    pg_u64(tallies, s->folded_turn);
+    bind_partitions(tallies, own);
+    struct pg_use *turns = pg_use(&s->pg, Q_FORGET_OWN_TURNS);
+    pg_text(turns, str_c(s->start));
+    pg_u64(turns, s->folded_turn == 0 ? 0 : s->folded_turn - 1);
+    pg_u64(turns, turn);
+}
+
+/* ---- the delta */
+
+/* What the delta adds to the knowledge about ids: the newest, and how far one's own time is from the time
+ * its record says (a clock that stepped, a millisecond that was borrowed). Lists by time start from ids,
+ * and must know how much to widen. */
+struct ids {
+    uint64_t newest;
+    int64_t drift_ms;
+};
+
+static void ids_add(struct ids *ids, uint64_t id, int64_t created_ms)
+{
+    int64_t drift_ms = llabs(id_time_ms(id) - created_ms);
+    if (id > ids->newest)
+        ids->newest = id;
+    if (drift_ms > ids->drift_ms)
+        ids->drift_ms = drift_ms;
+}
+
+static void ids_add_plain(struct ids *ids, uint64_t id)
+{
+    if (id > ids->newest)
+        ids->newest = id;
+}
+
+static struct ids delta_ids(struct ids ids, const struct delta *delta)
+{
+    for (size_t i = 0; i < delta->job_count; i++)
+        ids_add(&ids, delta->jobs[i].job.id, delta->jobs[i].job.created_ms);
+    for (size_t i = 0; i < delta->exec_count; i++)
+        ids_add(&ids, delta->execs[i].exec.id, delta->execs[i].exec.created_ms);
+    for (size_t i = 0; i < delta->sla_event_count; i++)
+        ids_add(&ids, delta->sla_events[i].id, delta->sla_events[i].at_ms);
+    for (size_t i = 0; i < delta->alert_count; i++)
+        ids_add(&ids, delta->alerts[i].id, delta->alerts[i].at_ms);
+    for (size_t i = 0; i < delta->worker_count; i++)
+        ids_add_plain(&ids, delta->workers[i].worker.id);
+    for (size_t i = 0; i < delta->operation_count; i++)
+        ids_add_plain(&ids, delta->operations[i].operation.id);
+    return ids;
+}
+
+/* The mark of this commit, which settle will find or not; and where the turn asked nothing, its fence. */
+static void keep_turn(struct postgres_store *s, const struct ownership *own, bool fenced,
+                      const struct delta *delta, struct ids ids)
+{
+    struct pg_use *use = pg_use(&s->pg, fenced ? Q_KEEP_TURN_FENCED : Q_KEEP_TURN);
+    pg_text(use, str_c(s->start));
+    pg_u64(use, delta->turn);
+    pg_u64(use, s->tries);
+    pg_u64(use, ids.newest);
+    pg_i64(use, ids.drift_ms);
+    if (!fenced)
+        return;
+    pg_u64(use, postgres_owned_count(own));
+    postgres_bind_owned(use, own);
+}
+
+static void keep(struct postgres_store *s, const struct ownership *own, const struct delta *delta)
+{
+    struct pg *pg = &s->pg;
+    keep_jobs(pg, delta);
+    postgres_keep_execs(pg, delta);
+    postgres_keep_claims(s, delta);
+    keep_others(pg, own, delta);
+    postgres_keep_letters(pg, delta);
+    add_counters(pg, postgres_lowest(own), delta);
+    add_tallies(pg, postgres_lowest(own), delta);
+    postgres_forget(pg, delta);
+    if (delta->queue_count + delta->team_count + delta->calendar_count > 0)
+        (void)pg_use(pg, Q_RAISE_SETTINGS);
+}
+
+static uint64_t boot_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* A turn that only read ends here; one that asked nothing must still learn whether it was deposed. */
+static enum rc end_empty(struct postgres_store *s, const struct ownership *own, struct err *err)
+{
+    struct pg_use *fence;
+    enum rc rc = postgres_turn_begin(s, own, &fence, err);
+    if (rc == RC_OK && fence != NULL)
+        rc = pg_run(&s->pg, err);
+    if (rc == RC_OK)
+        rc = postgres_turn_check(s, own, fence, err);
+    postgres_turn_abort(s);
+    return rc;
+}
+
+enum rc postgres_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                        struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    struct pg_use *fence;
+    bool fenced = !s->in_turn;
+    if (delta_is_empty(delta) && delta->counter_count == 0 && (!s->in_turn || s->taken_claims == 0))
+        return end_empty(s, own, err);
+    TRY(postgres_turn_begin(s, NULL, &fence, err));
+    struct ids ids = {s->newest_id, s->drift_ms};
+    ids_add_plain(&ids, s->taken_id);
+    ids = delta_ids(ids, delta);
+    s->tries++;
+    s->doubt_turn = delta->turn;
+    bool folds = s->tries % FOLD_EVERY == 0;
+    keep_turn(s, own, fenced, delta, ids);
+    keep(s, own, delta);
+    if (folds)
+        fold(s, own, delta->turn);
+    uint64_t start_us = boot_us();
+    enum rc rc = pg_commit(&s->pg, err);
+    pg_clear(&s->pg);
+    s->in_turn = false;
+    atomic_fetch_add(&s->commits, 1);
+    atomic_fetch_add(&s->commit_us, boot_us() - start_us);
+    if (rc != RC_OK)
+        return rc;
+    /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
+     * the mark or does not. From here on all of it is durable. */
+    s->newest_id = ids.newest;
+    s->drift_ms = ids.drift_ms;
+    if (folds)
+        s->folded_turn = delta->turn + 1;
+    return RC_OK;
+}

@@ -1,0 +1,218 @@
+/* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one statement. */
+#include "store/postgres/postgres.h"
+#include "store/usage_text.h"
+
+/* The three parts of an execution, in the order of the statements in queries.sql. */
+static void bind_birth(struct pg_use *use, const struct exec_rec *exec)
+{
+    pg_u64(use, exec->id);
+    pg_u64(use, exec->job_id);
+    pg_text(use, exec->queue);
+    pg_i64(use, exec->priority);
+    pg_i64_or_null(use, (int64_t)exec->retry_of);
+    pg_bool(use, exec->first);
+    pg_i64(use, exec->origin);
+    pg_i64(use, exec->slot_ms);
+    pg_i64_or_null(use, exec->nominal_ms);
+    pg_i64(use, exec->created_ms);
+}
+
+static void bind_progress(struct pg_use *use, const struct exec_rec *exec, struct str step)
+{
+    pg_i64(use, exec->state);
+    pg_i64(use, exec->due_ms);
+    pg_i64(use, exec->ready_ms);
+    pg_i64(use, exec->started_ms);
+    pg_i64_or_null(use, exec->attempts);
+    pg_i64_or_null(use, exec->lost);
+    pg_i64_or_null(use, exec->returned);
+    pg_bool(use, exec->late);
+    pg_i64_or_null(use, exec->sla_since_ms);
+    pg_i64_or_null(use, exec->sla_extra_ms);
+    pg_i64(use, exec->sla_marks);
+    pg_u64(use, exec->token);
+    pg_u64(use, exec->worker_id);
+    pg_bool(use, exec->effect_done);
+    pg_text(use, exec->error);
+    pg_text(use, step);
+}
+
+static void bind_end(struct pg_use *use, const struct exec_rec *exec)
+{
+    pg_i64(use, exec->finished_ms);
+    pg_text(use, exec->result);
+    pg_i64_or_null(use, exec->slot_last_ms);
+    pg_i64_or_null(use, (int64_t)exec->slot_count);
+}
+
+#define BIRTH "iitiioiiii"
+#define PROGRESS "iiiiiiioiiiiiott"
+#define END "itii"
+
+static void bind_nulls(struct pg_use *use, int count)
+{
+    while (count-- > 0)
+        pg_null(use);
+}
+
+static void bind_job_end(struct pg_use *use, const struct job_change *job)
+{
+    if (job == NULL) {
+        bind_nulls(use, 2);
+        return;
+    }
+    pg_i64(use, job->job.state);
+    pg_text(use, job->step);
+}
+
+static void bind_attempt_end(struct pg_use *use, const struct attempt_rec *attempt,
+                             struct str exec_error)
+{
+    char usage[USAGE_TEXT_MAX];
+    if (attempt == NULL) {
+        bind_nulls(use, 10);
+        return;
+    }
+    pg_i64(use, attempt->outcome);
+    pg_i64(use, attempt->number);
+    pg_u64(use, attempt->worker_id);
+    pg_i64(use, attempt->started_ms);
+    pg_i64(use, attempt->ended_ms);
+    pg_text_or_null(use, usage_print(&attempt->usage, usage));
+    if (str_eq(attempt->error, exec_error))
+        pg_null(use);
+    else
+        pg_text(use, attempt->error);
+    if (attempt->class == FAILURE_NONE) {
+        bind_nulls(use, 2);
+    } else {
+        pg_i64(use, attempt->class);
+        pg_u64(use, attempt->fingerprint);
+    }
+    pg_text_or_null(use, attempt->tail);
+}
+
+/* ---- by kind */
+
+static void insert_exec(struct pg_use *use, const struct exec_change *change)
+{
+    bind_birth(use, &change->exec);
+    bind_progress(use, &change->exec, change->step);
+}
+
+static void update_exec(struct pg_use *use, const struct exec_change *change)
+{
+    pg_u64(use, change->exec.id);
+    bind_progress(use, &change->exec, change->step);
+}
+
+static void finish_exec(struct pg_use *use, const struct exec_change *change)
+{
+    insert_exec(use, change);
+    bind_end(use, &change->exec);
+    bind_job_end(use, change->ends_job);
+    bind_attempt_end(use, change->ends_attempt, change->exec.error);
+}
+
+static void record_exec(struct pg_use *use, const struct exec_change *change)
+{
+    insert_exec(use, change);
+    bind_end(use, &change->exec);
+}
+
+static void move_exec(struct pg_use *use, const struct exec_change *change)
+{
+    pg_u64(use, change->exec.id);
+    pg_text(use, change->exec.queue);
+    pg_i64(use, change->exec.priority);
+    pg_i64(use, change->exec.slot_ms);
+    pg_i64_or_null(use, change->exec.nominal_ms);
+}
+
+/* Which statement takes which changes. `counted`: its first parameter is how many rows it must meet. */
+static const struct kind {
+    enum change_kind kind;
+    bool moved; /* only those */
+    enum query query;
+    bool counted;
+    const char *types;
+    void (*bind)(struct pg_use *use, const struct exec_change *change);
+} kinds[] = {
+    {CHANGE_INSERT, false, Q_INSERT_LIVE, false, BIRTH PROGRESS, insert_exec},
+    {CHANGE_UPDATE, false, Q_UPDATE_LIVE, true, "i" PROGRESS, update_exec},
+    {CHANGE_UPDATE, true, Q_MOVE_LIVE, true, "itiii", move_exec},
+    {CHANGE_FINISH, false, Q_FINISH_LIVE, true,
+     BIRTH PROGRESS END "it"
+                        "iiiiittiit",
+     finish_exec},
+    {CHANGE_RECORD, false, Q_INSERT_HISTORY, false, BIRTH PROGRESS END, record_exec},
+};
+
+static bool is_of(const struct kind *kind, const struct exec_change *change)
+{
+    return change->kind == kind->kind && (!kind->moved || change->moved);
+}
+
+static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta *delta)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < delta->exec_count; i++)
+        count += is_of(kind, &delta->execs[i]);
+    if (count == 0)
+        return;
+    struct pg_use *use = pg_use(pg, kind->query);
+    if (kind->counted)
+        pg_u64(use, count);
+    pg_columns(use, kind->types, count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        if (is_of(kind, &delta->execs[i]))
+            kind->bind(use, &delta->execs[i]);
+    }
+}
+
+/* ---- attempts that did not end with their execution */
+
+static void bind_attempt(struct pg_use *use, const struct attempt_rec *attempt)
+{
+    const struct usage *usage = &attempt->usage;
+    pg_u64(use, attempt->exec_id);
+    pg_u64(use, attempt->token);
+    pg_i64(use, attempt->number);
+    pg_u64(use, attempt->worker_id);
+    pg_i64(use, attempt->started_ms);
+    pg_i64(use, attempt->ended_ms);
+    pg_i64(use, attempt->outcome);
+    pg_i64(use, usage->exit_code);
+    pg_i64(use, usage->signal);
+    pg_i64(use, usage->cpu_ms);
+    pg_i64(use, usage->peak_memory_bytes);
+    pg_i64(use, usage->output_bytes);
+    pg_i64(use, usage->dropped_bytes);
+    pg_u64(use, usage->log_seq);
+    pg_text(use, attempt->error);
+    pg_i64(use, attempt->class);
+    pg_u64(use, attempt->fingerprint);
+    pg_text(use, attempt->tail);
+}
+
+static void keep_attempts(struct pg *pg, const struct delta *delta)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < delta->attempt_count; i++)
+        count += !delta->attempts[i].with_exec;
+    if (count == 0)
+        return;
+    struct pg_use *use = pg_use(pg, Q_PUT_ATTEMPTS);
+    pg_columns(use, "iiiiiiiiiiiiiitiit", count);
+    for (size_t i = 0; i < delta->attempt_count; i++) {
+        if (!delta->attempts[i].with_exec)
+            bind_attempt(use, &delta->attempts[i]);
+    }
+}
+
+void postgres_keep_execs(struct pg *pg, const struct delta *delta)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        keep_kind(pg, &kinds[i], delta);
+    keep_attempts(pg, delta);
+}

@@ -1,0 +1,159 @@
+#include "base/map.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+enum { LOAD_PAGE = 20000 }; /* executions in memory at a time: some 20 MB with their jobs */
+
+/* One row of what is loaded, to the sink. */
+typedef enum rc load_row(struct pg_row *row, const struct load_sink *sink, struct err *err);
+
+static enum rc load_counter(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct counter counter;
+    return pg_row_counter(row, &counter) ? sink->counter(sink->arg, &counter, err) : RC_OK;
+}
+
+static enum rc load_worker(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct worker_rec worker;
+    return pg_row_worker(row, &worker) ? sink->worker(sink->arg, &worker, err) : RC_OK;
+}
+
+static enum rc load_queue(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct queue_rec queue;
+    return pg_row_queue(row, &queue) ? sink->queue(sink->arg, &queue, err) : RC_OK;
+}
+
+static enum rc load_team(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct team_rec team;
+    return pg_row_team(row, &team) ? sink->team(sink->arg, &team, err) : RC_OK;
+}
+
+static enum rc load_rate(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct rate_rec rate;
+    return pg_row_rate(row, &rate) ? sink->rate(sink->arg, &rate, err) : RC_OK;
+}
+
+static enum rc load_breaker(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct breaker_rec breaker;
+    return pg_row_breaker(row, &breaker) ? sink->breaker(sink->arg, &breaker, err) : RC_OK;
+}
+
+static enum rc load_calendar(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct calendar_rec calendar;
+    return pg_row_calendar(row, &calendar) ? sink->calendar(sink->arg, &calendar, err) : RC_OK;
+}
+
+static enum rc load_operation(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct operation_rec operation;
+    return pg_row_operation(row, &operation) ? sink->operation(sink->arg, &operation, err) : RC_OK;
+}
+
+static enum rc load_dependency(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct dependency_rec dependency;
+    return pg_row_dependency(row, &dependency) ? sink->dependency(sink->arg, &dependency, err)
+                                               : RC_OK;
+}
+
+/* own: NULL for what belongs to everybody, else the statement wants to know what is ours. */
+static enum rc load_all(struct pg *pg, enum query query, const struct ownership *own, bool wanted,
+                        load_row *load, const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    if (!wanted)
+        return RC_OK;
+    struct pg_use *use = pg_use(pg, query);
+    if (own != NULL)
+        postgres_bind_set(use, own);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct pg_row row = pg_row_of(use, i, NULL);
+        TRY(load(&row, sink, err));
+    }
+    return RC_OK;
+}
+
+/* ---- executions */
+
+/* One row is an execution and its job, which is told when it is seen for the first time. An execution is of
+ * no use without its job, and is left out with it. */
+static enum rc load_exec(struct pg_row row, struct map *told, const struct load_sink *sink,
+                         uint64_t *ret_id, struct err *err)
+{
+    static char yes;
+    struct exec_rec exec;
+    struct job_rec job;
+    bool good = pg_row_exec(&row, &exec);
+    *ret_id = exec.id;
+    if (!good || !pg_row_job(&row, &job)) {
+        if (sink->damaged != NULL)
+            sink->damaged(sink->arg, exec.id);
+        return RC_OK;
+    }
+    if (sink->job != NULL && map_get(told, job.id) == NULL) {
+        map_put(told, job.id, &yes);
+        TRY(sink->job(sink->arg, &job, err));
+    }
+    return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
+}
+
+static enum rc load_page(struct pg *pg, const struct ownership *own, int64_t until_ms,
+                         struct map *told, const struct load_sink *sink, uint64_t *after,
+                         bool *ret_more, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    struct pg_use *use = pg_use(pg, Q_LOAD_LIVE);
+    postgres_bind_set(use, own);
+    pg_i64(use, until_ms);
+    pg_u64(use, *after);
+    pg_i64(use, LOAD_PAGE);
+    TRY(pg_run(pg, err));
+    *ret_more = pg_rows(use) == LOAD_PAGE;
+    for (size_t i = 0; i < pg_rows(use); i++)
+        TRY(load_exec(pg_row_of(use, i, NULL), told, sink, after, err));
+    *ret_more = *ret_more && *after != 0; /* a row without an id: no way to step over it */
+    return RC_OK;
+}
+
+static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
+                          const struct load_sink *sink, struct err *err)
+{
+    CLEANUP(map_free) struct map told = {0};
+    uint64_t after = 0;
+    for (bool more = true; more;)
+        TRY(load_page(pg, own, until_ms, &told, sink, &after, &more, err));
+    return RC_OK;
+}
+
+/* ---- the whole */
+
+enum rc postgres_settings(struct store *store, const struct load_sink *sink, struct err *err)
+{
+    struct pg *pg = &postgres_of(store)->pg;
+    TRY(load_all(pg, Q_LOAD_QUEUES, NULL, sink->queue != NULL, load_queue, sink, err));
+    TRY(load_all(pg, Q_LOAD_TEAMS, NULL, sink->team != NULL, load_team, sink, err));
+    return load_all(pg, Q_LOAD_CALENDARS, NULL, sink->calendar != NULL, load_calendar, sink, err);
+}
+
+/* Not from one snapshot, and it need not be: what is in our partitions is changed by us alone. */
+enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
+                      const struct load_sink *sink, struct err *err)
+{
+    struct pg *pg = &postgres_of(store)->pg;
+    TRY(postgres_settings(store, sink, err));
+    TRY(load_all(pg, Q_LOAD_COUNTERS, own, sink->counter != NULL, load_counter, sink, err));
+    TRY(load_all(pg, Q_LOAD_RATES, NULL, sink->rate != NULL, load_rate, sink, err));
+    TRY(load_all(pg, Q_LOAD_BREAKERS, own, sink->breaker != NULL, load_breaker, sink, err));
+    TRY(load_all(pg, Q_LOAD_OPERATIONS, own, sink->operation != NULL, load_operation, sink, err));
+    TRY(load_all(pg, Q_LOAD_WORKERS, own, sink->worker != NULL, load_worker, sink, err));
+    TRY(load_execs(pg, own, until_ms, sink, err));
+    return load_all(pg, Q_LOAD_DEPENDENCIES, own, sink->dependency != NULL, load_dependency, sink,
+                    err);
+}

@@ -1,0 +1,193 @@
+/* member.c - other servers: who is there, who owns what. */
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <stdlib.h>
+
+struct postgres_member {
+    struct member member;
+    struct pg pg;
+    bool has_row; /* we were there, so a missing one was taken */
+    uint64_t renewals;
+};
+
+static struct postgres_member *of(struct member *member)
+{
+    return (struct postgres_member *)(void *)member;
+}
+
+/* ---- renewing */
+
+static void read_nodes(const struct pg_use *use, struct arena *arena, struct cluster_view *view)
+{
+    view->nodes = ARENA_ARRAY(arena, struct node_rec, pg_rows(use));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        struct node_rec node = {0};
+        node.name = pg_row_text(&row);
+        node.start = pg_row_text(&row);
+        node.address = pg_row_text(&row);
+        node.version = pg_row_text(&row);
+        node.draining = pg_row_bool(&row);
+        node.started_ms = pg_row_ms(&row);
+        node.seen_ms = pg_row_ms(&row);
+        node.clock_ms = pg_row_i64(&row);
+        if (!row.bad)
+            view->nodes[view->node_count++] = node;
+    }
+}
+
+static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
+                               struct cluster_view *view, struct err *err)
+{
+    view->partition_count = pg_rows(use);
+    view->partitions = ARENA_ARRAY(arena, struct partition_rec, view->partition_count);
+    for (size_t i = 0; i < view->partition_count; i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        struct partition_rec *partition = &view->partitions[i];
+        uint64_t id = pg_row_u64(&row);
+        partition->epoch = pg_row_u64(&row);
+        partition->owner = pg_row_text(&row);
+        partition->former = pg_row_text(&row);
+        partition->since_ms = pg_row_ms(&row);
+        if (row.bad || id != i || i >= PARTITIONS_MAX)
+            return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
+    }
+    return RC_OK;
+}
+
+static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lease_ms)
+{
+    pg_text(use, me->name);
+    pg_text(use, me->start);
+    pg_text(use, me->address);
+    pg_text(use, me->version);
+    pg_bool(use, me->draining);
+    pg_i64(use, me->clock_ms);
+    pg_i64(use, lease_ms);
+}
+
+/* One statement is one transaction here, and all of them are one round trip. Sending a renewal twice is
+ * harmless, so a connection that was lost meanwhile is nobody's concern. */
+static enum rc renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+                     struct arena *arena, struct cluster_view *ret_view, struct err *err)
+{
+    struct postgres_member *m = of(member);
+    CLEANUP(pg_clear_at) struct pg *clear = &m->pg;
+    struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
+    bind_node(renewed, me, lease_ms);
+    struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
+    struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
+    struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);
+    TRY(pg_run(&m->pg, err));
+    if (pg_rows(renewed) == 0)
+        return err_set(err, m->has_row ? RC_DEPOSED : RC_CONFLICT,
+                       "another server is there under the name %.*s; give each one its own "
+                       "(setting node)",
+                       STR_ARG(me->name));
+    m->has_row = true;
+    struct cluster_view view = {0};
+    struct pg_row row = pg_row_of(cluster, 0, NULL);
+    view.now_ms = pg_row_ms(&row);
+    view.settings_version = pg_row_u64(&row);
+    read_nodes(nodes, arena, &view);
+    TRY(read_partitions(partitions, arena, &view, err));
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: belfry.meta makes no sense", pg_label(cluster));
+    *ret_view = view;
+    return RC_OK;
+}
+
+/* ---- taking and giving back */
+
+static void bind_bits(struct pg_use *use, uint64_t bits)
+{
+    pg_columns(use, "i", PARTITIONS_MAX);
+    for (int64_t p = 0; p < PARTITIONS_MAX; p++) {
+        if (bits >> p & 1)
+            pg_i64(use, p);
+    }
+}
+
+static enum rc take(struct member *member, const struct node_rec *me, uint64_t wanted,
+                    int64_t lease_ms, struct ownership *own, struct err *err)
+{
+    struct pg *pg = &of(member)->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS_NOW);
+    pg_text(taken, me->start);
+    pg_i64(taken, lease_ms);
+    bind_bits(taken, wanted);
+    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    pg_text(floors, me->start);
+    pg_text(pg_use(pg, Q_FORGET_TURNS), me->start);
+    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    pg_text(all, me->start);
+    TRY(pg_commit(pg, err)); /* in doubt: the epochs grew and nobody knows them; take again */
+    return postgres_read_taken(taken, floors, all, own, err);
+}
+
+static enum rc release(struct member *member, uint64_t partitions, struct ownership *own,
+                       struct err *err)
+{
+    struct pg *pg = &of(member)->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    struct ownership given = {.partitions = own->partitions};
+    for (uint32_t p = 0; p < own->partitions; p++)
+        given.epochs[p] = partitions >> p & 1 ? own->epochs[p] : 0;
+    postgres_bind_owned(pg_use(pg, Q_RELEASE_PARTITIONS), &given);
+    TRY(pg_run(pg, err));
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (partitions >> p & 1)
+            own->epochs[p] = 0;
+    }
+    return RC_OK;
+}
+
+static enum rc leave(struct member *member, const struct node_rec *me, struct err *err)
+{
+    struct pg *pg = &of(member)->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    pg_text(pg_use(pg, Q_RELEASE_ALL), me->start);
+    pg_text(pg_use(pg, Q_LEAVE_NODE), me->start);
+    TRY(pg_run(pg, err));
+    of(member)->has_row = false;
+    return RC_OK;
+}
+
+static enum rc forget(struct member *member, int64_t silent_ms, struct err *err)
+{
+    struct pg *pg = &of(member)->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    pg_i64(pg_use(pg, Q_FORGET_NODES), silent_ms);
+    return pg_run(pg, err);
+}
+
+static void close_member(struct member *member)
+{
+    pg_close(&of(member)->pg);
+    free(member);
+}
+
+static const struct member_ops ops = {
+    .renew = renew,
+    .take = take,
+    .release = release,
+    .leave = leave,
+    .forget = forget,
+    .close = close_member,
+};
+
+enum rc postgres_member(struct store *store, struct member **ret_member, struct err *err)
+{
+    struct postgres_member *m = MEM_NEW(struct postgres_member);
+    (void)err; /* the first call connects */
+    m->member.ops = &ops;
+    pg_init(&m->pg, &postgres_of(store)->place, true);
+    *ret_member = &m->member;
+    return RC_OK;
+}

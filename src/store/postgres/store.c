@@ -1,0 +1,163 @@
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/postgres/migrate.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- API keys */
+
+static enum rc keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
+                    size_t *ret_count, struct err *err)
+{
+    struct pg *pg = &postgres_of(store)->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    VEC(struct key_rec) all = {0};
+    struct pg_use *use = pg_use(pg, Q_LOAD_KEYS);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct key_rec key;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (pg_row_key(&row, &key))
+            *VEC_PUSH(arena, &all) = key;
+    }
+    *ret_keys = all.items;
+    *ret_count = all.len;
+    return RC_OK;
+}
+
+static enum rc key_put(struct store *store, const struct key_rec *key, struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    struct pg *pg = &s->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    assert(!s->in_turn);
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_use *use = pg_use(pg, Q_PUT_KEY);
+    pg_u64(use, key->id);
+    pg_text(use, key->name);
+    pg_text(use, key->role);
+    pg_text(use, key->hash);
+    pg_i64(use, key->created_ms);
+    (void)pg_use(pg, Q_RAISE_SETTINGS);
+    return pg_commit(pg, err);
+}
+
+/* ---- what it costs */
+
+static struct store_cost cost(struct store *store)
+{
+    struct postgres_store *s = postgres_of(store);
+    uint64_t commits = atomic_load(&s->commits);
+    return (struct store_cost){
+        .commits = commits,
+        .syncs = commits, /* the server's, of which we see that each commit waits for one */
+        .sync_us = atomic_load(&s->commit_us),
+    };
+}
+
+/* ---- opening and closing */
+
+static void abort_turn(struct store *store)
+{
+    postgres_turn_abort(postgres_of(store));
+}
+
+/* Whoever looks for our commits looks where the URL says; there is no file to lose. */
+static enum rc check(struct store *store, struct err *err)
+{
+    (void)store;
+    (void)err;
+    return RC_OK;
+}
+
+static void close_store(struct store *store)
+{
+    struct postgres_store *s = postgres_of(store);
+    pg_close(&s->pg);
+    pg_place_free(&s->place);
+    free(s->start);
+    free(s);
+}
+
+static const struct store_ops ops = {
+    .own = postgres_own,
+    .admit = postgres_admit,
+    .fetch = postgres_fetch,
+    .commit = postgres_commit,
+    .abort = abort_turn,
+    .settle = postgres_settle,
+    .load = postgres_load,
+    .settings = postgres_settings,
+    .check = check,
+    .keys = keys,
+    .key_put = key_put,
+    .reader = postgres_reader,
+    .logs = postgres_logs,
+    .member = postgres_member,
+    .cost = cost,
+    .close = close_store,
+};
+
+enum { PARTITIONS_DEFAULT = 16 };
+
+/* A server that may make or change the schema does so: the first one of a new version brings the others
+ * along, under the lock of migrations. One that may not says who should. */
+static enum rc bring_up_to_date(struct postgres_store *s, struct err *err)
+{
+    int64_t version;
+    int64_t newest = pg_migrate_newest();
+    TRY(pg_migrate_version(&s->pg, &version, err));
+    if (version == newest)
+        return RC_OK;
+    if (version > newest)
+        return err_set(err, RC_UNSUPPORTED,
+                       "%s has version %lld, and this belfry knows versions up to %lld; run the "
+                       "belfry that wrote it, or a newer one",
+                       s->place.label, (long long)version, (long long)newest);
+    enum rc rc = pg_migrate(&s->place, PARTITIONS_DEFAULT, NULL, &version, err);
+    if (rc == RC_DENIED)
+        return err_set(err, RC_DENIED,
+                       "%s: schema belfry %s, and this user may not change that; run `belfry "
+                       "migrate --store URL` as a user who may",
+                       s->place.label, version == 0 ? "is missing" : "is older than this program");
+    if (rc == RC_OK)
+        log_info("schema belfry was brought to the newest version", "database", s->place.label,
+                 NULL);
+    return rc;
+}
+
+enum rc store_postgres_open(const char *url, int64_t lease_ms, struct store **ret_store,
+                            struct err *err)
+{
+    struct postgres_store *s = MEM_NEW(struct postgres_store);
+    s->store.ops = &ops;
+    s->lease_ms = lease_ms;
+    s->start = mem_dup("", 0);
+    enum rc rc = pg_place_parse(url, &s->place, err);
+    if (rc == RC_OK) {
+        pg_init(&s->pg, &s->place, false);
+        rc = bring_up_to_date(s, err);
+    }
+    if (rc != RC_OK)
+        close_store(&s->store);
+    else
+        *ret_store = &s->store;
+    return rc;
+}
+
+enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char *role,
+                               struct migrated *ret_migrated, struct err *err)
+{
+    struct pg_place place = {0};
+    TRY(pg_place_parse(url, &place, err));
+    enum rc rc = pg_migrate(&place, partitions == 0 ? PARTITIONS_DEFAULT : partitions, role,
+                            &ret_migrated->from, err);
+    ret_migrated->to = pg_migrate_newest();
+    pg_place_free(&place);
+    return rc;
+}

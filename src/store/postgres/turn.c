@@ -1,0 +1,249 @@
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- what is owned, as parameters */
+
+size_t postgres_owned_count(const struct ownership *own)
+{
+    struct partition_set set = ownership_set(own);
+    return partition_set_len(&set);
+}
+
+uint32_t postgres_lowest(const struct ownership *own)
+{
+    uint64_t bits = ownership_set(own).bits;
+    return bits == 0 ? 0 : (uint32_t)__builtin_ctzll(bits);
+}
+
+void postgres_bind_owned(struct pg_use *use, const struct ownership *own)
+{
+    pg_columns(use, "ii", own->partitions);
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] == 0)
+            continue;
+        pg_i64(use, p);
+        pg_u64(use, own->epochs[p]);
+    }
+}
+
+void postgres_bind_set(struct pg_use *use, const struct ownership *own)
+{
+    pg_i64(use, own->partitions);
+    pg_i64(use, (int64_t)ownership_set(own).bits);
+}
+
+enum rc postgres_deposed(struct err *err)
+{
+    return err_set(err, RC_DEPOSED, "another server took one of our partitions");
+}
+
+/* ---- the turn's transaction */
+
+enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
+                            struct pg_use **ret_fence, struct err *err)
+{
+    *ret_fence = NULL;
+    if (s->in_turn && s->pg.in_transaction)
+        return RC_OK; /* under the share locks since: nobody else can have become the owner */
+    if (s->in_turn) {
+        postgres_turn_abort(s);
+        return err_set(err, RC_BUSY, "%s: the connection was lost within a turn", s->place.label);
+    }
+    pg_clear(&s->pg);
+    TRY(pg_connect(&s->pg, err)); /* tells whether there is a pooler, which BEGIN must know */
+    s->in_turn = true;
+    s->taken_claims = 0;
+    s->taken_id = 0;
+    pg_begin(&s->pg);
+    if (own == NULL)
+        return RC_OK;
+    *ret_fence = pg_use(&s->pg, Q_CHECK_EPOCHS);
+    postgres_bind_owned(*ret_fence, own);
+    return RC_OK;
+}
+
+enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *own,
+                            const struct pg_use *fence, struct err *err)
+{
+    if (fence == NULL || pg_rows(fence) == postgres_owned_count(own))
+        return RC_OK;
+    postgres_turn_abort(s);
+    return postgres_deposed(err);
+}
+
+void postgres_turn_abort(struct postgres_store *s)
+{
+    s->in_turn = false;
+    pg_rollback(&s->pg);
+}
+
+/* ---- owning */
+
+/* Who renews does so every second, so this is long enough to see whether somebody is there. */
+enum { OWN_PAUSE_MS = 250, OWN_WATCH_MS = 2500 };
+
+static void bind_all_ids(struct pg_use *use)
+{
+    pg_columns(use, "i", PARTITIONS_MAX);
+    for (int64_t p = 0; p < PARTITIONS_MAX; p++)
+        pg_i64(use, p);
+}
+
+/* What count_partitions says. */
+struct crowd {
+    uint32_t partitions;
+    int64_t heard_ms; /* when an owner was heard of for the last time */
+};
+
+static enum rc read_crowd(const struct pg_use *use, struct crowd *ret_crowd, struct err *err)
+{
+    struct pg_row row = pg_row_of(use, 0, NULL);
+    struct crowd crowd = {.partitions = pg_row_u32(&row)};
+    row.at++;
+    crowd.heard_ms = pg_row_ms(&row);
+    if (row.bad || crowd.partitions == 0 || crowd.partitions > PARTITIONS_MAX)
+        return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
+    *ret_crowd = crowd;
+    return RC_OK;
+}
+
+enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *floors,
+                            const struct pg_use *all, struct ownership *own, struct err *err)
+{
+    struct crowd crowd;
+    TRY(read_crowd(all, &crowd, err));
+    own->partitions = crowd.partitions;
+    for (size_t i = 0; i < pg_rows(taken); i++) {
+        struct pg_row row = pg_row_of(taken, i, NULL);
+        uint32_t id = pg_row_u32(&row);
+        uint64_t epoch = pg_row_u64(&row);
+        if (row.bad || id >= crowd.partitions || epoch == 0)
+            return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
+                           pg_label(taken));
+        own->epochs[id] = epoch;
+    }
+    for (size_t i = 0; i < pg_rows(floors); i++) {
+        struct pg_row row = pg_row_of(floors, i, NULL);
+        uint64_t turn = pg_row_u64(&row);
+        uint64_t newest_id = pg_row_u64(&row);
+        if (row.bad)
+            return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
+                           pg_label(floors));
+        own->turn_floor = turn > own->turn_floor ? turn : own->turn_floor;
+        own->id_floor = newest_id > own->id_floor ? newest_id : own->id_floor;
+    }
+    return RC_OK;
+}
+
+static int64_t drift_of(const struct pg_use *floors)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < pg_rows(floors); i++) {
+        struct pg_row row = pg_row_of(floors, i, NULL);
+        row.at = 2;
+        int64_t drift_ms = pg_row_i64(&row);
+        most = drift_ms > most ? drift_ms : most;
+    }
+    return most;
+}
+
+/* One try; *ret_heard_ms tells when an owner was heard of last. */
+static enum rc own_once(struct postgres_store *s, struct ownership *ret_owned,
+                        int64_t *ret_heard_ms, struct err *err)
+{
+    struct pg *pg = &s->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    struct str start = str_c(s->start);
+    pg_clear(pg);
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS);
+    pg_text(taken, start);
+    pg_i64(taken, s->lease_ms);
+    bind_all_ids(taken);
+    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    pg_text(floors, start);
+    pg_text(pg_use(pg, Q_FORGET_TURNS), start);
+    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    pg_text(all, start);
+    TRY(pg_commit(pg, err));
+    struct ownership own = {0};
+    struct crowd crowd;
+    TRY(postgres_read_taken(taken, floors, all, &own, err));
+    TRY(read_crowd(all, &crowd, err));
+    s->newest_id = own.id_floor;
+    s->drift_ms = drift_of(floors);
+    *ret_heard_ms = crowd.heard_ms;
+    *ret_owned = own;
+    return RC_OK;
+}
+
+static enum rc pause(struct postgres_store *s, struct err *err)
+{
+    struct pg_use *use = pg_use(&s->pg, Q_PAUSE);
+    pg_i64(use, OWN_PAUSE_MS);
+    enum rc rc = pg_run(&s->pg, err);
+    pg_clear(&s->pg);
+    return rc;
+}
+
+/* A server that was killed has its partitions until its lease is over. Who starts again meets its own
+ * shadow: nobody renews, and waiting helps. Where somebody renews, all is taken, and we are one more. */
+enum rc postgres_own(struct store *store, struct str node, struct ownership *ret_owned,
+                     struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    postgres_turn_abort(s);
+    free(s->start);
+    s->start = mem_dup(node.ptr, node.len);
+    s->folded_turn = 0;
+    int64_t first_heard_ms = 0;
+    for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
+        int64_t heard_ms;
+        TRY(own_once(s, ret_owned, &heard_ms, err));
+        if (first_heard_ms == 0)
+            first_heard_ms = heard_ms;
+        bool others_live = heard_ms > first_heard_ms;
+        bool watched = waited_ms >= s->lease_ms + OWN_WATCH_MS;
+        if (postgres_owned_count(ret_owned) > 0 || others_live || watched)
+            return RC_OK;
+        TRY(pause(s, err));
+    }
+}
+
+/* ---- settling */
+
+/* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under way; if
+ * it has not begun yet (a backend that was stopped before it read our words), the row that calls it lost
+ * stands in its way. After this commit the answer is final, also after a failover. */
+enum rc postgres_settle(struct store *store, const struct ownership *own, uint64_t turn,
+                        enum settled *ret_settled, struct err *err)
+{
+    struct postgres_store *s = postgres_of(store);
+    struct pg *pg = &s->pg;
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    postgres_turn_abort(s);
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
+    postgres_bind_owned(held, own);
+    struct pg_use *kept = pg_use(pg, Q_SETTLE);
+    pg_text(kept, str_c(s->start));
+    if (turn != 0 && turn == s->doubt_turn) {
+        struct pg_use *lost = pg_use(pg, Q_SETTLE_LOST);
+        pg_text(lost, str_c(s->start));
+        pg_u64(lost, turn);
+        pg_u64(lost, s->tries);
+    }
+    TRY(pg_commit(pg, err));
+    if (pg_rows(held) != postgres_owned_count(own))
+        return postgres_deposed(err);
+    struct pg_row row = pg_row_of(kept, 0, NULL);
+    uint64_t newest = pg_row_u64(&row);
+    *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
+    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
+}
