@@ -2,6 +2,7 @@
 #
 #   make            builds build/belfry             make check       unit and contract tests
 #   make CC=clang   the same, by the other compiler make check-e2e   the real binary, real sockets
+#   make check-pg   what needs PostgreSQL alone
 #   make san        check under address+undefined   make fuzz        every parser, FUZZ_SECONDS each
 #   make tsan       check under thread              make bench       all figures, with targets
 #   make sim        simulated days, SEEDS or SEED   make sim-plants  planted bugs are caught
@@ -140,7 +141,7 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night \
+.PHONY: build check check-pg check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night \
         tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
@@ -197,6 +198,10 @@ $(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
 
 check: $(TESTS)
 	$(Q)scripts/check $(TESTS)
+
+# They start servers of their own.
+check-pg: $(filter $(B)/test/tests/contract/postgres_test $(B)/test/src/store/postgres/%,$(TESTS))
+	$(Q)scripts/check $^
 
 # E2E chooses: E2E="api http".
 E2E ?= *
