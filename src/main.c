@@ -33,6 +33,7 @@ static const struct command commands[] = {
     {"cron", cron_command, "explain a cron expression"},
     {"apply", apply_command, "make the jobs that a file describes"},
     {"import", import_command, "make jobs of a crontab"},
+    {"migrate", migrate_command, "make or bring up to date a database for many servers"},
     {"bench", bench_command, "measure what this machine can do"},
     {"version", version_command, "print the version"},
     {"help", help, "explain a command"},

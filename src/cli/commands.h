@@ -27,6 +27,7 @@ int retry_command(int argc, char **argv);
 int cron_command(int argc, char **argv);
 int apply_command(int argc, char **argv);
 int import_command(int argc, char **argv);
+int migrate_command(int argc, char **argv);
 int version_command(int argc, char **argv);
 
 struct command {

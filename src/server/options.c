@@ -25,7 +25,8 @@ struct server_args {
 #define AT(member) offsetof(struct server_args, member)
 static const struct opt table[] = {
     {"data", 0, OPT_TEXT, "DIR", AT(data), "the data directory (./belfry-data)"},
-    {"store", 0, OPT_TEXT, "sqlite:DIR", AT(store), "where the database is (the data directory)"},
+    {"store", 0, OPT_TEXT, "sqlite:DIR|URL", AT(store),
+     "where the database is (the data directory); postgres://… for many servers"},
     {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
     {"no-worker", 0, OPT_FLAG, NULL, AT(no_worker), "start no worker inside the server"},
     {"slots", 0, OPT_TEXT, "N", AT(slots), "how many runs at once the worker inside takes (8)"},
@@ -123,11 +124,16 @@ static enum rc find_store(struct server_options *o, struct err *err)
         o->store_dir = o->data_dir;
         return RC_OK;
     }
-    if (str_eq(scheme, STR("postgres")) || str_eq(scheme, STR("postgresql")))
-        return err_set(err, RC_UNSUPPORTED, "store %.*s: is not supported by this version yet",
+    if (str_starts(store, STR("//")) &&
+        (str_eq(scheme, STR("postgres")) || str_eq(scheme, STR("postgresql")))) {
+        o->store_url = o->store;
+        return RC_OK;
+    }
+    if (!str_eq(scheme, STR("sqlite")) || store.len == 0) /* what follows may be a password */
+        return err_set(err, RC_INVALID,
+                       "store must be sqlite:DIR or postgres://USER:PASSWORD@HOST/DATABASE, not "
+                       "'%.*s:…'",
                        STR_ARG(scheme));
-    if (!str_eq(scheme, STR("sqlite")) || store.len == 0)
-        return err_set(err, RC_INVALID, "store must be sqlite:DIR, not '%s'", o->store);
     o->store_dir = store.ptr; /* the end of o->store, so it ends in a NUL as well */
     return RC_OK;
 }

@@ -17,7 +17,7 @@ enum { SERVER_NETS_MAX = 64 }; /* more cores than that have other work to do */
 struct server_options {
     /* Where things are. */
     const char *data_dir; /* keys, logs, and the database unless `store` says otherwise */
-    const char *store;    /* "sqlite:DIR"; "" is the data directory */
+    const char *store;    /* "sqlite:DIR", "postgres://…"; "" is the data directory */
     const char *listen;   /* "HOST:PORT", "[::1]:7420"; port 0 picks a free one */
 
     /* How it behaves. */
@@ -89,7 +89,8 @@ struct server_options {
     uint64_t dead_letters_keep_ms;
 
     /* Worked out from the above by server_options_parse. */
-    const char *store_dir;
+    const char *store_dir;   /* NULL when it is at an URL */
+    const char *store_url;   /* of PostgreSQL: it may hold a password, so nobody prints it */
     const char *listen_host; /* without brackets */
     uint16_t listen_port;
 };

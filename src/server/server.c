@@ -113,13 +113,22 @@ static enum rc start_nets(struct process *p, struct err *err)
     return RC_OK;
 }
 
+enum { NODE_LEASE_MS = 5000 };
+
+static enum rc open_store(const struct server_options *o, struct store **ret_store, struct err *err)
+{
+    const struct postgres_options postgres = {.lease_ms = NODE_LEASE_MS};
+    if (o->store_url != NULL)
+        return store_postgres_open(o->store_url, &postgres, ret_store, err);
+    return store_sqlite_open(o->store_dir, (enum durability)o->durability, ret_store, err);
+}
+
 static enum rc start(struct process *p, struct err *err)
 {
     struct server *s = &p->server;
     TRY(check_listen(&p->options, err));
     TRY(make_dir(p->options.data_dir, err));
-    TRY(store_sqlite_open(p->options.store_dir, (enum durability)p->options.durability, &s->store,
-                          err));
+    TRY(open_store(&p->options, &s->store, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);

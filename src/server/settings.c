@@ -30,7 +30,7 @@
 
 static const struct setting settings_table[] = {
     TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
-    TEXT("store", store, "", "sqlite:DIR, the database; empty: the data directory"),
+    TEXT("store", store, "", "sqlite:DIR or postgres://…; empty: the data directory"),
     TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
     SWITCH(no_worker, "start no worker inside the server"),
     SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),

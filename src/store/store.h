@@ -379,11 +379,16 @@ void store_mem_mail(struct store *store, const struct inbox_rec *rec);
 enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,
                           struct err *err);
 
+struct postgres_options {
+    int64_t lease_ms;    /* how long another server may be silent before `own` takes what it had */
+    uint32_t partitions; /* when the schema is made now; 0: 16 */
+};
+
 /* A database, by its URL: postgres://USER:PASSWORD@HOST1,HOST2/DATABASE. Schema belfry is made when missing
  * and migrated when older, where the user may; else RC_DENIED says what to do. RC_UNSUPPORTED when a newer
- * version wrote it. lease_ms: how long another server may be silent before `own` takes what it had. */
-enum rc store_postgres_open(const char *url, int64_t lease_ms, struct store **ret_store,
-                            struct err *err);
+ * version wrote it. */
+enum rc store_postgres_open(const char *url, const struct postgres_options *options,
+                            struct store **ret_store, struct err *err);
 
 struct migrated {
     int64_t from; /* version of the schema; 0: there was none */

@@ -9,7 +9,8 @@ static struct store *open_url(void)
 {
     struct store *store;
     struct err err;
-    enum rc rc = store_postgres_open(cluster_url(cluster), 0, &store, &err);
+    enum rc rc =
+        store_postgres_open(cluster_url(cluster), &(struct postgres_options){0}, &store, &err);
     if (rc != RC_OK)
         print_error("%s\n", err.text);
     assert_rc(rc, RC_OK);

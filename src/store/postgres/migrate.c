@@ -7,6 +7,8 @@
 
 extern const struct embedded postgres_migrations[];
 
+enum { PARTITIONS_DEFAULT = 16 };
+
 int64_t pg_migrate_newest(void)
 {
     int64_t newest = 0;
@@ -90,7 +92,8 @@ static enum rc migrate(struct pg *pg, uint32_t partitions, const char *role, int
     TRY(pg_exec(pg, pg_text_of(pg, Q_MIGRATE_BEGIN), err));
     TRY(read_version(pg, ret_from, err));
     TRY(run_missing(pg, *ret_from, err));
-    TRY(run_with_number(pg, Q_MAKE_PARTITIONS, partitions, err));
+    TRY(run_with_number(pg, Q_MAKE_PARTITIONS, partitions == 0 ? PARTITIONS_DEFAULT : partitions,
+                        err));
     if (role != NULL)
         TRY(run_with(pg, Q_ADMIT_ROLE, role, NULL, err));
     return run_with(pg, Q_COMMIT, NULL, NULL, err);

@@ -103,11 +103,9 @@ static const struct store_ops ops = {
     .close = close_store,
 };
 
-enum { PARTITIONS_DEFAULT = 16 };
-
 /* A server that may make or change the schema does so: the first one of a new version brings the others
  * along, under the lock of migrations. One that may not says who should. */
-static enum rc bring_up_to_date(struct postgres_store *s, struct err *err)
+static enum rc bring_up_to_date(struct postgres_store *s, uint32_t partitions, struct err *err)
 {
     int64_t version;
     int64_t newest = pg_migrate_newest();
@@ -119,7 +117,7 @@ static enum rc bring_up_to_date(struct postgres_store *s, struct err *err)
                        "%s has version %lld, and this belfry knows versions up to %lld; run the "
                        "belfry that wrote it, or a newer one",
                        s->place.label, (long long)version, (long long)newest);
-    enum rc rc = pg_migrate(&s->place, PARTITIONS_DEFAULT, NULL, &version, err);
+    enum rc rc = pg_migrate(&s->place, partitions, NULL, &version, err);
     if (rc == RC_DENIED)
         return err_set(err, RC_DENIED,
                        "%s: schema belfry %s, and this user may not change that; run `belfry "
@@ -131,17 +129,17 @@ static enum rc bring_up_to_date(struct postgres_store *s, struct err *err)
     return rc;
 }
 
-enum rc store_postgres_open(const char *url, int64_t lease_ms, struct store **ret_store,
-                            struct err *err)
+enum rc store_postgres_open(const char *url, const struct postgres_options *options,
+                            struct store **ret_store, struct err *err)
 {
     struct postgres_store *s = MEM_NEW(struct postgres_store);
     s->store.ops = &ops;
-    s->lease_ms = lease_ms;
+    s->lease_ms = options->lease_ms;
     s->start = mem_dup("", 0);
     enum rc rc = pg_place_parse(url, &s->place, err);
     if (rc == RC_OK) {
         pg_init(&s->pg, &s->place, false);
-        rc = bring_up_to_date(s, err);
+        rc = bring_up_to_date(s, options->partitions, err);
     }
     if (rc != RC_OK)
         close_store(&s->store);
@@ -155,8 +153,7 @@ enum rc store_postgres_migrate(const char *url, uint32_t partitions, const char 
 {
     struct pg_place place = {0};
     TRY(pg_place_parse(url, &place, err));
-    enum rc rc = pg_migrate(&place, partitions == 0 ? PARTITIONS_DEFAULT : partitions, role,
-                            &ret_migrated->from, err);
+    enum rc rc = pg_migrate(&place, partitions, role, &ret_migrated->from, err);
     ret_migrated->to = pg_migrate_newest();
     pg_place_free(&place);
     return rc;
