@@ -336,7 +336,7 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
     pg_u64(tallies, s->folded_turn);
     bind_partitions(tallies, own);
     struct pg_use *turns = pg_use(&s->pg, Q_FORGET_OWN_TURNS);
-    pg_text(turns, str_c(s->start));
+    pg_text(turns, str_c(s->writer));
     pg_u64(turns, s->folded_turn == 0 ? 0 : s->folded_turn - 1);
     pg_u64(turns, turn);
 }
@@ -388,11 +388,13 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
                       const struct delta *delta, struct ids ids)
 {
     struct pg_use *use = pg_use(&s->pg, fenced ? Q_KEEP_TURN_FENCED : Q_KEEP_TURN);
-    pg_text(use, str_c(s->start));
+    pg_text(use, str_c(s->writer));
     pg_u64(use, delta->turn);
     pg_u64(use, s->tries);
     pg_u64(use, ids.newest);
     pg_i64(use, ids.drift_ms);
+    pg_i64(use, postgres_lowest(own));
+    pg_u64(use, own->epochs[postgres_lowest(own)]);
     if (!fenced)
         return;
     pg_u64(use, postgres_owned_count(own));
@@ -459,6 +461,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     s->in_turn = false;
     atomic_fetch_add(&s->commits, 1);
     atomic_fetch_add(&s->commit_us, boot_us() - start_us);
+    s->in_doubt = rc == RC_UNKNOWN;
     if (rc != RC_OK)
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds

@@ -146,7 +146,11 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err)
 {
-    struct pg *pg = &postgres_of(store)->pg;
+    struct postgres_store *s = postgres_of(store);
+    struct pg *pg = &s->pg;
+    enum settled settled;
+    if (s->in_doubt) /* or it may be kept behind our back, when its place was read already */
+        TRY(postgres_settle(store, own, s->doubt_turn, &settled, err));
     TRY(postgres_settings(store, sink, err));
     TRY(load_all(pg, Q_LOAD_COUNTERS, own, sink->counter != NULL, load_counter, sink, err));
     TRY(load_all(pg, Q_LOAD_RATES, NULL, sink->rate != NULL, load_rate, sink, err));

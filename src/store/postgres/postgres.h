@@ -17,13 +17,14 @@ struct postgres_store {
     struct pg_place place;
     struct pg pg;
     int64_t lease_ms; /* how long another server may be silent before own takes what it has */
-    char *start;      /* owned; who we are since own */
+    char writer[33];  /* who we are in table turn: nobody else has it */
     atomic_uint_least64_t commits;
     atomic_uint_least64_t commit_us;
 
     uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
     int64_t drift_ms;
     uint64_t tries;       /* commits that were tried; names each */
+    bool in_doubt;        /* what became of the last one is not known */
     uint64_t doubt_turn;  /* of the last one tried */
     uint64_t folded_turn; /* what was added before it is folded already */
 

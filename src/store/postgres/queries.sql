@@ -120,8 +120,9 @@ FROM known k WHERE p.owner = $1::text
 RETURNING p.turn, p.newest_id, p.drift_ms;
 
 -- name: forget_turns
+-- Behind that: what is known now stands in the partitions' rows.
 DELETE FROM belfry.turn t
-WHERE t.start <> $1::text AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = t.start)
+WHERE NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.id = t.partition AND p.epoch = t.epoch)
     AND EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = $1::text);
 
 -- name: count_partitions
@@ -139,19 +140,19 @@ JOIN unnest($1::bigint[], $2::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch
 ORDER BY p.id FOR SHARE OF p;
 
 -- name: keep_turn
-INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
-VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, true, true);
+INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, true, true);
 
 -- name: keep_turn_fenced
 -- The same for a turn that asked nothing: begins with its fence, and fails by constraint turn_fenced when
--- one of the $6 partitions has another epoch.
+-- one of the $8 partitions has another epoch.
 WITH held AS MATERIALIZED (
     SELECT p.id FROM belfry.partition p
-    JOIN unnest($7::bigint[], $8::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    JOIN unnest($9::bigint[], $10::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
     ORDER BY p.id FOR SHARE OF p)
-INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
-SELECT $1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, true,
-    (SELECT count(*) FROM held) = $6::bigint;
+INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
+SELECT $1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, true,
+    (SELECT count(*) FROM held) = $8::bigint;
 
 -- name: hold_partitions
 -- Settling begins by taking the rows for ourselves, which waits for the end of the commit in doubt. It
@@ -164,13 +165,14 @@ UPDATE belfry.partition p SET settled = settled + 1 FROM held h WHERE p.id = h.i
 
 -- name: settle
 -- A statement of its own, for the same reason as raise_floors.
-SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE start = $1::text AND kept;
+SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept;
 
 -- name: settle_lost
 -- The commit in doubt may not have begun: its words can lie in the socket of a backend that was stopped.
 -- With this row there it never can, since it would insert the same key. Nothing when it was kept.
-INSERT INTO belfry.turn (start, turn, try, newest_id, drift_ms, kept, fenced)
-VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, false, true) ON CONFLICT DO NOTHING;
+INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
+VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, $4::bigint, $5::bigint, false, true)
+ON CONFLICT DO NOTHING;
 
 -- ---- admission
 
@@ -658,7 +660,7 @@ ON CONFLICT (scope, key, hour, "end", bucket)
 DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms;
 
 -- name: forget_own_turns
-DELETE FROM belfry.turn WHERE start = $1::text AND turn >= $2::bigint AND turn < $3::bigint;
+DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn < $3::bigint;
 
 -- ---- loading: what is in the partitions $1 (how many there are) and $2 (bits of those we own)
 

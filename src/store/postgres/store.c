@@ -6,7 +6,10 @@
 #include "store/postgres/row.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- API keys */
 
@@ -80,7 +83,6 @@ static void close_store(struct store *store)
     struct postgres_store *s = postgres_of(store);
     pg_close(&s->pg);
     pg_place_free(&s->place);
-    free(s->start);
     free(s);
 }
 
@@ -129,13 +131,21 @@ static enum rc bring_up_to_date(struct postgres_store *s, uint32_t partitions, s
     return rc;
 }
 
+static void name_writer(struct postgres_store *s)
+{
+    uint64_t words[2];
+    if (getentropy(words, sizeof words) != 0)
+        abort(); /* no system of ours is without */
+    snprintf(s->writer, sizeof s->writer, "%016" PRIx64 "%016" PRIx64, words[0], words[1]);
+}
+
 enum rc store_postgres_open(const char *url, const struct postgres_options *options,
                             struct store **ret_store, struct err *err)
 {
     struct postgres_store *s = MEM_NEW(struct postgres_store);
     s->store.ops = &ops;
     s->lease_ms = options->lease_ms;
-    s->start = mem_dup("", 0);
+    name_writer(s);
     enum rc rc = pg_place_parse(url, &s->place, err);
     if (rc == RC_OK) {
         pg_init(&s->pg, &s->place, false);

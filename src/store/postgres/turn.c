@@ -1,9 +1,5 @@
-#include "base/mem.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
 
 /* ---- what is owned, as parameters */
 
@@ -152,12 +148,11 @@ static int64_t drift_of(const struct pg_use *floors)
 }
 
 /* One try; *ret_heard_ms tells when an owner was heard of last. */
-static enum rc own_once(struct postgres_store *s, struct ownership *ret_owned,
+static enum rc own_once(struct postgres_store *s, struct str start, struct ownership *ret_owned,
                         int64_t *ret_heard_ms, struct err *err)
 {
     struct pg *pg = &s->pg;
     CLEANUP(pg_clear_at) struct pg *clear = pg;
-    struct str start = str_c(s->start);
     pg_clear(pg);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
@@ -198,13 +193,12 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
-    free(s->start);
-    s->start = mem_dup(node.ptr, node.len);
     s->folded_turn = 0;
+    s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;
     for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
         int64_t heard_ms;
-        TRY(own_once(s, ret_owned, &heard_ms, err));
+        TRY(own_once(s, node, ret_owned, &heard_ms, err));
         if (first_heard_ms == 0)
             first_heard_ms = heard_ms;
         bool others_live = heard_ms > first_heard_ms;
@@ -232,12 +226,14 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
     postgres_bind_owned(held, own);
     struct pg_use *kept = pg_use(pg, Q_SETTLE);
-    pg_text(kept, str_c(s->start));
+    pg_text(kept, str_c(s->writer));
     if (turn != 0 && turn == s->doubt_turn) {
         struct pg_use *lost = pg_use(pg, Q_SETTLE_LOST);
-        pg_text(lost, str_c(s->start));
+        pg_text(lost, str_c(s->writer));
         pg_u64(lost, turn);
         pg_u64(lost, s->tries);
+        pg_i64(lost, postgres_lowest(own));
+        pg_u64(lost, own->epochs[postgres_lowest(own)]);
     }
     TRY(pg_commit(pg, err));
     if (pg_rows(held) != postgres_owned_count(own))
@@ -245,5 +241,6 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     struct pg_row row = pg_row_of(kept, 0, NULL);
     uint64_t newest = pg_row_u64(&row);
     *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
+    s->in_doubt = s->in_doubt && turn != s->doubt_turn;
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
 }

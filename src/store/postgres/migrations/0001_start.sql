@@ -26,17 +26,19 @@ CREATE TABLE belfry.partition (
 ) WITH (fillfactor = 50);
 
 -- The mark that each commit leaves, and that settle looks for. Numbers are cumulative: the newest row
--- of a start knows all that its older ones knew, so these are deleted now and then. The check is how a
+-- of a writer knows all that its older ones knew, so these are deleted now and then. The check is how a
 -- commit fails whose owner was deposed: it inserts `fenced` as false.
 CREATE TABLE belfry.turn (
-    start text COLLATE "C" NOT NULL,
+    writer text COLLATE "C" NOT NULL, -- a name that each connection of a turn thread gives itself
     turn bigint NOT NULL,
     try bigint NOT NULL,        -- which one of the tries to commit a turn of this number
     newest_id bigint NOT NULL,
     drift_ms bigint NOT NULL,
+    epoch bigint NOT NULL,      -- of partition, the lowest that it owned: with another one of that the row is
+    partition integer NOT NULL, -- of no use any more
     kept boolean NOT NULL,      -- false: settle called it lost, and this row keeps it so
     fenced boolean NOT NULL,
-    PRIMARY KEY (start, turn, try),
+    PRIMARY KEY (writer, turn, try),
     CONSTRAINT turn_fenced CHECK (fenced)
 ) WITH (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.0,
     autovacuum_analyze_threshold = 100000, autovacuum_vacuum_cost_delay = 0);
