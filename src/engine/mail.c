@@ -40,7 +40,7 @@ void mail_undo(struct engine *e)
 
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
 {
-    if (e->options.mail_ms == 0)
+    if (e->options.mail_ms == 0 || e->owned.bits == 0)
         return INT64_MAX;
     return e->post.told ? 0 : e->post.look_ms - boot_ms;
 }

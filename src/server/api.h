@@ -12,12 +12,13 @@ request_step api_execution, api_execution_cancel, api_execution_retry, api_lette
     api_job_trigger, api_execution_fence;    /* api_executions.c */
 request_step api_execution_logs, api_events; /* api_streams.c */
 request_step api_checkpoint_put, api_checkpoint_fetch,
-    api_execution_checkpoint;                                          /* api_checkpoints.c */
-request_step api_alerts, api_jobs, api_executions, api_job_executions; /* api_lists.c */
-request_step api_job_sla_events;                                       /* api_lists.c */
-request_step api_job_extend_sla, api_job_sla_compliance;               /* api_sla.c */
-request_step api_job_explain, api_execution_explain;                   /* api_explain.c */
-request_step api_schedule_preview;                                     /* api_schedule.c */
+    api_execution_checkpoint; /* api_checkpoints.c */
+request_step api_alerts, api_rejected, api_jobs, api_executions,
+    api_job_executions;                                  /* api_lists.c */
+request_step api_job_sla_events;                         /* api_lists.c */
+request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */
+request_step api_job_explain, api_execution_explain;     /* api_explain.c */
+request_step api_schedule_preview;                       /* api_schedule.c */
 request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
     api_worker_drain; /* api_workers.c */
 request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,

@@ -3,6 +3,7 @@
 #include "server/api.h"
 #include "server/job_view.h"
 #include "wire/alert_json.h"
+#include "wire/rejected_json.h"
 #include "wire/sla_json.h"
 
 #include <string.h>
@@ -208,6 +209,19 @@ static void look_alerts(struct request *r, struct reader *reader)
     end_list(r, &w, page.next);
 }
 
+static void look_rejected(struct request *r, struct reader *reader)
+{
+    struct rejected_page page;
+    struct json_writer w;
+    r->rc = reader->ops->rejected(reader, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        rejected_print(&w, &page.rejected[i]);
+    end_list(r, &w, page.next);
+}
+
 static void look_sla_events(struct request *r, struct reader *reader)
 {
     struct sla_page page;
@@ -241,6 +255,9 @@ static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, loo
 static const char *const alert_params[] = {"limit", "cursor", NULL};
 static struct list_kind alert_list = {.key = "alerts", .params = alert_params, .look = look_alerts};
 
+static struct list_kind rejected_list = {
+    .key = "rejected", .params = alert_params, .look = look_rejected};
+
 static struct list_kind sla_list = {
     .key = "sla_events", .params = alert_params, .look = look_sla_events};
 
@@ -270,6 +287,11 @@ void api_jobs(struct request *r)
 void api_alerts(struct request *r)
 {
     list_things(r, &alert_list);
+}
+
+void api_rejected(struct request *r)
+{
+    list_things(r, &rejected_list);
 }
 
 void api_job_sla_events(struct request *r)

@@ -71,18 +71,19 @@ static struct str hash_end(crypto_generichash_state *hash, struct arena *arena)
 }
 
 /* Of one size, however long the key is: it is looked up in a table of all that are known. */
-static struct str with_scope(const struct request *r, struct str key)
+static struct str with_scope(struct str scope, struct str key, struct arena *arena)
 {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, HASH_BYTES);
-    add(&hash, scope_of(r));
+    add(&hash, scope);
     add(&hash, key);
-    return hash_end(&hash, r->arena);
+    return hash_end(&hash, arena);
 }
 
 /* ---- what it stands for */
 
-struct once once_of_job(const struct request *r, struct str key, const struct submission *item)
+struct once once_in_scope(struct str scope, struct str key, const struct submission *item,
+                          struct arena *arena)
 {
     crypto_generichash_state hash;
     if (key.len == 0)
@@ -98,7 +99,12 @@ struct once once_of_job(const struct request *r, struct str key, const struct su
         add_number(&hash, wish->number);
         add(&hash, wish->name);
     }
-    return (struct once){.key = with_scope(r, key), .hash = hash_end(&hash, r->arena)};
+    return (struct once){.key = with_scope(scope, key, arena), .hash = hash_end(&hash, arena)};
+}
+
+struct once once_of_job(const struct request *r, struct str key, const struct submission *item)
+{
+    return once_in_scope(scope_of(r), key, item, r->arena);
 }
 
 struct once once_of_call(const struct request *r)
@@ -110,5 +116,6 @@ struct once once_of_call(const struct request *r)
     add(&hash, STR("call"));
     add(&hash, r->http->path);
     add(&hash, r->http->body);
-    return (struct once){.key = with_scope(r, r->once_key), .hash = hash_end(&hash, r->arena)};
+    return (struct once){.key = with_scope(scope_of(r), r->once_key, r->arena),
+                         .hash = hash_end(&hash, r->arena)};
 }

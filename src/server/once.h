@@ -11,6 +11,8 @@
 bool once_read_header(struct request *r, bool has_place);
 
 /* The key is empty when the sender gave none: then nothing is remembered. */
+struct once once_in_scope(struct str scope, struct str key, const struct submission *item,
+                          struct arena *arena);
 struct once once_of_job(const struct request *r, struct str key, const struct submission *item);
 /* The same for a call whose path and body say all of it, with the key of the header. */
 struct once once_of_call(const struct request *r);

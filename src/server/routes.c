@@ -67,6 +67,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/successes"),                  api_successes,            JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/success-rates"),              api_success_rates,        JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/alerts"),                     api_alerts,               JSON_TYPE},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/submissions/rejected"),       api_rejected,             JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/breakers"),                   api_breakers,             JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/breakers/reset"),             api_breaker_reset,        JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/teams"),                      api_teams,                JSON_TYPE},

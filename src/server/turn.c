@@ -4,6 +4,7 @@
 #include "base/plant.h"
 #include "base/vec.h"
 #include "server/rules.h"
+#include "server/sql_job.h"
 #include "server/untangle.h"
 #include "wire/calendar_json.h"
 #include "wire/spec_json.h"
@@ -13,6 +14,7 @@
 enum {
     ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
     SETTLE_TRIES = 5,   /* each waits for locks by itself */
+    MAIL_MS = 1000, /* what others write is read so soon without being told; wake-ups are faster */
     /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
      * one goes out in any case. */
     REPLY_BYTES_MAX = 32 << 20,
@@ -155,6 +157,8 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
     struct engine_options with_rules = *options;
     with_rules.read_rules = read_rules;
     with_rules.read_calendar = read_calendar;
+    with_rules.read_submission = sql_job_read;
+    with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
     t->engine = engine_new(&with_rules);
     int64_t until_ms = engine_load_begin(t->engine, now, ownership_set(&t->owned),
                                          t->owned.id_floor, t->owned.turn_floor);

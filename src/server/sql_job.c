@@ -1,0 +1,49 @@
+#include "server/sql_job.h"
+#include "server/once.h"
+#include "server/rules.h"
+#include "wire/spec_json.h"
+
+static enum rc refuse(const struct field_errors *errors, struct arena *arena, struct err *err)
+{
+    return err_set(err, RC_INVALID, "%.*s", STR_ARG(field_errors_text(errors, arena)));
+}
+
+static enum rc read_spec(const struct inbox_rec *rec, struct arena *arena, struct spec *ret_spec,
+                         struct err *err)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    TRY(json_parse(rec->body, arena, &doc, err));
+    if (spec_parse(&doc, arena, ret_spec, &errors) != RC_OK)
+        return refuse(&errors, arena, err);
+    if (ret_spec->team.len > 0 && !str_eq(ret_spec->team, rec->name)) {
+        field_error(&errors, arena, STR("team"), "is '%.*s' for this SQL role", STR_ARG(rec->name));
+        return refuse(&errors, arena, err);
+    }
+    ret_spec->team = rec->name;
+    return RC_OK;
+}
+
+enum rc sql_job_read(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                     struct submission *ret_item, struct err *err)
+{
+    struct spec spec;
+    struct rules rules;
+    TRY(read_spec(rec, arena, &spec, err));
+    TRY(rules_make(arg, &spec, arena, &rules, err));
+    *ret_item = (struct submission){
+        .name = spec.name,
+        .owner = rec->actor,
+        .team = spec.team,
+        .tags = spec_tags_text(&spec, arena),
+        .spec = spec_text(&spec, arena),
+        .payload = spec.payload,
+        .rules = rules,
+        .when = spec.when,
+        .when_ms = spec.when_ms,
+        .depends_on = spec.depends_on,
+        .depends_count = spec.depends_count,
+    };
+    ret_item->once = once_in_scope(rec->actor, spec.once_key, ret_item, arena);
+    return RC_OK;
+}

@@ -1,0 +1,11 @@
+/* sql_job.h - jobs that came through the inbox, from somebody's SQL transaction.
+ *
+ * The same document as POST /jobs takes, read by the same reader. Nobody waits for an answer, so what is
+ * wrong with it becomes one sentence for the list of rejected submissions. */
+#pragma once
+#include "job/command.h"
+
+/* For engine_options: arg are the zones. The SQL role decides the team; a document that names another
+ * is refused. What ret_item points to lives in arena, or with rec. */
+enum rc sql_job_read(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                     struct submission *ret_item, struct err *err);
