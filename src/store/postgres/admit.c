@@ -49,6 +49,7 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
         pg_u64(a->other, q->token);
         return;
     case ASK_TRAIL: a->other = use_id(pg, Q_FIND_TRAIL, q->id); return;
+    case ASK_WORKER: a->other = use_id(pg, Q_FIND_WORKER, q->id); return;
     case ASK_CALENDAR:
         a->other = pg_use(pg, Q_CALENDAR_JOBS);
         pg_text(a->other, q->name);
@@ -57,6 +58,7 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
     case ASK_CLAIM:
     case ASK_DUE:
     case ASK_LETTERS:
+    case ASK_INBOX:
     case ASK_OLD: return; /* together, or by pages */
     }
     abort(); /* a question that does not exist: our own mistake */
@@ -130,6 +132,16 @@ static void read_trail(const struct pg_use *use, struct arena *arena, struct que
         q->answer.trail = trail;
 }
 
+static void read_worker(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
+    if (pg_rows(use) == 0)
+        return;
+    struct pg_row row = pg_row_of(use, 0, arena);
+    if (pg_row_worker(&row, worker))
+        q->answer.worker = worker;
+}
+
 static void read_ids(const struct pg_use *use, struct arena *arena, struct question *q)
 {
     uint64_t *ids = ARENA_ARRAY(arena, uint64_t, pg_rows(use));
@@ -159,6 +171,7 @@ static void read_answer(const struct asked *a, struct arena *arena, struct quest
         return;
     case ASK_ATTEMPT: read_attempt(a->other, arena, q); return;
     case ASK_TRAIL: read_trail(a->other, arena, q); return;
+    case ASK_WORKER: read_worker(a->other, arena, q); return;
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
     default: return;
     }
@@ -240,6 +253,7 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
     case ASK_DUE: return find_due(s, own, arena, q, err);
     case ASK_LETTERS: return postgres_find_letters(s, own, arena, q, err);
     case ASK_OLD: return postgres_find_old(s, own, arena, q, err);
+    case ASK_INBOX: return postgres_find_inbox(s, own, arena, q, err);
     default: return RC_OK;
     }
 }

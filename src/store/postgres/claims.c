@@ -113,7 +113,8 @@ static enum rc read_holders(struct postgres_store *s, const struct round *r,
         if (row.bad || at >= r->key_count)
             return err_set(err, RC_CONFLICT, "%s: a claim makes no sense", s->place.label);
         const struct wanted *key = &r->keys[at];
-        bool ours = holder == key->first->claim.holder;
+        /* One of the same holder that has ended gives way as any other. */
+        bool ours = holder == key->first->claim.holder && until_ms == key->first->claim.until_ms;
         if (!ours && until_ms > 0 && until_ms <= key->first->now_ms)
             continue;
         seen[at] = true;

@@ -380,6 +380,8 @@ static struct ids delta_ids(struct ids ids, const struct delta *delta)
         ids_add_plain(&ids, delta->workers[i].worker.id);
     for (size_t i = 0; i < delta->operation_count; i++)
         ids_add_plain(&ids, delta->operations[i].operation.id);
+    for (size_t i = 0; i < delta->rejected_count; i++)
+        ids_add(&ids, delta->rejected[i].id, delta->rejected[i].at_ms);
     return ids;
 }
 
@@ -409,6 +411,7 @@ static void keep(struct postgres_store *s, const struct ownership *own, const st
     postgres_keep_claims(s, delta);
     keep_others(pg, own, delta);
     postgres_keep_letters(pg, delta);
+    postgres_keep_inbox(pg, delta);
     add_counters(pg, postgres_lowest(own), delta);
     add_tallies(pg, postgres_lowest(own), delta);
     postgres_forget(pg, delta);
@@ -466,6 +469,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
+    postgres_inbox_kept(s, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;
     if (folds)

@@ -62,6 +62,18 @@ static enum rc load_dependency(struct pg_row *row, const struct load_sink *sink,
                                                : RC_OK;
 }
 
+static enum rc load_permit(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct permit_rec permit;
+    return pg_row_permit(row, &permit) ? sink->permit(sink->arg, &permit, err) : RC_OK;
+}
+
+static enum rc load_waiter(struct pg_row *row, const struct load_sink *sink, struct err *err)
+{
+    struct waiter_rec waiter;
+    return pg_row_waiter(row, &waiter) ? sink->waiter(sink->arg, &waiter, err) : RC_OK;
+}
+
 /* own: NULL for what belongs to everybody, else the statement wants to know what is ours. */
 static enum rc load_all(struct pg *pg, enum query query, const struct ownership *own, bool wanted,
                         load_row *load, const struct load_sink *sink, struct err *err)
@@ -157,7 +169,9 @@ enum rc postgres_load(struct store *store, const struct ownership *own, int64_t 
     TRY(load_all(pg, Q_LOAD_BREAKERS, own, sink->breaker != NULL, load_breaker, sink, err));
     TRY(load_all(pg, Q_LOAD_OPERATIONS, own, sink->operation != NULL, load_operation, sink, err));
     TRY(load_all(pg, Q_LOAD_WORKERS, own, sink->worker != NULL, load_worker, sink, err));
+    TRY(load_all(pg, Q_LOAD_PERMITS, own, sink->permit != NULL, load_permit, sink, err));
     TRY(load_execs(pg, own, until_ms, sink, err));
-    return load_all(pg, Q_LOAD_DEPENDENCIES, own, sink->dependency != NULL, load_dependency, sink,
-                    err);
+    TRY(load_all(pg, Q_LOAD_DEPENDENCIES, own, sink->dependency != NULL, load_dependency, sink,
+                 err));
+    return load_all(pg, Q_LOAD_WAITERS, own, sink->waiter != NULL, load_waiter, sink, err);
 }

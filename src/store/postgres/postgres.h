@@ -12,6 +12,20 @@
 
 #include <stdatomic.h>
 
+/* Where the reading of the inbox has come to: see inbox.c. */
+struct inbox_place {
+    char snapshot[4096]; /* what was over in it was read */
+    uint64_t xid;        /* our own transaction of then */
+    uint64_t connects;   /* which connection it was */
+    uint64_t epochs[PARTITIONS_MAX];
+
+    /* The reading of the turn under way. */
+    bool may_move; /* here, when the commit names all that was told */
+    size_t told;
+    char next_snapshot[4096];
+    uint64_t next_xid;
+};
+
 struct postgres_store {
     struct store store;
     struct pg_place place;
@@ -27,6 +41,8 @@ struct postgres_store {
     bool in_doubt;        /* what became of the last one is not known */
     uint64_t doubt_turn;  /* of the last one tried */
     uint64_t folded_turn; /* what was added before it is folded already */
+
+    struct inbox_place inbox;
 
     /* The turn under way. */
     bool in_turn;
@@ -106,6 +122,15 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
 enum rc postgres_read_letters(struct reader *reader, const struct letter_filter *filter,
                               struct letter_place before, size_t scan_max, letter_sink *sink,
                               void *arg, struct letter_place *ret_next, struct err *err);
+
+/* inbox.c */
+enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *own,
+                            struct arena *arena, struct question *q, struct err *err);
+void postgres_keep_inbox(struct pg *pg, const struct delta *delta);
+/* The delta was committed. */
+void postgres_inbox_kept(struct postgres_store *s, const struct delta *delta);
+enum rc postgres_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
+                               struct rejected_page *ret_page, struct err *err);
 
 /* read.c, list.c */
 struct postgres_reader {

@@ -293,6 +293,29 @@ ORDER BY h.id LIMIT $6::bigint;
 -- name: calendar_jobs
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 
+-- name: find_worker
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+FROM belfry.worker WHERE id = $1::bigint;
+
+-- name: find_inbox
+-- Rows of transactions that were not over in the snapshot $1: those that were under way, those that began
+-- later, and the reader's own ($2), which a snapshot does not list.
+SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, i.name, i.actor, i.body
+FROM (
+    SELECT * FROM belfry.inbox WHERE xid >= pg_snapshot_xmax($1::text::pg_snapshot)
+    UNION ALL
+    SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x JOIN belfry.inbox n ON n.xid = x.x
+    UNION ALL
+    SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
+        AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
+WHERE belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint)
+ORDER BY i.id LIMIT $5::bigint;
+
+-- name: inbox_now
+-- In front of find_inbox: what is committed between the two is then found a second time, when it is gone
+-- already, and never missed.
+SELECT pg_current_snapshot()::text, coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0);
+
 -- name: fetch
 SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
 
@@ -627,6 +650,45 @@ INSERT INTO belfry.calendar_use (calendar, job_id) VALUES ($1::text, $2::bigint)
 -- name: forget_calendar_use
 DELETE FROM belfry.calendar_use WHERE calendar = $1::text AND job_id = $2::bigint;
 
+-- name: insert_inbox
+INSERT INTO belfry.inbox (bucket, kind, sent_ms, about, sender, value, number, name, actor, body)
+SELECT bucket, kind, sent_ms, about, sender, value, number, name, actor, body
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::text[], $9::text[], $10::text[])
+    WITH ORDINALITY n (bucket, kind, sent_ms, about, sender, value, number, name, actor, body, at)
+ORDER BY at;
+
+-- name: delete_inbox
+WITH gone AS (DELETE FROM belfry.inbox WHERE id = ANY($2::bigint[]) RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM gone;
+
+-- name: put_waiter
+INSERT INTO belfry.waiter (upstream, exec_id, dependant, type, slot_ms)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint)
+ON CONFLICT (upstream, exec_id) DO UPDATE
+SET dependant = excluded.dependant, type = excluded.type, slot_ms = excluded.slot_ms;
+
+-- name: forget_waiter
+DELETE FROM belfry.waiter WHERE upstream = $1::bigint AND exec_id = $2::bigint;
+
+-- name: put_permit
+INSERT INTO belfry.permit (key, exec_id, bucket, granted, max, rank, ask, asked_ms)
+VALUES ($1::text, $2::bigint, $3::bigint, $4::boolean, $5::bigint, $6::bigint, $7::bigint, $8::bigint)
+ON CONFLICT (key, exec_id) DO UPDATE
+SET bucket = excluded.bucket, granted = excluded.granted, max = excluded.max, rank = excluded.rank,
+    ask = excluded.ask, asked_ms = excluded.asked_ms;
+
+-- name: forget_permit
+DELETE FROM belfry.permit WHERE key = $1::text AND exec_id = $2::bigint;
+
+-- name: insert_rejected
+INSERT INTO belfry.rejected (id, at_ms, inbox_id, team, actor, reason, head)
+VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::text);
+
+-- name: forget_rejected
+-- Few are there, and this runs only when one more comes.
+DELETE FROM belfry.rejected WHERE at_ms < $1::bigint;
+
 -- name: add_counters
 INSERT INTO belfry.counter_delta (partition, turn, kind, queue, state, value)
 SELECT $1::bigint, $2::bigint, n.*
@@ -697,6 +759,14 @@ FROM belfry.worker WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) OR
 -- name: load_calendars
 SELECT name, version, policy, entry_count, changed_ms, changed_by, document
 FROM belfry.calendar ORDER BY name;
+
+-- name: load_permits
+SELECT key, exec_id, bucket, granted, max, rank, ask, asked_ms FROM belfry.permit
+WHERE belfry.is_owned(bucket::bigint << 12, $1::bigint::integer, $2::bigint) ORDER BY key, exec_id;
+
+-- name: load_waiters
+SELECT upstream, exec_id, dependant, type, slot_ms FROM belfry.waiter
+WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstream, exec_id;
 
 -- name: load_live
 -- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
@@ -859,6 +929,10 @@ FROM belfry.sla_event WHERE job_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
 SELECT id, at_ms, kind, policy, exec_id, job_id, attempt, expected_ms, max_ms, actual_ms,
     extended_ms, queue, actor, reason, approver
 FROM belfry.sla_event WHERE exec_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- name: list_rejected
+SELECT id, at_ms, inbox_id, team, actor, reason, head FROM belfry.rejected
+WHERE id < $1::bigint ORDER BY id DESC LIMIT $2::bigint;
 
 -- name: list_jobs
 -- As job_row, with the window in front. OFFSET 0 keeps the look at the newest execution one by key, for

@@ -249,6 +249,7 @@ static const struct reader_ops ops = {
     .tally_keys = read_tally_keys,
     .counters = read_counters,
     .sla_events = postgres_list_sla_events,
+    .rejected = postgres_list_rejected,
     .close = close_reader,
 };
 

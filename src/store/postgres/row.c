@@ -286,6 +286,65 @@ bool pg_row_rate(struct pg_row *row, struct rate_rec *ret_rate)
     return makes_sense(row);
 }
 
+bool pg_row_inbox(struct pg_row *row, struct inbox_rec *ret_rec)
+{
+    struct inbox_rec rec = {0};
+    rec.id = pg_row_id(row);
+    rec.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
+    rec.kind = (enum inbox_kind)in_range(row, INBOX_SUBMIT, INBOX_KINDS - 1);
+    rec.sent_ms = pg_row_ms(row);
+    rec.about = pg_row_u64(row);
+    rec.from = pg_row_u64(row);
+    rec.value = pg_row_i64(row);
+    rec.number = pg_row_i64(row);
+    rec.name = pg_row_text(row);
+    rec.actor = pg_row_text(row);
+    rec.body = pg_row_text(row);
+    *ret_rec = rec;
+    return makes_sense(row);
+}
+
+bool pg_row_waiter(struct pg_row *row, struct waiter_rec *ret_waiter)
+{
+    struct waiter_rec waiter = {0};
+    waiter.upstream = pg_row_id(row);
+    waiter.exec_id = pg_row_id(row);
+    waiter.dependant = pg_row_id(row);
+    waiter.type = (enum dependency_type)in_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    waiter.slot_ms = pg_row_ms(row);
+    *ret_waiter = waiter;
+    return makes_sense(row);
+}
+
+bool pg_row_permit(struct pg_row *row, struct permit_rec *ret_permit)
+{
+    struct permit_rec permit = {0};
+    permit.key = pg_row_text(row);
+    permit.exec_id = pg_row_id(row);
+    permit.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
+    permit.granted = pg_row_bool(row);
+    permit.max = pg_row_i64(row);
+    permit.rank = pg_row_i64(row);
+    permit.ask = pg_row_u64(row);
+    permit.asked_ms = pg_row_ms(row);
+    *ret_permit = permit;
+    return makes_sense(row);
+}
+
+bool pg_row_rejected(struct pg_row *row, struct rejected_rec *ret_rec)
+{
+    struct rejected_rec rec = {0};
+    rec.id = pg_row_id(row);
+    rec.at_ms = pg_row_ms(row);
+    rec.inbox_id = pg_row_u64(row);
+    rec.team = pg_row_text(row);
+    rec.actor = pg_row_text(row);
+    rec.reason = pg_row_text(row);
+    rec.head = pg_row_text(row);
+    *ret_rec = rec;
+    return makes_sense(row);
+}
+
 bool pg_row_tally(struct pg_row *row, struct tally *ret_tally)
 {
     struct tally tally = {0};

@@ -34,6 +34,10 @@ bool pg_row_attempt(struct pg_row *row, struct attempt_rec *ret_attempt);
 bool pg_row_worker(struct pg_row *row, struct worker_rec *ret_worker);
 bool pg_row_team(struct pg_row *row, struct team_rec *ret_team);
 bool pg_row_queue(struct pg_row *row, struct queue_rec *ret_queue);
+bool pg_row_inbox(struct pg_row *row, struct inbox_rec *ret_rec);
+bool pg_row_waiter(struct pg_row *row, struct waiter_rec *ret_waiter);
+bool pg_row_permit(struct pg_row *row, struct permit_rec *ret_permit);
+bool pg_row_rejected(struct pg_row *row, struct rejected_rec *ret_rec);
 bool pg_row_rate(struct pg_row *row, struct rate_rec *ret_rate);
 /* end, bucket, count and sum_ms of rows that were added up. */
 bool pg_row_tally(struct pg_row *row, struct tally *ret_tally);

@@ -54,6 +54,8 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     s->in_turn = true;
     s->taken_claims = 0;
     s->taken_id = 0;
+    s->inbox.may_move = false;
+    s->inbox.told = 0;
     pg_begin(&s->pg);
     if (own == NULL)
         return RC_OK;
@@ -194,6 +196,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
     s->folded_turn = 0;
+    s->inbox.connects = 0;
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;
     for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
