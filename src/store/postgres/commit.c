@@ -33,7 +33,7 @@ static size_t count_jobs(const struct delta *delta, bool (*is)(const struct job_
 static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
     struct pg_use *use = pg_use(pg, Q_INSERT_JOBS);
-    pg_columns(use, "iiitttttiiiiittt", count);
+    pg_records(use, PG_NEW_JOB, "iiitttttiiiiittt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
         if (!is_inserted(&delta->jobs[i]))

@@ -48,6 +48,8 @@ static void bind_end(struct pg_use *use, const struct exec_rec *exec)
 #define BIRTH "iitiioiiii"
 #define PROGRESS "iiiiiiioiiiiiott"
 #define END "itii"
+#define JOB_END "it"
+#define ATTEMPT_END "iiiiittiit"
 
 static void bind_nulls(struct pg_use *use, int count)
 {
@@ -135,17 +137,16 @@ static const struct kind {
     bool moved; /* only those */
     enum query query;
     bool counted;
+    enum pg_type type; /* PG_TYPES: comes as columns */
     const char *types;
     void (*bind)(struct pg_use *use, const struct exec_change *change);
 } kinds[] = {
-    {CHANGE_INSERT, false, Q_INSERT_LIVE, false, BIRTH PROGRESS, insert_exec},
-    {CHANGE_UPDATE, false, Q_UPDATE_LIVE, true, "i" PROGRESS, update_exec},
-    {CHANGE_UPDATE, true, Q_MOVE_LIVE, true, "itiii", move_exec},
-    {CHANGE_FINISH, false, Q_FINISH_LIVE, true,
-     BIRTH PROGRESS END "it"
-                        "iiiiittiit",
+    {CHANGE_INSERT, false, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
+    {CHANGE_UPDATE, false, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
+    {CHANGE_UPDATE, true, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
+    {CHANGE_FINISH, false, Q_FINISH_LIVE, true, PG_FINISHED, BIRTH PROGRESS END JOB_END ATTEMPT_END,
      finish_exec},
-    {CHANGE_RECORD, false, Q_INSERT_HISTORY, false, BIRTH PROGRESS END, record_exec},
+    {CHANGE_RECORD, false, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
 
 static bool is_of(const struct kind *kind, const struct exec_change *change)
@@ -163,7 +164,10 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
     struct pg_use *use = pg_use(pg, kind->query);
     if (kind->counted)
         pg_u64(use, count);
-    pg_columns(use, kind->types, count);
+    if (kind->type == PG_TYPES)
+        pg_columns(use, kind->types, count);
+    else
+        pg_records(use, kind->type, kind->types, count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         if (is_of(kind, &delta->execs[i]))
             kind->bind(use, &delta->execs[i]);

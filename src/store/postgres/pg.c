@@ -91,11 +91,26 @@ static enum rc find_pooler(struct pg *pg, struct err *err)
     return rc;
 }
 
+static enum rc find_types(struct pg *pg, struct err *err)
+{
+    PGresult *result = PQexec(pg->conn, pg_text_of(pg, Q_TYPES));
+    bool good = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == PG_TYPES;
+    for (int i = 0; good && i < PG_TYPES; i++) {
+        uint64_t number = 0;
+        good = str_to_u64(str_c(PQgetvalue(result, i, 0)), &number);
+        pg->types[i] = (uint32_t)number;
+    }
+    enum rc rc = good ? RC_OK : pg_fault(pg, result, query_name(Q_TYPES), err);
+    PQclear(result);
+    return rc;
+}
+
 static enum rc set_up(struct pg *pg, struct err *err)
 {
     TRY(find_pooler(pg, err));
     if (pg->plain)
         return RC_OK;
+    TRY(find_types(pg, err));
     if (!pg->pooled)
         TRY(pg_exec(pg, pg_text_of(pg, Q_SETUP), err));
     if (PQsetnonblocking(pg->conn, 1) != 0 || PQenterPipelineMode(pg->conn) != 1)
@@ -278,6 +293,16 @@ static struct pg_use *first_fresh(struct pg *pg)
     return use;
 }
 
+/* A connection that is older than the schema does not know the types in it. */
+static bool knows_types(const struct pg *pg, const struct pg_use *fresh)
+{
+    for (const struct pg_use *use = fresh; use != NULL; use = use->next) {
+        if (use->records != NULL && pg->types[use->type] == 0)
+            return false;
+    }
+    return true;
+}
+
 /* *ret_bad: the use that failed, or under which the connection was lost; NULL: before any. */
 static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
 {
@@ -292,6 +317,10 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
     }
     bool in_transaction = pg->in_transaction;
     TRY(pg_connect(pg, err));
+    if (!knows_types(pg, fresh) && PQtransactionStatus(pg->conn) == PQTRANS_IDLE) {
+        disconnect(pg);
+        TRY(pg_connect(pg, err));
+    }
     pg->in_transaction = in_transaction;
     int64_t until_ms = boot_ms() + pg->wait_ms;
     enum rc rc = send_all(pg, err);

@@ -13,8 +13,8 @@
  *     pg_clear(pg);
  *
  * What is bound must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
- * Where a parameter is an array for unnest, its uses are columns: pg_columns() begins them, and
- * pg_i64 and friends fill them row by row.
+ * Where a parameter is an array for unnest, its uses are columns: pg_columns() (or pg_records()) begins
+ * them, and pg_i64 and friends fill them row by row.
  *
  * A connection that is lost is made again by the next pg_run. It belongs to one thread at a time. */
 #pragma once
@@ -26,6 +26,9 @@
 
 struct pg_use;
 
+/* Types of schema belfry whose rows go out as one array: see pg_records. */
+enum pg_type { PG_NEW_JOB, PG_NEW_LIVE, PG_CHANGED_LIVE, PG_FINISHED, PG_TYPES };
+
 struct pg {
     const struct pg_place *place; /* borrowed */
     PGconn *conn;                 /* owned; NULL: not connected */
@@ -36,6 +39,7 @@ struct pg {
     bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
     int wait_ms;         /* for an answer; then the connection is given up */
     uint64_t connects;   /* how often it was made */
+    uint32_t types[PG_TYPES]; /* their numbers in this database; 0: there is no such type (yet) */
     bool prepared[QUERY_COUNT];
     const char *texts[QUERY_COUNT]; /* in texts_arena, as soon as they were needed */
     struct arena texts_arena;
@@ -68,6 +72,11 @@ void pg_blob(struct pg_use *use, struct str bytes);
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
  * them. `types` has a letter each: i bigint, t text, b bytea, o boolean. rows: how many will come. */
 void pg_columns(struct pg_use *use, const char *types, size_t rows);
+
+/* The same for the next parameter alone, an array of a composite type, whose fields are `types`. Where rows
+ * have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for each array that
+ * it unnests, and 26 of them took 4.7 us a row, one of records 0.1. */
+void pg_records(struct pg_use *use, enum pg_type type, const char *types, size_t rows);
 
 /* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
  * connection is as good as new (or will be made anew). */

@@ -58,6 +58,12 @@ WHERE NOT EXISTS (SELECT 1 FROM belfry.partition);
 -- name: admit_role
 SELECT belfry.admit_role($1::text);
 
+-- name: types
+-- The numbers of what pg.h calls enum pg_type, in that order.
+SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
+FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished']) WITH ORDINALITY n (name, at)
+ORDER BY n.at;
+
 -- ---- every connection
 
 -- name: version
@@ -325,11 +331,7 @@ SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
 INSERT INTO belfry.job (id, version, state, name, queue, owner, team, tags, priority, created_ms,
     finished_ms, last_exec, changed_ms, trail, spec, payload, first_exec, told)
 SELECT n.*, last_exec, 0
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-    $14::text[], $15::text[], $16::text[])
-    n (id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
-        last_exec, changed_ms, trail, spec, payload);
+FROM unnest($1::belfry.new_job[]) n;
 
 -- name: update_jobs
 -- Touches no indexed column. An end that was told by the newest execution's row so far becomes part of this
@@ -365,14 +367,7 @@ INSERT INTO belfry.live (id, job_id, queue, priority, retry_of, first, origin, s
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
     sla_extra_ms, sla_marks, token, worker_id, effect_done, error, trail, wait_ms)
 SELECT n.*, CASE WHEN state IN (1, 5) THEN due_ms END
-FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[],
-    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
-    $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::boolean[],
-    $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[],
-    $25::text[], $26::text[])
-    n (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
-        due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-        sla_marks, token, worker_id, effect_done, error, trail);
+FROM unnest($1::belfry.new_live[]) n;
 
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing while the
@@ -385,11 +380,7 @@ WITH changed AS (
         token = n.token, worker_id = n.worker_id, effect_done = n.effect_done,
         error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
-    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-        $8::bigint[], $9::bigint[], $10::boolean[], $11::bigint[], $12::bigint[], $13::bigint[],
-        $14::bigint[], $15::bigint[], $16::boolean[], $17::text[], $18::text[])
-        n (id, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
-            sla_extra_ms, sla_marks, token, worker_id, effect_done, error, step)
+    FROM unnest($2::belfry.changed_live[]) n
     WHERE l.id = n.id
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
@@ -409,19 +400,7 @@ SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 -- Leaves live and enters history in one statement, which takes the trail along.
 WITH gone AS (
     DELETE FROM belfry.live l
-    USING unnest($2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-        $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-        $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::boolean[],
-        $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::boolean[],
-        $26::text[], $27::text[], $28::bigint[], $29::text[], $30::bigint[], $31::bigint[],
-        $32::bigint[], $33::text[], $34::bigint[], $35::bigint[], $36::bigint[], $37::bigint[],
-        $38::bigint[], $39::text[], $40::text[], $41::bigint[], $42::bigint[], $43::text[])
-        n (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms,
-            state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
-            sla_extra_ms, sla_marks, token, worker_id, effect_done, error, step, finished_ms, result,
-            slot_last_ms, slot_count, job_state, job_step, attempt_outcome, attempt_number,
-            attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error,
-            attempt_class, attempt_fingerprint, attempt_tail)
+    USING unnest($2::belfry.finished[]) n
     WHERE l.id = n.id
     RETURNING n.*, l.trail),
 kept AS (

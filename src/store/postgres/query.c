@@ -8,6 +8,7 @@ extern const size_t postgres_queries_sql_len;
 static const char *const names[QUERY_COUNT] = {
     [Q_SETUP] = "setup",
     [Q_SETUP_LOCAL] = "setup_local",
+    [Q_TYPES] = "types",
     [Q_MIGRATE_BEGIN] = "migrate_begin",
     [Q_MIGRATE_VERSION] = "migrate_version",
     [Q_MAKE_PARTITIONS] = "make_partitions",

@@ -7,6 +7,7 @@
 enum query {
     Q_SETUP,
     Q_SETUP_LOCAL,
+    Q_TYPES,
     Q_MIGRATE_BEGIN,
     Q_MIGRATE_VERSION,
     Q_MAKE_PARTITIONS,

@@ -60,16 +60,47 @@ void pg_columns(struct pg_use *use, const char *types, size_t rows)
     }
 }
 
+void pg_records(struct pg_use *use, enum pg_type type, const char *types, size_t rows)
+{
+    enum { GUESS = 24 }; /* bytes of a field: a number takes 16, text any */
+    assert(use->columns == NULL && use->records == NULL && use->count < USE_PARAMS_MAX);
+    struct arena *arena = &use->pg->arena;
+    struct pg_column *records = ARENA_NEW(arena, struct pg_column);
+    records->cap = ARRAY_HEAD + rows * strlen(types) * GUESS;
+    records->bytes = arena_bytes(arena, records->cap);
+    records->len = ARRAY_HEAD;
+    use->records = records;
+    use->type = type;
+    use->fields = types;
+    use->count++; /* the last one: whatever follows goes into it */
+}
+
+static void put_array_head(char *at, uint32_t type, size_t rows)
+{
+    put_be32(at, 1);
+    put_be32(at + 4, 0);
+    put_be32(at + 8, type);
+    put_be32(at + 12, (uint32_t)rows);
+    put_be32(at + 16, 1);
+}
+
+/* Each time it is sent: another connection may know the type by another number. */
+static void seal_records(struct pg_use *use)
+{
+    assert(use->at == 0 && "a row was not filled to its end");
+    put_array_head(use->records->bytes, use->pg->types[use->type], use->rows);
+    use->values[use->count - 1] = use->records->bytes;
+    use->lengths[use->count - 1] = (int)use->records->len;
+}
+
 void pg_use_seal(struct pg_use *use)
 {
+    if (use->records != NULL)
+        seal_records(use);
     for (size_t i = 0; i < use->column_count; i++) {
         struct pg_column *column = &use->columns[i];
         assert(use->at == 0 && "a row was not filled to its end");
-        put_be32(column->bytes, 1);
-        put_be32(column->bytes + 4, 0);
-        put_be32(column->bytes + 8, oid_of(column->type));
-        put_be32(column->bytes + 12, (uint32_t)use->rows);
-        put_be32(column->bytes + 16, 1);
+        put_array_head(column->bytes, oid_of(column->type), use->rows);
         use->values[use->count] = column->bytes;
         use->lengths[use->count++] = (int)column->len;
     }
@@ -78,10 +109,33 @@ void pg_use_seal(struct pg_use *use)
 
 /* ---- values */
 
+/* A record is its length and how many fields it has; each of those its type, its length and its bytes. */
+static char *record_room(struct pg_use *use, char type, size_t bytes)
+{
+    struct pg_column *records = use->records;
+    struct arena *arena = &use->pg->arena;
+    assert(use->fields[use->at] == type);
+    if (use->at == 0) {
+        use->row_at = records->len;
+        put_be32(column_room(arena, records, 8) + 4, (uint32_t)strlen(use->fields));
+    }
+    char *at = column_room(arena, records, 8 + bytes);
+    put_be32(at, oid_of(type));
+    put_be32(at + 4, (uint32_t)bytes);
+    if (use->fields[++use->at] == '\0') {
+        put_be32(records->bytes + use->row_at, (uint32_t)(records->len - use->row_at - 4));
+        use->at = 0;
+        use->rows++;
+    }
+    return at + 8;
+}
+
 /* Where a value of so many bytes goes: into its column, behind its length, or beside. */
 static char *room(struct pg_use *use, char type, size_t bytes)
 {
     struct arena *arena = &use->pg->arena;
+    if (use->records != NULL)
+        return record_room(use, type, bytes);
     if (use->columns == NULL) {
         assert(use->count < USE_PARAMS_MAX);
         char *at = arena_bytes(arena, bytes == 0 ? 1 : bytes);
@@ -135,6 +189,10 @@ void pg_blob(struct pg_use *use, struct str bytes)
 
 void pg_null(struct pg_use *use)
 {
+    if (use->records != NULL) {
+        put_be32(record_room(use, use->fields[use->at], 0) - 4, UINT32_MAX);
+        return;
+    }
     if (use->columns == NULL) {
         assert(use->count < USE_PARAMS_MAX);
         use->values[use->count] = NULL;

@@ -24,8 +24,13 @@ struct pg_use {
 
     struct pg_column *columns; /* NULL while parameters are plain ones */
     size_t column_count;
-    size_t at; /* the column to be filled next */
+    size_t at; /* the column to be filled next, or the field of a record */
     size_t rows;
+
+    struct pg_column *records; /* NULL: none. One array, of this type: */
+    enum pg_type type;
+    const char *fields; /* their types */
+    size_t row_at;      /* where the row begins that is being filled */
 };
 
 /* Turns columns into parameters; before it is sent. */
