@@ -23,7 +23,8 @@ struct worker_args {
 
 #define AT(member) offsetof(struct worker_args, member)
 static const struct opt table[] = {
-    {"server", 0, OPT_TEXT, "URL", AT(server), "the server (BELFRY_URL, http://127.0.0.1:7420)"},
+    {"server", 0, OPT_TEXT, "URL[,URL…]", AT(server),
+     "the server, or some of several (BELFRY_URL, http://127.0.0.1:7420)"},
     {"token-file", 0, OPT_TEXT, "FILE", AT(token_file),
      "the worker's key (BELFRY_TOKEN, worker.key in the data directory)"},
     {"slots", 0, OPT_NUMBER, "N", AT(slots), "how many runs at once (8)"},
@@ -37,7 +38,7 @@ static const struct opt table[] = {
 };
 
 static const struct opts opts = {
-    "worker", "[--server URL] [options]",
+    "worker", "[--server URL[,URL…]] [options]",
     "Asks a server for work and runs it, until SIGTERM or Ctrl-C: the first one lets what\n"
     "runs finish, a second one ends it at once. Opens no port.",
     table, COUNT_OF(table)};
@@ -50,16 +51,12 @@ static const char *server_url(const struct worker_args *args)
     return variable != NULL && variable[0] != '\0' ? variable : "http://127.0.0.1:7420";
 }
 
-static enum rc check(const struct worker_args *args, const struct opt_words *words, const char *url,
-                     struct err *err)
+static enum rc check(const struct worker_args *args, const struct opt_words *words, struct err *err)
 {
     if (words->count > 0)
         return err_set(err, RC_INVALID, "unexpected argument '%s'", words->items[0]);
     if (args->slots < 1 || args->slots > POLL_SLOTS_MAX)
         return err_set(err, RC_INVALID, "--slots takes a number from 1 to %d", POLL_SLOTS_MAX);
-    if (str_index(str_c(url), ',') < str_c(url).len)
-        return err_set(err, RC_UNSUPPORTED,
-                       "more than one server is not supported by this version yet");
     return RC_OK;
 }
 
@@ -96,7 +93,7 @@ int worker_command(int argc, char **argv)
     if (args.help)
         return usage_help(&opts, NULL);
     const char *url = server_url(&args);
-    if (check(&args, &words, url, &err))
+    if (check(&args, &words, &err))
         return usage_refuse(&opts, &err);
     if (fill(&args, url, &arena, &options, &err)) {
         fprintf(stderr, "belfry worker: %s\n", err.text);

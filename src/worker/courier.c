@@ -1,6 +1,7 @@
 #include "worker/courier.h"
 #include "base/id.h"
 #include "base/mem.h"
+#include "worker/outlet.h"
 #include "worker/pace.h"
 
 #include <inttypes.h>
@@ -13,9 +14,9 @@ enum {
 };
 
 struct courier {
-    struct http_client *client; /* owned */
-    struct list waiting;        /* errands, the next one first */
-    struct errand *under_way;   /* NULL: none, or it was cancelled */
+    struct outlet *outlet;    /* owned */
+    struct list waiting;      /* errands, the next one first */
+    struct errand *under_way; /* NULL: none, or it was cancelled */
     bool busy;
     struct pace pace;
     bool closing;
@@ -65,7 +66,9 @@ static void on_answered(void *arg, const struct http_response *response, const s
     if (c->closing)
         return;
     bool handled = pace_handled(&c->pace, response, err, STR(""));
-    if (!handled)
+    if (handled)
+        outlet_failed(c->outlet);
+    else
         pace_succeeded(&c->pace);
     if (errand != NULL && handled)
         try_again(c, errand, response);
@@ -88,15 +91,15 @@ static void leave(struct courier *c, struct errand *errand, struct str body)
                        worker, exec, errand->token);
     c->busy = true;
     c->under_way = errand;
-    http_client_send(c->client, &(struct http_call){
-                                    .method = save ? "PUT" : "GET",
-                                    .target = str_of(target, (size_t)len),
-                                    .content_type = save ? "application/octet-stream" : NULL,
-                                    .body = body,
-                                    .timeout_ms = TRIP_TIMEOUT_MS,
-                                    .on_done = on_answered,
-                                    .arg = c,
-                                });
+    outlet_send(c->outlet, &(struct http_call){
+                               .method = save ? "PUT" : "GET",
+                               .target = str_of(target, (size_t)len),
+                               .content_type = save ? "application/octet-stream" : NULL,
+                               .body = body,
+                               .timeout_ms = TRIP_TIMEOUT_MS,
+                               .on_done = on_answered,
+                               .arg = c,
+                           });
 }
 
 static void act(void *arg)
@@ -118,15 +121,20 @@ static void act(void *arg)
 enum rc courier_new(uv_loop_t *loop, struct str url, struct str token, struct courier **ret_courier,
                     struct err *err)
 {
-    struct http_client *client;
-    TRY(http_client_new(loop, url, token, &client, err));
+    struct outlet *outlet;
+    TRY(outlet_new(loop, url, token, &outlet, err));
     struct courier *c = MEM_NEW(struct courier);
-    c->client = client;
+    c->outlet = outlet;
     list_init(&c->waiting);
     pace_init(&c->pace, loop, act, c);
     c->pace.quiet = true; /* the poller talks to the same server, and says how it is */
     *ret_courier = c;
     return RC_OK;
+}
+
+struct outlet *courier_outlet(struct courier *c)
+{
+    return c->outlet;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -141,7 +149,7 @@ void courier_free(struct courier *c)
     c->closing = true;
     while (list_pop_front(&c->waiting) != NULL) {
     }
-    http_client_free(c->client);
+    outlet_free(c->outlet);
     pace_close(&c->pace, on_closed, c);
 }
 

@@ -10,6 +10,7 @@
 
 #include <uv.h>
 
+struct outlet;
 struct courier;
 
 enum errand_kind { ERRAND_FETCH, ERRAND_SAVE };
@@ -43,6 +44,8 @@ struct errand {
 enum rc courier_new(uv_loop_t *loop, struct str url, struct str token, struct courier **ret_courier,
                     struct err *err);
 /* Errands that wait are forgotten; the loop must run once more. NULL is fine. */
+/* Which may be told of other servers. */
+struct outlet *courier_outlet(struct courier *c);
 void courier_free(struct courier *c);
 
 void courier_send(struct courier *c, struct errand *errand);

@@ -86,26 +86,34 @@ static uint64_t out_elsewhere(const struct credit *credits, size_t count, size_t
     return out;
 }
 
-static bool is_exception(const struct credit *credits, size_t count, uint32_t free)
-{
-    const struct demand d = add_up(credits, count);
-    return d.hungry == 0 && free < d.usable;
-}
-
-uint32_t credits_offer(const struct credit *credits, size_t count, uint32_t free, size_t me)
-{
-    uint64_t out = out_elsewhere(credits, count, me);
-    uint32_t room = out < free ? (uint32_t)(free - out) : 0;
-    uint32_t share = credits[me].share;
-    if (share < room || is_exception(credits, count, free))
-        return share;
-    return room;
-}
-
 /* Has less than it should, and it matters. */
 static bool is_short(const struct credit *c)
 {
     return c->out < c->share && (c->backlog > 0 || c->out == 0);
+}
+
+static bool another_is_short(const struct credit *credits, size_t count, size_t me)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i != me && credits[i].usable && is_short(&credits[i]))
+            return true;
+    }
+    return false;
+}
+
+uint32_t credits_offer(const struct credit *credits, size_t count, uint32_t free, size_t me)
+{
+    const struct demand d = add_up(credits, count);
+    uint64_t out = out_elsewhere(credits, count, me);
+    uint32_t room = out < free ? (uint32_t)(free - out) : 0;
+    uint32_t share = credits[me].share;
+    if (d.hungry == 0 && free < d.usable)
+        return share; /* the exception */
+    if (share > room)
+        return room;
+    /* What nobody else asks for need not wait until somebody does. */
+    bool spare = d.hungry == 0 && credits[me].usable && !another_is_short(credits, count, me);
+    return spare ? room : share;
 }
 
 bool credits_moved(const struct credit *credits, size_t count, uint32_t free, size_t me)
@@ -118,9 +126,5 @@ bool credits_moved(const struct credit *credits, size_t count, uint32_t free, si
         return false;
     if (others + mine->out > free)
         return true;
-    for (size_t i = 0; i < count; i++) {
-        if (i != me && is_short(&credits[i]))
-            return true;
-    }
-    return false;
+    return another_is_short(credits, count, me);
 }

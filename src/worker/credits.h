@@ -27,7 +27,7 @@ struct credit {
 void credits_spread(struct credit *credits, size_t count, uint32_t free, uint64_t turn);
 
 /* What a poll to `me` may offer now, after credits_spread: its share, but not what others hold in
- * polls of their own. */
+ * polls of their own; and while work waits nowhere, also what they do not hold. */
 uint32_t credits_offer(const struct credit *credits, size_t count, uint32_t free, size_t me);
 
 /* Whether the poll that waits at `me` should be replaced by another, after credits_spread: it offers

@@ -104,6 +104,17 @@ static void what_others_were_offered_is_not_offered_again(void **state)
     assert_int_equal(credits_offer(two, 2, 8, 1), 8);
 }
 
+static void a_slot_that_becomes_free_is_offered_at_once(void **state)
+{
+    (void)state;
+    struct credit three[] = {
+        {.usable = true, .out = 2}, {.usable = true}, {.usable = true, .out = 2}};
+    credits_spread(three, 3, 8, 0);
+    assert_int_equal(credits_offer(three, 3, 8, 1), 4);
+    three[2].out = 0; /* who has nothing comes first */
+    assert_int_equal(credits_offer(three, 3, 8, 1), 3);
+}
+
 static void even_shares_are_not_worth_a_poll(void **state)
 {
     (void)state;
@@ -234,6 +245,7 @@ int main(void)
         cmocka_unit_test(backlogs_share_by_their_length),
         cmocka_unit_test(an_idle_worker_with_one_slot_can_be_reached_by_all),
         cmocka_unit_test(what_others_were_offered_is_not_offered_again),
+        cmocka_unit_test(a_slot_that_becomes_free_is_offered_at_once),
         cmocka_unit_test(even_shares_are_not_worth_a_poll),
         cmocka_unit_test(credits_add_up_whatever_the_servers_say),
     };

@@ -39,6 +39,7 @@ struct fake_server {
     unsigned registrations;
     unsigned polls;
     uint64_t seq;     /* of the newest poll */
+    unsigned era;     /* of the registration whose polls these are */
     uint64_t awaited; /* one that was overtaken on its way, by the other connection; 0: none */
     struct poll poll; /* the newest */
     struct poll_result results[FAKE_RESULTS_MAX];
@@ -64,11 +65,24 @@ struct fake_server {
     unsigned checkpoint_refusals; /* this many times; 0: always */
     bool hold_fetch;              /* do not answer the next fetch */
     bool lose_reply;              /* hang up on the next poll after having taken it */
+    bool frozen;                  /* do not answer polls */
+
+    /* One of several. */
+    struct fake_server *home;   /* who registers for all; NULL: it is alone, or the home itself */
+    struct partition_set owned; /* what it judges and says it owns; count 0: everything */
+    uint32_t backlog;
+    struct str self;
+    const struct str *servers;
+    size_t server_count;
+    bool forgetful;           /* does not know anybody */
+    unsigned foreign_results; /* that were offered, and are for others to judge */
 
     struct http_request *parked;
+    int64_t parked_us; /* since then, by the monotonic clock */
     struct http_request *held_log;
     struct http_request *held_fetch;
     bool closed;
+    bool last; /* of those on its loop */
 };
 
 static inline void fake_answer(struct http_request *req, int status, const char *type,
@@ -87,11 +101,24 @@ static inline void fake_reply(struct http_request *req, const struct poll_reply 
 static inline void fake_register(struct fake_server *f, struct http_request *req)
 {
     CLEANUP(buf_free) struct buf body = BUF(4096);
-    f->registrations++;
-    f->seq = f->awaited = 0;
-    f->welcome.worker_id = 1000 + f->registrations;
-    welcome_print(&body, &f->welcome);
+    struct fake_server *home = f->home != NULL ? f->home : f;
+    home->registrations++;
+    home->welcome.worker_id = 1000 + home->registrations;
+    welcome_print(&body, &home->welcome);
     fake_answer(req, 201, "application/json", buf_str(&body));
+}
+
+/* What every reply says. */
+static inline struct poll_reply fake_plain(const struct fake_server *f)
+{
+    return (struct poll_reply){
+        .drain = f->drain,
+        .owned = f->owned,
+        .backlog = f->backlog,
+        .server = f->self,
+        .servers = f->servers,
+        .server_count = f->server_count,
+    };
 }
 
 /* A reply with all that is due for this poll. */
@@ -99,15 +126,13 @@ static inline void fake_reply_due(struct fake_server *f, struct http_request *re
                                   const struct poll_verdict *verdicts, size_t verdict_count)
 {
     size_t count = f->lease_count < f->poll.free ? f->lease_count : f->poll.free;
-    struct poll_reply reply = {
-        .leases = f->leases,
-        .lease_count = count,
-        .stops = &f->stop,
-        .stop_count = f->stop.exec_id != 0,
-        .verdicts = verdicts,
-        .verdict_count = verdict_count,
-        .drain = f->drain,
-    };
+    struct poll_reply reply = fake_plain(f);
+    reply.leases = f->leases;
+    reply.lease_count = count;
+    reply.stops = &f->stop;
+    reply.stop_count = f->stop.exec_id != 0;
+    reply.verdicts = verdicts;
+    reply.verdict_count = verdict_count;
     f->lease_count -= count;
     fake_reply(req, &reply);
     memmove(f->leases, f->leases + count, f->lease_count * sizeof(f->leases[0]));
@@ -136,31 +161,46 @@ static inline void fake_unpark(struct fake_server *f)
     }
 }
 
-static inline struct poll_verdict *fake_take_results(struct fake_server *f)
+static inline bool fake_owns(const struct fake_server *f, uint64_t exec_id)
 {
+    return f->owned.count == 0 || partition_has(&f->owned, exec_id);
+}
+
+static inline struct poll_verdict *fake_take_results(struct fake_server *f, size_t *ret_count)
+{
+    size_t count = 0;
     struct poll_verdict *verdicts =
         ARENA_ARRAY(&f->arena, struct poll_verdict, f->poll.result_count);
     if (f->poll.result_count > f->gathered)
         f->gathered = f->poll.result_count;
     for (size_t i = 0; i < f->poll.result_count; i++) {
         const struct poll_result *result = &f->poll.results[i];
+        if (!fake_owns(f, result->exec_id)) {
+            f->foreign_results++;
+            continue;
+        }
         assert_true(f->result_count < FAKE_RESULTS_MAX);
         f->results[f->result_count++] = *result;
         f->result_overtook_log |= result->usage.log_seq > f->log_seq;
-        verdicts[i] = (struct poll_verdict){result->exec_id, result->token, true};
+        verdicts[count++] = (struct poll_verdict){result->exec_id, result->token, true};
     }
+    *ret_count = count;
     return verdicts;
 }
 
 /* A worker polls over two connections, so one poll may overtake the one before. Otherwise their
- * numbers grow one by one. */
+ * numbers grow one by one; several servers share the numbers of one worker. */
 static inline bool fake_is_newest(struct fake_server *f, uint64_t seq)
 {
     if (seq == f->awaited && seq != 0) {
         f->awaited = 0;
         return false;
     }
-    if (seq == f->seq + 2)
+    if (f->server_count > 0 && seq < f->seq)
+        return false;
+    if (f->server_count > 0) {
+        assert_true(seq > f->seq);
+    } else if (seq == f->seq + 2)
         f->awaited = f->seq + 1;
     else
         assert_int_equal(seq, f->seq + 1);
@@ -175,10 +215,16 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     struct json doc;
     struct err err;
     struct str body = arena_str(&f->arena, req->body);
+    const struct fake_server *home = f->home != NULL ? f->home : f;
+    if (f->era != home->registrations) { /* another worker */
+        f->era = home->registrations;
+        f->seq = f->awaited = 0;
+    }
     assert_int_equal(json_parse(body, &f->arena, &doc, &err), RC_OK);
     assert_int_equal(poll_parse(&doc, &f->arena, &poll, &errors), RC_OK);
     if (!fake_is_newest(f, poll.seq)) {
-        fake_reply(req, &(struct poll_reply){0}); /* what it reports will come again */
+        struct poll_reply plain = fake_plain(f);
+        fake_reply(req, &plain); /* what it reports will come again */
         return;
     }
     f->poll = poll;
@@ -192,20 +238,28 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
         http_respond(req, &(struct http_answer){.status = 500, .close = true});
         return;
     }
+    if (f->frozen) {
+        req->user = f;
+        req->on_gone = fake_on_gone;
+        return;
+    }
     struct http_request *older = f->parked;
     f->parked = NULL;
     if (older != NULL) {
         older->on_gone = NULL;
-        fake_reply(older, &(struct poll_reply){0});
+        struct poll_reply plain = fake_plain(f);
+        fake_reply(older, &plain);
     }
-    const struct poll_verdict *verdicts = fake_take_results(f);
+    size_t verdict_count = 0;
+    const struct poll_verdict *verdicts = fake_take_results(f, &verdict_count);
     bool due = f->poll.result_count > 0 || f->poll.wait_ms == 0 || f->stop.exec_id != 0 ||
                (f->lease_count > 0 && f->poll.free > 0);
     if (due) {
-        fake_reply_due(f, req, verdicts, f->poll.result_count);
+        fake_reply_due(f, req, verdicts, verdict_count);
         return;
     }
     f->parked = req;
+    f->parked_us = clock_mono_us();
     req->user = f;
     req->on_gone = fake_on_gone;
 }
@@ -298,10 +352,11 @@ static inline void fake_handle(void *arg, struct http_request *req)
     struct fake_server *f = arg;
     char prefix[64];
     char id[ID_TEXT_MAX];
-    id_format(id, ID_WORKER, f->welcome.worker_id);
+    const struct fake_server *home = f->home != NULL ? f->home : f;
+    id_format(id, ID_WORKER, home->welcome.worker_id);
     int len = snprintf(prefix, sizeof(prefix), "/api/v1/workers/%s", id);
     struct str tail = str_from(req->path, (size_t)len);
-    bool known = str_starts(req->path, str_of(prefix, (size_t)len));
+    bool known = str_starts(req->path, str_of(prefix, (size_t)len)) && !f->forgetful;
     if (str_eq(req->path, STR("/api/v1/workers")))
         fake_register(f, req);
     else if (known && str_eq(tail, STR("/poll")))
@@ -323,8 +378,13 @@ static inline struct http_answer fake_refuse(void *arg, int status, const char *
         .status = status, .content_type = "text/plain", .body = str_c(reason)};
 }
 
+/* One of several does not park for longer than it is asked to. */
 static inline void fake_on_tick(uv_timer_t *timer)
 {
+    struct fake_server *f = timer->data;
+    if (f->server_count > 0 && f->parked != NULL && !f->frozen &&
+        clock_mono_us() - f->parked_us > f->poll.wait_ms * 1000)
+        fake_unpark(f);
     uv_stop(timer->loop);
 }
 
@@ -341,6 +401,7 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
         .idle_timeout_ms = 60000,
     };
     struct fake_server *f = MEM_NEW(struct fake_server);
+    f->last = true;
     struct err err;
     f->loop = loop;
     f->log = f->notes = f->checkpoint = BUF(FAKE_LOG_BYTES_MAX);
@@ -355,6 +416,7 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
         fail_msg("%s", err.text);
     snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%u", f->port);
     uv_timer_init(loop, &f->tick);
+    f->tick.data = f;
     uv_timer_start(&f->tick, fake_on_tick, 5, 5);
     return f;
 }
@@ -374,8 +436,8 @@ static inline void fake_free(struct fake_server *f)
     fake_release_fetch(f);
     uv_close((uv_handle_t *)&f->tick, NULL);
     http_server_close(f->http, fake_on_closed, f);
-    uv_run(f->loop, UV_RUN_DEFAULT);
-    assert_true(f->closed);
+    while (!f->closed || (f->last && uv_loop_alive(f->loop)))
+        uv_run(f->loop, UV_RUN_DEFAULT); /* the clocks of others stop it */
     arena_free(&f->arena);
     buf_free(&f->log);
     buf_free(&f->notes);

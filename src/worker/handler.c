@@ -1,13 +1,13 @@
 #include "worker/handler.h"
 #include "base/mem.h"
 #include "wire/spec_json.h"
-#include "worker/poller.h"
+#include "worker/crew.h"
 
 #include <stdlib.h>
 
 struct handler_worker {
     struct handler_options options; /* its texts are not used after the start */
-    struct poller *poller;
+    struct crew *crew;
 };
 
 static void on_lease(void *arg, const struct poll_lease *lease)
@@ -16,12 +16,12 @@ static void on_lease(void *arg, const struct poll_lease *lease)
     enum outcome outcome = w->options.on_call(w->options.arg, lease);
     if (outcome == OUTCOME_NONE)
         return;
-    poller_done(w->poller, &(struct poll_result){
-                               .exec_id = lease->exec_id,
-                               .token = lease->token,
-                               .outcome = outcome,
-                               .usage = {.exit_code = -1},
-                           });
+    crew_done(w->crew, &(struct poll_result){
+                           .exec_id = lease->exec_id,
+                           .token = lease->token,
+                           .outcome = outcome,
+                           .usage = {.exit_code = -1},
+                       });
 }
 
 static void on_stop(void *arg, uint64_t exec_id, uint64_t token, struct str reason)
@@ -52,8 +52,8 @@ enum rc handler_worker_new(uv_loop_t *loop, const struct handler_options *option
                            struct handler_worker **ret_worker, struct err *err)
 {
     struct handler_worker *w = MEM_NEW(struct handler_worker);
-    struct poller_options poller = {
-        .url = options->url,
+    struct crew_options crew = {
+        .urls = options->url,
         .token = options->token,
         .hello =
             {
@@ -75,7 +75,7 @@ enum rc handler_worker_new(uv_loop_t *loop, const struct handler_options *option
             },
     };
     w->options = *options;
-    if (poller_new(loop, &poller, &w->poller, err)) {
+    if (crew_new(loop, &crew, &w->crew, err)) {
         free(w);
         return err->rc;
     }
@@ -87,18 +87,18 @@ void handler_worker_free(struct handler_worker *w)
 {
     if (w == NULL)
         return;
-    poller_free(w->poller); /* calls nobody back from here on */
+    crew_free(w->crew); /* calls nobody back from here on */
     free(w);
 }
 
 void handler_worker_drain(struct handler_worker *w)
 {
-    poller_drain(w->poller);
+    crew_drain(w->crew);
 }
 
 void handler_done(struct handler_worker *w, const struct poll_result *result)
 {
-    poller_done(w->poller, result);
+    crew_done(w->crew, result);
 }
 
 struct str handler_name(const struct poll_lease *lease, struct arena *arena)

@@ -1,7 +1,7 @@
 /* handler.h - handler jobs, run by functions of a program instead of commands.
  *
  * A program says which handlers it knows and is called for every lease. It answers at once, by what
- * the callback returns, or later, by `handler_done`. The conversation is the poller's: results are
+ * the callback returns, or later, by `handler_done`. The conversation is the crew's (`crew.h`): results are
  * gathered and thousands of leases come with one reply, so an answer costs microseconds. */
 #pragma once
 #include "job/poll.h"
@@ -11,7 +11,7 @@
 struct handler_worker;
 
 struct handler_options {
-    struct str url;
+    struct str url; /* of one or more servers, separated by commas */
     struct str token;
     struct str name;
     uint32_t slots; /* calls at once, 1 to POLL_SLOTS_MAX */

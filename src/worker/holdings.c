@@ -84,6 +84,11 @@ bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token)
     return held != NULL && held->state == HELD_RUNNING;
 }
 
+static bool is_of(const struct held *held, const struct partition_set *of)
+{
+    return of == NULL || of->count == 0 || partition_has(of, held->exec_id);
+}
+
 /* ---- terms */
 
 static int64_t deadline_of(int64_t sent_ms, int64_t ttl_ms)
@@ -113,15 +118,28 @@ static void find_deadline(struct holdings *h)
     }
 }
 
-void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms)
+void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
+                    const struct partition_set *of)
 {
     LIST_EACH(&h->running, node)
     {
         struct held *held = held_of(node);
-        if (held->state == HELD_RUNNING && held->since_seq <= seq)
+        if (held->state == HELD_RUNNING && held->since_seq <= seq && is_of(held, of))
             set_term(h, held, sent_ms);
     }
     find_deadline(h);
+}
+
+int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_set *of)
+{
+    int64_t deadline_ms = INT64_MAX;
+    LIST_EACH(&h->running, node)
+    {
+        const struct held *held = held_of(node);
+        if (held->state == HELD_RUNNING && held->deadline_ms < deadline_ms && is_of(held, of))
+            deadline_ms = held->deadline_ms;
+    }
+    return deadline_ms;
 }
 
 void holdings_expire(struct holdings *h, int64_t now_ms, holdings_visit *visit, void *arg)
@@ -217,23 +235,24 @@ bool holdings_end(struct holdings *h, const struct poll_result *result)
 
 /* ---- polls */
 
-static struct poll_held *name_running(struct holdings *h, struct poll_held *out)
+static struct poll_held *name_running(struct holdings *h, const struct partition_set *of,
+                                      struct poll_held *out)
 {
     LIST_EACH(&h->running, node)
     {
         const struct held *held = held_of(node);
-        if (held->state == HELD_RUNNING)
+        if (held->state == HELD_RUNNING && is_of(held, of))
             *out++ = (struct poll_held){.exec_id = held->exec_id, .token = held->token};
     }
     return out;
 }
 
-void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
-                   size_t result_bytes_max, struct arena *arena)
+void holdings_fill(struct holdings *h, struct poll *poll, const struct partition_set *of,
+                   size_t result_max, size_t result_bytes_max, struct arena *arena)
 {
     struct poll_held *names =
         ARENA_ARRAY(arena, struct poll_held, h->running_count + h->ended_count);
-    struct poll_held *names_end = name_running(h, names);
+    struct poll_held *names_end = name_running(h, of, names);
     struct poll_result *results = ARENA_ARRAY(arena, struct poll_result, h->ended_count);
     size_t count = 0;
     size_t bytes = 0;
@@ -241,6 +260,8 @@ void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
     LIST_EACH(&h->ended, node)
     {
         struct held *held = held_of(node);
+        if (!is_of(held, of))
+            continue;
         bytes += held->result.result.len + held->result.error.len + held->result.tail.len;
         if (count > 0 && (count >= result_max || bytes > result_bytes_max)) {
             /* Its turn comes; unnamed it would count as lost. */
@@ -256,11 +277,25 @@ void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
     poll->result_count = count;
 }
 
-bool holdings_wait(const struct holdings *h)
+/* New ones join at the end, and are found at once. */
+bool holdings_wait(const struct holdings *h, const struct partition_set *of)
 {
-    /* New ones join at the end, so the last one tells. */
-    struct list_node *last = h->ended.head.prev;
-    return h->ended_count > 0 && held_of(last)->in_seq == 0;
+    const struct list_node *head = &h->ended.head;
+    for (struct list_node *node = head->prev; node != head; node = node->prev) {
+        if (held_of(node)->in_seq == 0 && is_of(held_of(node), of))
+            return true;
+    }
+    return false;
+}
+
+bool holdings_any(const struct holdings *h, const struct partition_set *of)
+{
+    LIST_EACH(&h->ended, node)
+    {
+        if (is_of(held_of(node), of))
+            return true;
+    }
+    return holdings_deadline_ms(h, of) != INT64_MAX;
 }
 
 void holdings_verdict(struct holdings *h, const struct poll_verdict *verdict)

@@ -1,9 +1,12 @@
 /* holdings.h - what a worker holds: leases that run, and results that no server has taken yet.
  *
- * The memory of a poller, without its sockets. A lease is here from the reply that brought it until
+ * The memory of a worker's pollers, without their sockets. A lease is here from the reply that brought it until
  * the verdict on its result; all that time each poll names it, first as running, then with its
  * result, because a server takes a lease that is not named for lost. A lease counts from when the
  * poll was sent, on the boot clock, and its process must be dead a margin before the end.
+ *
+ * Where there are several servers, a poll may be about some partitions only (`of`; NULL, or a count of
+ * 0, means all): those whose owner it goes to, or may go to.
  *
  * When the server no longer knows the worker, its leases are void: their processes are killed and
  * occupy their slots until they are gone, but nobody wants to hear of them any more. */
@@ -37,20 +40,26 @@ bool holdings_end(struct holdings *h, const struct poll_result *result);
 /* True when token's attempt of the execution runs here. */
 bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token);
 
-/* Fills in what poll->seq says about us: everything held, and up to result_max results of at most
- * result_bytes_max together (at least one). Texts are borrowed from here. */
-void holdings_fill(struct holdings *h, struct poll *poll, size_t result_max,
-                   size_t result_bytes_max, struct arena *arena);
-/* True when results wait that no poll under way carries. */
-bool holdings_wait(const struct holdings *h);
+/* Fills in what poll->seq says about us: everything held of these partitions, and up to result_max
+ * results of at most result_bytes_max together (at least one). Texts are borrowed from here. */
+void holdings_fill(struct holdings *h, struct poll *poll, const struct partition_set *of,
+                   size_t result_max, size_t result_bytes_max, struct arena *arena);
+/* True when results of these partitions wait that no poll under way carries. */
+bool holdings_wait(const struct holdings *h, const struct partition_set *of);
+/* True when something of these partitions runs or waits for a verdict. */
+bool holdings_any(const struct holdings *h, const struct partition_set *of);
+/* When the first of these that run must be dead, unless it is renewed; INT64_MAX without any. */
+int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_set *of);
 void holdings_verdict(struct holdings *h, const struct poll_verdict *verdict);
 /* Poll seq was answered, or failed: the results it carried that got no verdict wait again. */
 void holdings_landed(struct holdings *h, uint64_t seq);
 /* Forgets the results that poll seq carried: the server will never take them. */
 void holdings_drop(struct holdings *h, uint64_t seq);
 
-/* Poll seq, sent at sent_ms, was accepted: all it named are good for their term from then. */
-void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms);
+/* Poll seq, sent at sent_ms, was accepted by a server that owns these partitions: all it named of
+ * them are good for their term from then. */
+void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
+                    const struct partition_set *of);
 
 typedef void holdings_visit(void *arg, uint64_t exec_id, uint64_t token);
 

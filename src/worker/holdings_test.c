@@ -27,7 +27,7 @@ static bool end(struct holdings *h, uint64_t exec_id, uint64_t token)
 static struct poll fill(struct holdings *h, uint64_t seq, size_t result_max, struct arena *arena)
 {
     struct poll poll = {.seq = seq};
-    holdings_fill(h, &poll, result_max, NO_LIMIT, arena);
+    holdings_fill(h, &poll, NULL, result_max, NO_LIMIT, arena);
     return poll;
 }
 
@@ -72,10 +72,10 @@ static void only_what_a_poll_named_is_renewed_by_it(void **state)
     holdings_init(&h);
     accept(&h, 10, 1, 2, 1000);
     accept(&h, 11, 1, 3, 2000); /* came after poll 2 was sent */
-    holdings_renew(&h, 2, 9000);
+    holdings_renew(&h, 2, 9000, NULL);
     assert_int_equal(h.deadline_ms, 2000 + TTL_MS - MARGIN_MS);
-    holdings_renew(&h, 3, 9500);
-    holdings_renew(&h, 2, 9000); /* an old answer takes nothing back */
+    holdings_renew(&h, 3, 9500, NULL);
+    holdings_renew(&h, 2, 9000, NULL); /* an old answer takes nothing back */
     assert_int_equal(h.deadline_ms, 9000 + TTL_MS - MARGIN_MS + 500);
     holdings_free(&h);
 }
@@ -105,15 +105,15 @@ static void a_lease_is_named_until_the_verdict_on_its_result(void **state)
     struct poll poll = fill(&h, 2, NO_LIMIT, &arena);
     assert_int_equal(poll.held_count, 1);
     assert_true(end(&h, 10, 1));
-    assert_true(holdings_wait(&h));
+    assert_true(holdings_wait(&h, NULL));
     poll = fill(&h, 3, NO_LIMIT, &arena);
     assert_int_equal(poll.held_count, 0);
     assert_int_equal(poll.result_count, 1);
     assert_true(str_eq(poll.results[0].result, STR("[1]")));
     assert_true(str_eq(poll.results[0].error, STR("none")));
-    assert_false(holdings_wait(&h));
+    assert_false(holdings_wait(&h, NULL));
     holdings_landed(&h, 3); /* without a verdict: the connection broke */
-    assert_true(holdings_wait(&h));
+    assert_true(holdings_wait(&h, NULL));
     assert_int_equal(fill(&h, 4, NO_LIMIT, &arena).result_count, 1);
     holdings_verdict(&h, &(struct poll_verdict){10, 1, true});
     assert_int_equal(h.ended_count, 0);
@@ -177,6 +177,76 @@ static void what_is_void_keeps_its_slot_and_says_nothing(void **state)
     holdings_free(&h);
 }
 
+/* ---- several servers */
+
+static const uint64_t low_id = UINT64_C(1) << 12; /* of the first partition of 16 */
+static const struct partition_set low = {.count = 16, .bits = 1};
+static const struct partition_set high = {.count = 16, .bits = 0xfffe};
+
+static uint64_t high_id(void)
+{
+    uint64_t id = id_next(&(struct id_gen){0}, 1, ID_BUCKETS - 1);
+    assert_true(partition_has(&high, id) && partition_has(&low, low_id));
+    return id;
+}
+
+static void a_poll_is_about_some_partitions(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct holdings h;
+    struct poll poll = {.seq = 2};
+    holdings_init(&h);
+    accept(&h, low_id, 1, 2, 5000);
+    accept(&h, high_id(), 1, 2, 5000);
+    holdings_fill(&h, &poll, &low, NO_LIMIT, NO_LIMIT, &arena);
+    assert_int_equal(poll.held_count, 1);
+    assert_int_equal(poll.held[0].exec_id, low_id);
+    end(&h, high_id(), 1);
+    assert_true(holdings_wait(&h, &high));
+    assert_false(holdings_wait(&h, &low));
+    poll.seq = 3;
+    holdings_fill(&h, &poll, &low, NO_LIMIT, NO_LIMIT, &arena);
+    assert_int_equal(poll.result_count, 0);
+    poll.seq = 4;
+    holdings_fill(&h, &poll, &high, NO_LIMIT, NO_LIMIT, &arena);
+    assert_int_equal(poll.held_count, 0);
+    assert_int_equal(poll.result_count, 1);
+    assert_false(holdings_wait(&h, &high));
+    holdings_free(&h);
+}
+
+static void a_lease_is_renewed_by_who_owns_it(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    accept(&h, low_id, 1, 2, 5000);
+    accept(&h, high_id(), 1, 2, 6000);
+    assert_int_equal(holdings_deadline_ms(&h, &high), 6000 + TTL_MS - MARGIN_MS);
+    holdings_renew(&h, 2, 9000, &high);
+    assert_int_equal(holdings_deadline_ms(&h, &high), 9000 + TTL_MS - MARGIN_MS);
+    assert_int_equal(holdings_deadline_ms(&h, &low), 5000 + TTL_MS - MARGIN_MS);
+    assert_int_equal(h.deadline_ms, 5000 + TTL_MS - MARGIN_MS);
+    holdings_free(&h);
+}
+
+static void what_is_held_of_some_partitions_is_known(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    assert_false(holdings_any(&h, NULL));
+    accept(&h, low_id, 1, 2, 5000);
+    assert_true(holdings_any(&h, &low));
+    assert_false(holdings_any(&h, &high));
+    end(&h, low_id, 1);
+    assert_true(holdings_any(&h, &low));
+    assert_false(holdings_any(&h, &high));
+    assert_int_equal(holdings_deadline_ms(&h, &low), INT64_MAX);
+    holdings_free(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +258,9 @@ int main(void)
         cmocka_unit_test(results_that_do_not_fit_are_named_as_held),
         cmocka_unit_test(a_second_attempt_waits_for_the_first),
         cmocka_unit_test(what_is_void_keeps_its_slot_and_says_nothing),
+        cmocka_unit_test(a_poll_is_about_some_partitions),
+        cmocka_unit_test(a_lease_is_renewed_by_who_owns_it),
+        cmocka_unit_test(what_is_held_of_some_partitions_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,10 +44,16 @@ void pace_pause(struct pace *p, int64_t delay_ms)
     p->backing_off = true;
 }
 
+static const char *server_of(const struct pace *p)
+{
+    return p->server == NULL ? "" : p->server;
+}
+
 void pace_failed(struct pace *p, const char *why)
 {
     if (p->retry_ms == 0 && !p->quiet)
-        log_warn("a call to the server failed, trying again", "error", why, NULL);
+        log_warn("a call to the server failed, trying again", "error", why, "server", server_of(p),
+                 NULL);
     p->retry_ms = p->retry_ms == 0 ? RETRY_FIRST_MS : p->retry_ms * 2;
     if (p->retry_ms > RETRY_MAX_MS)
         p->retry_ms = RETRY_MAX_MS;
@@ -57,7 +63,7 @@ void pace_failed(struct pace *p, const char *why)
 void pace_succeeded(struct pace *p)
 {
     if (p->retry_ms > 0 && !p->quiet)
-        log_info("the server answers again", NULL);
+        log_info("the server answers again", "server", server_of(p), NULL);
     p->retry_ms = 0;
 }
 

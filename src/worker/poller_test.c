@@ -1,12 +1,12 @@
+#include "worker/crew.h"
 #include "worker/fake_server_test.h"
-#include "worker/poller.h"
 
 enum { SLOTS = 8, SEEN_MAX = 64 };
 
 struct owner {
     uv_loop_t loop;
     struct fake_server *server;
-    struct poller *poller;
+    struct crew *crew;
     uint64_t leases[SEEN_MAX];
     size_t lease_count;
     uint64_t stopped; /* the last one; 0: none */
@@ -21,11 +21,11 @@ struct owner {
 
 static void finish(struct owner *o, uint64_t exec_id, uint64_t token)
 {
-    poller_done(o->poller, &(struct poll_result){.exec_id = exec_id,
-                                                 .token = token,
-                                                 .outcome = OUTCOME_SUCCEEDED,
-                                                 .usage = {.exit_code = 0},
-                                                 .result = STR("{\"a\": 1}")});
+    crew_done(o->crew, &(struct poll_result){.exec_id = exec_id,
+                                             .token = token,
+                                             .outcome = OUTCOME_SUCCEEDED,
+                                             .usage = {.exit_code = 0},
+                                             .result = STR("{\"a\": 1}")});
 }
 
 static void on_welcome(void *arg, const struct welcome *welcome)
@@ -69,7 +69,7 @@ static void on_drain(void *arg)
 {
     struct owner *o = arg;
     o->drain_asked = true;
-    poller_drain(o->poller);
+    crew_drain(o->crew);
 }
 
 static void on_drained(void *arg)
@@ -92,19 +92,19 @@ static void start(struct owner *o)
 {
     struct str handler = STR("send_email");
     struct err err;
-    struct poller_options options = {
-        .url = str_c(o->server->url),
+    struct crew_options options = {
+        .urls = str_c(o->server->url),
         .token = STR("key"),
         .hello = {.name = STR("test"), .slots = SLOTS, .handlers = &handler, .handler_count = 1},
         .events = {on_welcome, on_lease, on_stop, on_lost, on_deadline, on_drain, on_drained, o},
     };
-    assert_int_equal(poller_new(&o->loop, &options, &o->poller, &err), RC_OK);
+    assert_int_equal(crew_new(&o->loop, &options, &o->crew, &err), RC_OK);
 }
 
 static int tear_down(void **state)
 {
     struct owner *o = *state;
-    poller_free(o->poller);
+    crew_free(o->crew);
     fake_free(o->server);
     assert_int_equal(uv_loop_close(&o->loop), 0);
     free(o);
@@ -173,7 +173,7 @@ static void what_ends_while_a_poll_is_parked_is_told_at_once(void **state)
     assert_true(clock_mono_us() - begin_us < 2000000); /* and not after park_ms */
     assert_int_equal(o->server->result_count, 1);
     assert_true(str_eq(o->server->results[0].result, STR("{\"a\": 1}")));
-    assert_int_equal(poller_pending(o->poller), 0);
+    assert_int_equal(crew_pending(o->crew), 0);
 }
 
 static void results_are_gathered(void **state)
@@ -204,9 +204,9 @@ static void a_result_is_offered_until_it_got_its_verdict(void **state)
     o->server->lose_reply = true;
     finish(o, 10, 1);
     FAKE_WAIT(o->server, !o->server->lose_reply);
-    assert_int_equal(poller_pending(o->poller), 1);
+    assert_int_equal(crew_pending(o->crew), 1);
     FAKE_WAIT(o->server, o->server->result_count == 1);
-    FAKE_WAIT(o->server, poller_pending(o->poller) == 0);
+    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
 }
 
 static void a_stop_reaches_the_owner(void **state)
@@ -234,10 +234,10 @@ static void a_lease_that_cannot_be_renewed_is_lost_before_its_end(void **state)
     assert_true(o->lost_at_ms < renewed_ms + 1500);
     assert_true(o->lost_at_ms >= o->deadline_ms || o->deadline_ms == INT64_MAX);
     o->server->poll_status = 0;
-    poller_done(o->poller, &(struct poll_result){.exec_id = 10,
-                                                 .token = 1,
-                                                 .outcome = OUTCOME_RETURNED,
-                                                 .usage = {.exit_code = -1}});
+    crew_done(o->crew, &(struct poll_result){.exec_id = 10,
+                                             .token = 1,
+                                             .outcome = OUTCOME_RETURNED,
+                                             .usage = {.exit_code = -1}});
     FAKE_WAIT(o->server, fake_result(o->server, 10) != NULL); /* a late word is still a word */
 }
 
@@ -300,7 +300,7 @@ static void a_result_the_server_cannot_read_does_not_block_the_others(void **sta
     o->server->poll_status = 400;
     for (uint64_t id = 10; id < 14; id++)
         finish(o, id, 1);
-    FAKE_WAIT(o->server, poller_pending(o->poller) == 3); /* the first one was given up */
+    FAKE_WAIT(o->server, crew_pending(o->crew) == 3); /* the first one was given up */
     o->server->poll_status = 0;
     FAKE_WAIT(o->server, o->server->result_count == 3);
 }
@@ -311,7 +311,7 @@ static void a_drain_ends_when_all_is_told(void **state)
     start(o);
     fake_lease(o->server, 10, 1, "{}", "");
     FAKE_WAIT(o->server, fake_holds(o->server, 10) && o->server->parked != NULL);
-    poller_drain(o->poller);
+    crew_drain(o->crew);
     FAKE_WAIT(o->server, o->server->poll.free == 0);
     assert_false(o->drained);
     finish(o, 10, 1);
@@ -325,7 +325,7 @@ static void what_is_leased_into_a_drain_is_not_started(void **state)
     start(o);
     FAKE_WAIT(o->server, o->server->parked != NULL);
     fake_lease(o->server, 10, 1, "{}", ""); /* on its way, when ... */
-    poller_drain(o->poller);
+    crew_drain(o->crew);
     FAKE_WAIT(o->server, o->drained);
     assert_int_equal(o->lease_count, 0);
     assert_int_equal(o->server->poll.held_count, 0);

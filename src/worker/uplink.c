@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "wire/log_frame.h"
+#include "worker/outlet.h"
 #include "worker/pace.h"
 
 #include <stdio.h>
@@ -18,11 +19,11 @@ enum {
 };
 
 struct uplink {
-    struct http_client *client; /* owned */
-    uint64_t sender_id;         /* in whose name the upload under way is */
-    struct list waiting;        /* outputs with something ready; the next one first */
-    struct list flying;         /* pieces under way; owned */
-    struct buf body;            /* the upload, kept until it has arrived */
+    struct outlet *outlet; /* owned */
+    uint64_t sender_id;    /* in whose name the upload under way is */
+    struct list waiting;   /* outputs with something ready; the next one first */
+    struct list flying;    /* pieces under way; owned */
+    struct buf body;       /* the upload, kept until it has arrived */
     bool busy;
     bool urgent;
     size_t left_bytes; /* unsent, of outputs that have left */
@@ -70,8 +71,12 @@ static void on_uploaded(void *arg, const struct http_response *response, const s
 {
     struct uplink *u = arg;
     u->busy = false;
-    if (u->closing || pace_handled(&u->pace, response, err, STR("")))
+    if (u->closing)
         return;
+    if (pace_handled(&u->pace, response, err, STR(""))) {
+        outlet_failed(u->outlet);
+        return;
+    }
     if (response->status != 204)
         say_refused(response->body);
     pace_succeeded(&u->pace);
@@ -123,15 +128,15 @@ static void act(void *arg)
     id_format(id, ID_WORKER, u->sender_id);
     int len = snprintf(target, sizeof(target), "/api/v1/workers/%s/logs", id);
     u->busy = true;
-    http_client_send(u->client, &(struct http_call){
-                                    .method = "POST",
-                                    .target = str_of(target, (size_t)len),
-                                    .content_type = LOG_FRAME_TYPE,
-                                    .body = buf_str(&u->body),
-                                    .timeout_ms = UPLOAD_TIMEOUT_MS,
-                                    .on_done = on_uploaded,
-                                    .arg = u,
-                                });
+    outlet_send(u->outlet, &(struct http_call){
+                               .method = "POST",
+                               .target = str_of(target, (size_t)len),
+                               .content_type = LOG_FRAME_TYPE,
+                               .body = buf_str(&u->body),
+                               .timeout_ms = UPLOAD_TIMEOUT_MS,
+                               .on_done = on_uploaded,
+                               .arg = u,
+                           });
 }
 
 /* Uploads soon; the first who asks decides when, and later ones do not put it off. */
@@ -150,10 +155,10 @@ static void plan(struct uplink *u)
 enum rc uplink_new(uv_loop_t *loop, struct str url, struct str token, struct uplink **ret_uplink,
                    struct err *err)
 {
-    struct http_client *client;
-    TRY(http_client_new(loop, url, token, &client, err));
+    struct outlet *outlet;
+    TRY(outlet_new(loop, url, token, &outlet, err));
     struct uplink *u = MEM_NEW(struct uplink);
-    u->client = client;
+    u->outlet = outlet;
     u->body = BUF(UPLOAD_BYTES_MAX + 2 * OUTPUT_PIECE_BYTES_MAX);
     list_init(&u->waiting);
     list_init(&u->flying);
@@ -163,11 +168,16 @@ enum rc uplink_new(uv_loop_t *loop, struct str url, struct str token, struct upl
     return RC_OK;
 }
 
+struct outlet *uplink_outlet(struct uplink *u)
+{
+    return u->outlet;
+}
+
 /* Gives up everything that was not sent. */
 static void drop_all(struct uplink *u)
 {
     struct list_node *node;
-    http_client_abort(u->client);
+    outlet_abort(u->outlet);
     while ((node = list_pop_front(&u->waiting)) != NULL) {
         struct output *o = CONTAINER_OF(node, struct output, node);
         for (struct piece *piece; (piece = output_take(o)) != NULL;)
@@ -189,7 +199,7 @@ void uplink_free(struct uplink *u)
         return;
     u->closing = true;
     drop_all(u);
-    http_client_free(u->client);
+    outlet_free(u->outlet);
     pace_close(&u->pace, on_closed, u);
 }
 

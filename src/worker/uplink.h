@@ -9,10 +9,13 @@
 
 #include <uv.h>
 
+struct outlet;
 struct uplink;
 
 enum rc uplink_new(uv_loop_t *loop, struct str url, struct str token, struct uplink **ret_uplink,
                    struct err *err);
+/* Which may be told of other servers. */
+struct outlet *uplink_outlet(struct uplink *u);
 /* Drops what was not sent; the loop must run once more. NULL is fine. */
 void uplink_free(struct uplink *u);
 

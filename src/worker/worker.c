@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/signals.h"
+#include "worker/crew.h"
+#include "worker/outlet.h"
 #include "worker/pidlock.h"
-#include "worker/poller.h"
 #include "worker/run.h"
 #include "worker/stray.h"
 #include "worker/tmpdir.h"
@@ -32,7 +33,7 @@ struct worker {
     const struct worker_options *options;
     uv_loop_t loop;
     struct signals *signals;
-    struct poller *poller;
+    struct crew *crew;
     struct run_host host;
     struct oom_watch oom;
     struct map runs;       /* by the spawner's number */
@@ -41,7 +42,7 @@ struct worker {
     uint64_t last_started; /* and started in that order */
     uv_timer_t leave_timer;
     bool leaving;
-    bool drained;          /* the poller has told all */
+    bool drained;          /* the crew has told all */
     int64_t end_all_us;    /* when leaving: what still runs then is ended; INT64_MAX: never */
     int64_t idle_since_us; /* when leaving: nothing runs since then; 0: something does */
     int exit_code;
@@ -52,7 +53,7 @@ struct worker {
 static void on_run_done(void *arg, struct run *run, const struct poll_result *result)
 {
     struct worker *w = arg;
-    poller_done(w->poller, result);
+    crew_done(w->crew, result);
     map_remove(&w->runs, run_id(run));
     map_remove(&w->by_exec, run_exec_id(run));
     run_free(run);
@@ -75,13 +76,13 @@ static void on_lease(void *arg, const struct poll_lease *lease)
     struct run *run;
     struct err err;
     if (run_new(&w->host, w->last_run + 1, lease, &run, &err)) {
-        poller_done(w->poller, &(struct poll_result){
-                                   .exec_id = lease->exec_id,
-                                   .token = lease->token,
-                                   .outcome = OUTCOME_PERMANENT,
-                                   .usage = {.exit_code = -1},
-                                   .error = str_c(err.text),
-                               });
+        crew_done(w->crew, &(struct poll_result){
+                               .exec_id = lease->exec_id,
+                               .token = lease->token,
+                               .outcome = OUTCOME_PERMANENT,
+                               .usage = {.exit_code = -1},
+                               .error = str_c(err.text),
+                           });
         return;
     }
     w->last_run++;
@@ -145,8 +146,8 @@ static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
 static bool may_leave(struct worker *w, int64_t now_us)
 {
     bool log_sent = uplink_is_idle(w->host.uplink);
-    bool hopeless = poller_pending(w->poller) == 0 && !poller_is_connected(w->poller);
-    if (poller_running(w->poller) > 0 || w->runs.len > 0)
+    bool hopeless = crew_pending(w->crew) == 0 && !crew_is_connected(w->crew);
+    if (crew_running(w->crew) > 0 || w->runs.len > 0)
         return false;
     if (w->idle_since_us == 0)
         w->idle_since_us = now_us;
@@ -171,7 +172,7 @@ static void leave(struct worker *w, int64_t end_all_us, const char *why)
         snprintf(running, sizeof(running), "%zu", w->runs.len);
         log_info("draining", "why", why, "running", running, NULL);
         w->leaving = true;
-        poller_drain(w->poller);
+        crew_drain(w->crew);
         uv_timer_start(&w->leave_timer, on_leave_tick, 0, LEAVE_TICK_MS);
     }
     if (end_all_us < w->end_all_us)
@@ -260,12 +261,18 @@ static struct str default_name(struct arena *arena)
     return arena_printf(arena, "%s/%d", host, (int)getpid());
 }
 
+static struct str pick_server(void *arg, struct str now, bool failed)
+{
+    const struct worker *w = arg;
+    return crew_pick_server(w->crew, now, failed);
+}
+
 static enum rc start_talking(struct worker *w, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const struct worker_options *options = w->options;
-    struct poller_options poller = {
-        .url = options->url,
+    struct crew_options crew = {
+        .urls = options->url,
         .token = options->token,
         .token_file = options->token_file,
         .hello =
@@ -290,7 +297,10 @@ static enum rc start_talking(struct worker *w, struct err *err)
     };
     TRY(uplink_new(&w->loop, options->url, options->token, &w->host.uplink, err));
     TRY(courier_new(&w->loop, options->url, options->token, &w->host.courier, err));
-    return poller_new(&w->loop, &poller, &w->poller, err);
+    TRY(crew_new(&w->loop, &crew, &w->crew, err));
+    outlet_guide(uplink_outlet(w->host.uplink), pick_server, w);
+    outlet_guide(courier_outlet(w->host.courier), pick_server, w);
+    return RC_OK;
 }
 
 static enum rc work(struct worker *w, struct err *err)
@@ -319,7 +329,7 @@ static void tear_down(struct worker *w)
     }
     map_free(&w->runs);
     map_free(&w->by_exec);
-    poller_free(w->poller);
+    crew_free(w->crew);
     uplink_free(w->host.uplink);
     courier_free(w->host.courier);
     signals_free(w->signals);

@@ -1,6 +1,6 @@
 /* worker.h - the process that runs commands: `belfry worker`.
  *
- * It needs a server's address and a key, opens no port, and asks for work (`poller.h`). Commands
+ * It needs a server's address and a key, opens no port, and asks for work (`crew.h`). Commands
  * are started by a small process of its own (`spawner.h`), so that nothing a worker has started
  * outlives it, however it dies. */
 #pragma once
@@ -8,7 +8,7 @@
 
 /* Everything is borrowed for the whole call. */
 struct worker_options {
-    struct str url;           /* http://HOST:PORT */
+    struct str url;           /* http://HOST:PORT; of several servers: separated by commas */
     struct str token;         /* the worker's key */
     struct str token_file;    /* named when the key is refused; may be empty */
     struct str name;          /* for people; empty: host name and process id */

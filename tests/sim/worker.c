@@ -266,7 +266,7 @@ static void take_reply(struct world *w, struct sim_worker *k, const struct sim_l
 {
     size_t taken = 0;
     k->retry_ms = 0;
-    holdings_renew(&k->holdings, link->seq, link->sent_ms);
+    holdings_renew(&k->holdings, link->seq, link->sent_ms, NULL);
     for (size_t i = 0; i < reply->verdict_count; i++)
         holdings_verdict(&k->holdings, &reply->verdicts[i]);
     holdings_landed(&k->holdings, link->seq);
@@ -281,7 +281,7 @@ static void take_reply(struct world *w, struct sim_worker *k, const struct sim_l
         sim_worker_crash(w, k);
         return;
     }
-    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings) &&
+    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, NULL) &&
                 w->boot_ms - link->sent_ms < IDLE_GAP_MS;
     act_in(w, k, idle ? IDLE_GAP_MS : 0);
 }
@@ -468,7 +468,7 @@ static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *li
     struct poll *poll = &call->cmd.poll;
     *poll = (struct poll){
         .worker_id = k->id, .seq = ++k->seq, .free = free_slots(k), .wait_ms = wait_ms(w, k)};
-    holdings_fill(&k->holdings, poll, SIZE_MAX, SIZE_MAX, &call->arena);
+    holdings_fill(&k->holdings, poll, NULL, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     add_late_success(w, k, call);
     *link =
@@ -499,7 +499,7 @@ static struct sim_link *idle_link(struct sim_worker *k)
 static bool is_outdated(const struct sim_worker *k, const struct sim_link *newest)
 {
     return newest->result_count == 0 &&
-           (holdings_wait(&k->holdings) || newest->free != free_slots(k));
+           (holdings_wait(&k->holdings, NULL) || newest->free != free_slots(k));
 }
 
 static void act(struct world *w, void *what, uint64_t no)

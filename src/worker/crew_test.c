@@ -1,0 +1,523 @@
+/* A crew and several servers that share a store, as far as it can tell. */
+#include "base/log.h"
+#include "worker/crew_inside.h"
+#include "worker/fake_server_test.h"
+
+enum { SLOTS = 8, SEEN_MAX = 64, SERVERS = 3, PARTITIONS = 16 };
+
+struct owner {
+    uv_loop_t loop;
+    struct fake_server *servers[SERVERS];
+    struct str addresses[SERVERS];
+    uint32_t slots;
+    struct crew *crew;
+    uint64_t leases[SEEN_MAX];
+    size_t lease_count;
+    uint64_t lost[SEEN_MAX];
+    size_t lost_count;
+    uint64_t stopped;
+    bool drained;
+};
+
+/* An id in this partition; nth: another one. */
+static uint64_t id_in(uint32_t partition, uint32_t nth)
+{
+    return ((uint64_t)partition_first_bucket(PARTITIONS, partition) << 12) + nth + 1;
+}
+
+static struct partition_set range(uint32_t first, uint32_t count)
+{
+    return (struct partition_set){.count = PARTITIONS,
+                                  .bits = ((UINT64_C(1) << count) - 1) << first};
+}
+
+static void finish(struct owner *o, uint64_t exec_id)
+{
+    crew_done(o->crew, &(struct poll_result){.exec_id = exec_id,
+                                             .token = 1,
+                                             .outcome = OUTCOME_SUCCEEDED,
+                                             .usage = {.exit_code = 0}});
+}
+
+static void on_lease(void *arg, const struct poll_lease *lease)
+{
+    struct owner *o = arg;
+    o->leases[o->lease_count++] = lease->exec_id;
+}
+
+static void on_stop(void *arg, uint64_t exec_id, uint64_t token, struct str reason)
+{
+    struct owner *o = arg;
+    (void)token;
+    (void)reason;
+    o->stopped = exec_id;
+}
+
+static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
+{
+    struct owner *o = arg;
+    (void)token;
+    o->lost[o->lost_count++] = exec_id;
+}
+
+static void on_drained(void *arg)
+{
+    struct owner *o = arg;
+    o->drained = true;
+}
+
+/* Three servers with a third of the partitions each, about. */
+static int set_up(void **state)
+{
+    struct owner *o = MEM_NEW(struct owner);
+    log_set_level(LOG_ERROR);
+    uv_loop_init(&o->loop);
+    o->slots = SLOTS;
+    for (size_t i = 0; i < SERVERS; i++) {
+        struct fake_server *f = fake_new(&o->loop);
+        o->servers[i] = f;
+        o->addresses[i] = f->self = str_c(f->url);
+        f->home = o->servers[0];
+        f->owned = range((uint32_t)i * 5, 5);
+        f->last = i == SERVERS - 1;
+    }
+    o->servers[0]->home = NULL;
+    o->servers[2]->owned = range(10, 6);
+    for (size_t i = 0; i < SERVERS; i++) {
+        o->servers[i]->servers = o->addresses;
+        o->servers[i]->server_count = SERVERS;
+    }
+    *state = o;
+    return 0;
+}
+
+/* Short leases: a test of three terms takes seconds. */
+static void hurry(struct owner *o, int64_t lease_ms)
+{
+    o->servers[0]->welcome.lease_ms = lease_ms;
+    o->servers[0]->welcome.park_ms = lease_ms / 4;
+    for (size_t i = 0; i < SERVERS; i++)
+        o->servers[i]->welcome.lease_ms = lease_ms;
+}
+
+static void start_at(struct owner *o, const char *urls)
+{
+    struct err err;
+    struct crew_options options = {
+        .urls = str_c(urls),
+        .token = STR("key"),
+        .hello = {.name = STR("test"), .slots = o->slots, .runs_commands = true},
+        .events = {.on_lease = on_lease,
+                   .on_stop = on_stop,
+                   .on_lost = on_lost,
+                   .on_drained = on_drained,
+                   .arg = o},
+    };
+    assert_int_equal(crew_new(&o->loop, &options, &o->crew, &err), RC_OK);
+}
+
+static bool all_parked(const struct owner *o)
+{
+    bool parked = true;
+    for (size_t i = 0; i < SERVERS; i++)
+        parked &= o->servers[i] == NULL || o->servers[i]->parked != NULL;
+    return parked;
+}
+
+static uint32_t offered(const struct owner *o)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < SERVERS; i++)
+        sum += o->servers[i] == NULL ? 0 : o->servers[i]->poll.free;
+    return sum;
+}
+
+/* All three parked, with everything offered. */
+static void start(struct owner *o)
+{
+    start_at(o, o->servers[0]->url);
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == o->slots);
+}
+
+static int tear_down(void **state)
+{
+    struct owner *o = *state;
+    crew_free(o->crew);
+    for (size_t i = 0; i < SERVERS; i++) {
+        if (o->servers[i] != NULL)
+            fake_free(o->servers[i]);
+    }
+    while (uv_loop_alive(&o->loop))
+        uv_run(&o->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&o->loop), 0);
+    free(o);
+    return 0;
+}
+
+/* The servers answer parked polls now and then, as real ones do; each for this long. */
+static void pass(struct owner *o, int64_t ms)
+{
+    int64_t end_us = clock_mono_us() + ms * 1000;
+    while (clock_mono_us() < end_us) {
+        int64_t next_us = clock_mono_us() + 100000;
+        for (size_t i = 0; i < SERVERS; i++) {
+            if (o->servers[i] != NULL && !o->servers[i]->frozen)
+                fake_unpark(o->servers[i]);
+        }
+        while (clock_mono_us() < next_us)
+            uv_run(&o->loop, UV_RUN_DEFAULT);
+    }
+}
+
+/* The server dies: nobody listens any more. */
+static void kill_server(struct owner *o, size_t i)
+{
+    struct fake_server *f = o->servers[i];
+    o->servers[i] = NULL;
+    f->last = false;
+    fake_free(f);
+}
+
+static size_t results(const struct owner *o)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < SERVERS; i++)
+        count += o->servers[i] == NULL ? 0 : o->servers[i]->result_count;
+    return count;
+}
+
+/* Leases it at this server and waits until it is confirmed. */
+static void lease_at(struct owner *o, size_t i, uint64_t exec_id)
+{
+    fake_lease(o->servers[i], exec_id, 1, "{}", "");
+    FAKE_WAIT(o->servers[i], fake_holds(o->servers[i], exec_id));
+}
+
+/* ---- who is there */
+
+static void one_address_is_enough_to_serve_all(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    assert_int_equal(o->servers[0]->registrations, 1);
+    for (size_t i = 0; i < SERVERS; i++) {
+        lease_at(o, i, id_in((uint32_t)i * 5, 1));
+        assert_int_equal(o->lease_count, i + 1);
+    }
+    assert_int_equal(o->servers[0]->registrations, 1);
+}
+
+static void it_starts_when_one_of_them_answers(void **state)
+{
+    struct owner *o = *state;
+    char urls[200];
+    snprintf(urls, sizeof urls, "http://127.0.0.1:1, %s", o->servers[1]->url);
+    start_at(o, urls);
+    FAKE_WAIT(o->servers[0], all_parked(o));
+    assert_int_equal(o->servers[0]->registrations, 1);
+}
+
+static void two_addresses_of_one_server_are_one(void **state)
+{
+    struct owner *o = *state;
+    char urls[200];
+    snprintf(urls, sizeof urls, "http://localhost:%u,%s,http://localhost:%u", o->servers[0]->port,
+             o->servers[1]->url, o->servers[1]->port);
+    start_at(o, urls);
+    FAKE_WAIT(o->servers[0], o->crew->poller_count == SERVERS && all_parked(o));
+    FAKE_WAIT(o->servers[0], offered(o) == SLOTS);
+    pass(o, 300);
+    assert_int_equal(o->crew->poller_count, SERVERS);
+    assert_int_equal(o->servers[0]->registrations, 1);
+}
+
+static void a_server_that_joins_is_found(void **state)
+{
+    struct owner *o = *state;
+    for (size_t i = 0; i < SERVERS; i++)
+        o->servers[i]->server_count = 2;
+    start_at(o, o->servers[0]->url);
+    FAKE_WAIT(o->servers[0], o->servers[0]->parked != NULL && o->servers[1]->parked != NULL);
+    assert_int_equal(o->servers[2]->polls, 0);
+    for (size_t i = 0; i < SERVERS; i++)
+        o->servers[i]->server_count = SERVERS;
+    fake_unpark(o->servers[1]);
+    FAKE_WAIT(o->servers[0], all_parked(o) && o->servers[2]->poll.free > 0);
+    lease_at(o, 2, id_in(12, 1));
+}
+
+static void a_server_that_left_is_forgotten(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 1200);
+    start(o);
+    assert_int_equal(o->crew->poller_count, 3);
+    kill_server(o, 1);
+    pass(o, 1000);
+    assert_int_equal(o->crew->poller_count, 3); /* it may only be away */
+    o->addresses[1] = o->addresses[2];
+    o->servers[0]->server_count = o->servers[2]->server_count = 2;
+    pass(o, 500);
+    assert_int_equal(o->crew->poller_count, 2);
+    FAKE_WAIT(o->servers[0], offered(o) == SLOTS);
+}
+
+/* ---- credits */
+
+static void credits_add_up_to_what_is_free(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    for (size_t i = 0; i < SERVERS; i++)
+        assert_true(o->servers[i]->poll.free >= 2);
+    lease_at(o, 1, id_in(5, 1));
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == SLOTS - 1);
+    lease_at(o, 2, id_in(10, 1));
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == SLOTS - 2);
+    finish(o, id_in(5, 1));
+    FAKE_WAIT(o->servers[0], results(o) == 1 && all_parked(o) && offered(o) == SLOTS - 1);
+}
+
+static void free_slots_move_to_where_the_backlog_is(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    o->servers[1]->backlog = 1000;
+    fake_unpark(o->servers[1]);
+    FAKE_WAIT(o->servers[0], o->servers[1]->poll.free == SLOTS && offered(o) == SLOTS);
+    o->servers[1]->backlog = 0;
+    o->servers[2]->backlog = 1000;
+    FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[1]), fake_unpark(o->servers[2]),
+                              o->servers[2]->poll.free == SLOTS && offered(o) == SLOTS));
+}
+
+static void a_lease_too_many_is_given_back(void **state)
+{
+    struct owner *o = *state;
+    o->slots = 1;
+    start_at(o, o->servers[0]->url);
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == SERVERS); /* idle: each may use it */
+    for (uint32_t i = 0; i < SERVERS; i++)
+        fake_lease(o->servers[i], id_in(i * 5, 1), 1, "{}", "");
+    FAKE_WAIT(o->servers[0], results(o) == 2);
+    assert_int_equal(o->lease_count, 1);
+    for (size_t i = 0; i < SERVERS; i++) {
+        if (o->servers[i]->result_count > 0)
+            assert_int_equal(o->servers[i]->results[0].outcome, OUTCOME_RETURNED);
+    }
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == 0);
+    finish(o, o->leases[0]);
+    FAKE_WAIT(o->servers[0], results(o) == 3 && all_parked(o) && offered(o) == SERVERS);
+}
+
+static void who_does_not_answer_is_offered_nothing(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 2000);
+    start(o);
+    o->servers[1]->frozen = true;
+    FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[0]), fake_unpark(o->servers[2]),
+                              o->servers[0]->poll.free + o->servers[2]->poll.free == SLOTS));
+    o->servers[1]->frozen = false;
+    FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[1]), o->servers[1]->poll.free > 0));
+}
+
+/* ---- leases and results */
+
+static void only_their_owner_is_told_of_leases_and_results(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 1, id_in(7, 1));
+    pass(o, 300);
+    assert_true(fake_holds(o->servers[1], id_in(7, 1)));
+    assert_false(fake_holds(o->servers[0], id_in(7, 1)));
+    finish(o, id_in(7, 1));
+    FAKE_WAIT(o->servers[0], results(o) == 1);
+    assert_int_equal(o->servers[1]->result_count, 1);
+    assert_int_equal(o->servers[0]->foreign_results + o->servers[2]->foreign_results, 0);
+}
+
+static void a_partition_may_move_while_a_command_runs(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 1200);
+    start(o);
+    lease_at(o, 0, id_in(3, 1));
+    o->servers[0]->owned = range(0, 3);
+    o->servers[2]->owned.bits |= range(3, 2).bits;
+    pass(o, 2500); /* several terms */
+    assert_int_equal(o->lost_count, 0);
+    assert_int_equal(o->stopped, 0);
+    assert_true(fake_holds(o->servers[2], id_in(3, 1)));
+    finish(o, id_in(3, 1));
+    FAKE_WAIT(o->servers[0], results(o) == 1);
+    assert_int_equal(o->servers[2]->result_count, 1);
+}
+
+static void a_server_that_owns_nothing_renews_nothing(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 1500);
+    start(o);
+    lease_at(o, 0, id_in(3, 1));
+    o->servers[0]->owned.bits = 0; /* and nobody takes it over */
+    pass(o, 2000);
+    assert_int_equal(o->lost_count, 1);
+    assert_int_equal(o->lost[0], id_in(3, 1));
+}
+
+static void the_death_of_a_server_kills_no_command(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 2000);
+    start(o);
+    lease_at(o, 1, id_in(5, 1));
+    lease_at(o, 0, id_in(0, 1));
+    kill_server(o, 1);
+    pass(o, 700); /* nobody owns it meanwhile */
+    o->servers[0]->owned.bits |= range(5, 5).bits;
+    pass(o, 2500);
+    assert_int_equal(o->lost_count, 0);
+    finish(o, id_in(5, 1));
+    finish(o, id_in(0, 1));
+    FAKE_WAIT(o->servers[0], o->servers[0]->result_count == 2);
+}
+
+static void a_server_that_is_cut_off_costs_nothing(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 2000);
+    start(o);
+    lease_at(o, 1, id_in(5, 1));
+    o->servers[1]->frozen = true; /* its parked poll, and all that follow */
+    o->servers[2]->owned.bits |= range(5, 5).bits;
+    pass(o, 2500);
+    assert_int_equal(o->lost_count, 0);
+    assert_true(fake_holds(o->servers[2], id_in(5, 1)));
+    finish(o, id_in(5, 1));
+    FAKE_WAIT(o->servers[0], o->servers[2]->result_count == 1);
+    assert_int_equal(crew_pending(o->crew), 0);
+}
+
+static void a_result_is_offered_to_all_until_one_accepts_it(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 1, id_in(5, 1));
+    o->servers[1]->owned.bits = 0;
+    fake_unpark(o->servers[1]);
+    finish(o, id_in(5, 1));
+    for (size_t i = 0; i < SERVERS; i++)
+        FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[i]), o->servers[i]->foreign_results >= 1));
+    assert_int_equal(results(o), 0);
+    assert_int_equal(crew_pending(o->crew), 1);
+    o->servers[2]->owned.bits |= range(5, 5).bits;
+    FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[2]), crew_pending(o->crew) == 0));
+    pass(o, 300);
+    assert_int_equal(results(o), 1);
+    assert_int_equal(o->servers[2]->result_count, 1);
+}
+
+/* ---- being known */
+
+static void one_that_does_not_know_us_is_not_all(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 0, id_in(0, 1));
+    o->servers[1]->forgetful = true;
+    fake_unpark(o->servers[1]);
+    pass(o, 500);
+    assert_int_equal(o->lost_count, 0);
+    assert_int_equal(o->servers[0]->registrations, 1);
+    FAKE_WAIT(o->servers[0], o->servers[0]->poll.free + o->servers[2]->poll.free == SLOTS - 1);
+    o->servers[0]->forgetful = true;
+    o->servers[2]->forgetful = true;
+    FAKE_WAIT(o->servers[0], (fake_unpark(o->servers[0]), fake_unpark(o->servers[2]),
+                              o->servers[0]->registrations == 2));
+    assert_int_equal(o->lost_count, 1);
+}
+
+static void who_was_forgotten_by_one_registers_again_when_nothing_runs(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 0, id_in(0, 1));
+    o->servers[1]->forgetful = true;
+    fake_unpark(o->servers[1]);
+    pass(o, 300);
+    assert_int_equal(o->servers[0]->registrations, 1);
+    finish(o, id_in(0, 1));
+    FAKE_WAIT(o->servers[0], o->servers[0]->registrations > 1);
+    assert_int_equal(o->servers[0]->result_count, 1);
+    o->servers[1]->forgetful = false;
+    FAKE_WAIT(o->servers[0], all_parked(o) && offered(o) == SLOTS);
+}
+
+/* ---- leaving */
+
+static void a_drain_is_told_to_all(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 2, id_in(10, 1));
+    crew_drain(o->crew);
+    FAKE_WAIT(o->servers[0], offered(o) == 0);
+    assert_false(o->drained);
+    finish(o, id_in(10, 1));
+    FAKE_WAIT(o->servers[0], o->drained);
+    assert_int_equal(o->servers[2]->result_count, 1);
+    for (size_t i = 0; i < SERVERS; i++)
+        assert_int_equal(o->servers[i]->poll.held_count, 0);
+}
+
+static void a_drain_does_not_wait_for_the_dead(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    kill_server(o, 1);
+    crew_drain(o->crew);
+    FAKE_WAIT(o->servers[0], o->drained);
+}
+
+static void output_goes_to_a_server_that_answers(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    struct str first = crew_pick_server(o->crew, o->addresses[1], false);
+    assert_true(str_eq(first, o->addresses[1]));
+    assert_false(str_eq(crew_pick_server(o->crew, o->addresses[1], true), o->addresses[1]));
+    kill_server(o, 1);
+    FAKE_WAIT(o->servers[0],
+              !str_eq(crew_pick_server(o->crew, o->addresses[1], false), o->addresses[1]));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_address_is_enough_to_serve_all),
+        TEST(it_starts_when_one_of_them_answers),
+        TEST(two_addresses_of_one_server_are_one),
+        TEST(a_server_that_joins_is_found),
+        TEST(a_server_that_left_is_forgotten),
+        TEST(credits_add_up_to_what_is_free),
+        TEST(free_slots_move_to_where_the_backlog_is),
+        TEST(a_lease_too_many_is_given_back),
+        TEST(who_does_not_answer_is_offered_nothing),
+        TEST(only_their_owner_is_told_of_leases_and_results),
+        TEST(a_partition_may_move_while_a_command_runs),
+        TEST(a_server_that_owns_nothing_renews_nothing),
+        TEST(the_death_of_a_server_kills_no_command),
+        TEST(a_server_that_is_cut_off_costs_nothing),
+        TEST(a_result_is_offered_to_all_until_one_accepts_it),
+        TEST(one_that_does_not_know_us_is_not_all),
+        TEST(who_was_forgotten_by_one_registers_again_when_nothing_runs),
+        TEST(a_drain_is_told_to_all),
+        TEST(a_drain_does_not_wait_for_the_dead),
+        TEST(output_goes_to_a_server_that_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
