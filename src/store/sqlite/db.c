@@ -125,6 +125,10 @@ static enum rc prepare(struct db *db, enum sql first, enum sql last, struct err 
         if (sqlite3_prepare_v3(db->handle, text.ptr, (int)text.len, SQLITE_PREPARE_PERSISTENT,
                                &db->stmts[q], NULL) != SQLITE_OK)
             return db_fail(db, sql_name((enum sql)q), err);
+        size_t count = (size_t)sqlite3_bind_parameter_count(db->stmts[q]);
+        db->bound[q] = mem_new(count * sizeof *db->bound[q]);
+        for (size_t i = 0; i < count; i++)
+            db->bound[q][i].kind = BOUND_NULL; /* as SQLite begins */
     }
     return RC_OK;
 }
@@ -155,8 +159,10 @@ enum rc db_open(struct db *db, const char *path, enum db_role role, const char *
 
 void db_close(struct db *db)
 {
-    for (size_t i = 0; i < SQL_COUNT; i++)
+    for (size_t i = 0; i < SQL_COUNT; i++) {
         sqlite3_finalize(db->stmts[i]);
+        free(db->bound[i]);
+    }
     sqlite3_close(db->handle);
     free(db->path);
     *db = (struct db){0};
@@ -172,15 +178,26 @@ struct stmt db_stmt(struct db *db, enum sql sql)
 
 /* Binding fails only without memory, for a parameter that is not there, or beyond a gigabyte of
  * text, which no request can carry. */
-static void bound(int code)
+static void must_bind(int code)
 {
     if (code != SQLITE_OK)
         abort();
 }
 
+/* Steps on to the next parameter. True when it is bound to this already. */
+static bool is_bound(struct stmt *stmt, struct bound to)
+{
+    struct bound *now = &stmt->db->bound[stmt->sql][stmt->at++];
+    if (to.kind != BOUND_OTHER && now->kind == to.kind && now->number == to.number)
+        return true;
+    *now = to;
+    return false;
+}
+
 void stmt_i64(struct stmt *stmt, int64_t value)
 {
-    bound(sqlite3_bind_int64(stmt->handle, ++stmt->at, value));
+    if (!is_bound(stmt, (struct bound){BOUND_NUMBER, value}))
+        must_bind(sqlite3_bind_int64(stmt->handle, stmt->at, value));
 }
 
 void stmt_u64(struct stmt *stmt, uint64_t value)
@@ -190,13 +207,17 @@ void stmt_u64(struct stmt *stmt, uint64_t value)
 
 void stmt_null(struct stmt *stmt)
 {
-    bound(sqlite3_bind_null(stmt->handle, ++stmt->at));
+    if (!is_bound(stmt, (struct bound){.kind = BOUND_NULL}))
+        must_bind(sqlite3_bind_null(stmt->handle, stmt->at));
 }
 
 void stmt_text(struct stmt *stmt, struct str text)
 {
+    if (is_bound(stmt, (struct bound){.kind = text.len == 0 ? BOUND_EMPTY : BOUND_OTHER}))
+        return;
     const char *ptr = text.len == 0 ? "" : text.ptr; /* a NULL pointer would bind NULL */
-    bound(sqlite3_bind_text64(stmt->handle, ++stmt->at, ptr, text.len, SQLITE_STATIC, SQLITE_UTF8));
+    must_bind(
+        sqlite3_bind_text64(stmt->handle, stmt->at, ptr, text.len, SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void stmt_text_or_null(struct stmt *stmt, struct str text)
@@ -210,7 +231,8 @@ void stmt_text_or_null(struct stmt *stmt, struct str text)
 void stmt_blob(struct stmt *stmt, struct str bytes)
 {
     const char *ptr = bytes.len == 0 ? "" : bytes.ptr;
-    bound(sqlite3_bind_blob64(stmt->handle, ++stmt->at, ptr, bytes.len, SQLITE_STATIC));
+    (void)is_bound(stmt, (struct bound){.kind = BOUND_OTHER});
+    must_bind(sqlite3_bind_blob64(stmt->handle, stmt->at, ptr, bytes.len, SQLITE_STATIC));
 }
 
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err)

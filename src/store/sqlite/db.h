@@ -16,10 +16,18 @@ enum db_role {
     DB_LOGS,   /* logs.db, migrated when older */
 };
 
+/* What a parameter was bound to last, as far as that is worth knowing: rows of a turn have most of
+ * their numbers in common, and SQLite keeps what was bound. */
+struct bound {
+    enum { BOUND_OTHER, BOUND_NULL, BOUND_EMPTY, BOUND_NUMBER } kind;
+    int64_t number;
+};
+
 struct db {
     sqlite3 *handle;                /* owned */
     char *path;                     /* owned; for error messages */
     sqlite3_stmt *stmts[SQL_COUNT]; /* owned; NULL where the role does not use it */
+    struct bound *bound[SQL_COUNT]; /* owned: the parameters of each */
 };
 
 /* vfs: the name of the way to the file system; NULL: SQLite's own. On failure there is nothing to
