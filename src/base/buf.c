@@ -19,38 +19,20 @@ void buf_clear(struct buf *b)
     b->overflow = false;
 }
 
-char *buf_reserve(struct buf *b, size_t bytes)
+char *buf_grow(struct buf *b, size_t bytes)
 {
     if (bytes > b->max - b->len) {
         b->overflow = true;
         return NULL;
     }
-    if (b->len + bytes > b->cap) {
-        size_t cap = b->cap < 64 ? 64 : b->cap * 2;
-        if (cap < b->len + bytes)
-            cap = b->len + bytes;
-        if (cap > b->max)
-            cap = b->max;
-        b->ptr = mem_resize(b->ptr, cap);
-        b->cap = cap;
-    }
+    size_t cap = b->cap < 64 ? 64 : b->cap * 2;
+    if (cap < b->len + bytes)
+        cap = b->len + bytes;
+    if (cap > b->max)
+        cap = b->max;
+    b->ptr = mem_resize(b->ptr, cap);
+    b->cap = cap;
     return b->ptr + b->len;
-}
-
-void buf_add(struct buf *b, struct str s)
-{
-    if (s.len == 0)
-        return;
-    char *to = buf_reserve(b, s.len);
-    if (to == NULL)
-        return;
-    memcpy(to, s.ptr, s.len);
-    b->len += s.len;
-}
-
-void buf_add_char(struct buf *b, char c)
-{
-    buf_add(b, str_of(&c, 1));
 }
 
 void buf_add_u64(struct buf *b, uint64_t value)

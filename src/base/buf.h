@@ -6,6 +6,8 @@
 #pragma once
 #include "base/str.h"
 
+#include <string.h>
+
 struct buf {
     char *ptr; /* owned; NULL while empty */
     size_t len;
@@ -19,18 +21,47 @@ struct buf {
 void buf_free(struct buf *b);  /* also usable as CLEANUP(buf_free) */
 void buf_clear(struct buf *b); /* empties, keeps the memory */
 
-void buf_add(struct buf *b, struct str s);
-void buf_add_char(struct buf *b, char c);
+static inline void buf_add(struct buf *b, struct str s);
+static inline void buf_add_char(struct buf *b, char c);
 void buf_add_u64(struct buf *b, uint64_t value);
 void buf_add_i64(struct buf *b, int64_t value);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for `bytes` more and returns where they go, or NULL (and overflow) when that would
  * exceed the maximum. The caller then raises `len` by what it wrote. */
-char *buf_reserve(struct buf *b, size_t bytes);
+static inline char *buf_reserve(struct buf *b, size_t bytes);
 
 /* Drops the first `bytes` and moves the rest to the front. */
 void buf_drop_front(struct buf *b, size_t bytes);
+
+/* ---- inline, since all text that leaves us comes through here */
+
+char *buf_grow(struct buf *b, size_t bytes); /* buf_reserve, when there is no room yet */
+
+static inline char *buf_reserve(struct buf *b, size_t bytes)
+{
+    return bytes <= b->cap - b->len ? b->ptr + b->len : buf_grow(b, bytes);
+}
+
+static inline void buf_add(struct buf *b, struct str s)
+{
+    if (s.len == 0)
+        return;
+    char *to = buf_reserve(b, s.len);
+    if (to == NULL)
+        return;
+    memcpy(to, s.ptr, s.len);
+    b->len += s.len;
+}
+
+static inline void buf_add_char(struct buf *b, char c)
+{
+    char *to = buf_reserve(b, 1);
+    if (to == NULL)
+        return;
+    *to = c;
+    b->len++;
+}
 
 static inline struct str buf_str(const struct buf *b)
 {

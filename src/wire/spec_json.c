@@ -486,8 +486,10 @@ static void refuse_recurring(const struct fields *f, uint64_t seen)
 {
     static const char *const names[] = {"overlap", "misfire", "dst", "stagger"};
     for (size_t i = 0; i < COUNT_OF(spec_fields); i++) {
+        if ((seen & (UINT64_C(1) << i)) == 0)
+            continue;
         for (size_t k = 0; k < COUNT_OF(names); k++) {
-            if ((seen & (UINT64_C(1) << i)) != 0 && str_eq(spec_fields[i].name, str_c(names[k])))
+            if (str_eq(spec_fields[i].name, str_c(names[k])))
                 field_error(f->errors, f->arena, spec_fields[i].name,
                             "is for jobs whose schedule is every or cron");
         }
