@@ -25,6 +25,7 @@ struct call {
     void (*on_data)(void *arg, struct str piece);
     void (*on_done)(void *arg, const struct http_response *response, const struct err *err);
     void *arg;
+    bool *ret_unsent; /* may be NULL */
 };
 
 struct http_client {
@@ -126,6 +127,8 @@ static void on_failure(void *arg, const struct err *err)
         call->request = client_link_reclaim(c->link);
         c->under_way = false;
     }
+    if (c->under_way && call->ret_unsent != NULL)
+        *call->ret_unsent = client_link_sent_nothing(c->link);
     drop_link(c);
     if (c->under_way)
         finish(c, call, NULL, err);
@@ -229,6 +232,8 @@ static void compose(const struct http_client *c, const struct http_call *spec, s
         buf_printf(out, "Authorization: Bearer %.*s\r\n", STR_ARG(c->token));
     add_header(out, STR("Accept"), spec->accept);
     add_header(out, STR("Last-Event-ID"), spec->last_event_id);
+    for (size_t i = 0; i < spec->header_count; i++)
+        add_header(out, spec->headers[i].name, spec->headers[i].value);
     add_header(out, STR("Content-Type"), str_c(spec->content_type));
     if (spec->content_type != NULL || spec->body.len > 0)
         buf_printf(out, "Content-Length: %zu\r\n", spec->body.len);
@@ -248,14 +253,33 @@ static struct call *call_new(const struct http_client *c, const struct http_call
     call->on_data = spec->on_data;
     call->on_done = spec->on_done;
     call->arg = spec->arg;
+    call->ret_unsent = spec->ret_unsent;
+    if (spec->ret_unsent != NULL)
+        *spec->ret_unsent = false;
     call->body = BUF(spec->body_bytes_max > 0 ? spec->body_bytes_max : BODY_BYTES_MAX);
     call->request = BUF(SIZE_MAX);
     compose(c, spec, &call->request);
     return call;
 }
 
+struct str http_response_header(const struct http_response *response, struct str name)
+{
+    struct str rest = response->headers;
+    while (rest.len > 0) {
+        struct str value = str_cut(&rest, '\n');
+        struct str key = str_cut(&value, ':');
+        if (str_eq_nocase(key, name))
+            return str_trim(value);
+    }
+    return (struct str){0};
+}
+
 static bool is_sound(const struct http_call *spec)
 {
+    for (size_t i = 0; i < spec->header_count; i++) {
+        if (!http_is_header_text(spec->headers[i].value))
+            return false;
+    }
     return http_target_is_sound(spec->target, false) && http_is_header_text(spec->accept) &&
            http_is_header_text(spec->last_event_id);
 }

@@ -9,6 +9,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
+#include "wire/http.h" /* struct http_header */
 
 #include <uv.h>
 
@@ -19,19 +20,23 @@ struct http_response {
     struct str body;         /* empty when on_data took it */
     struct str content_type; /* NULL str when absent */
     struct str retry_after;
+    struct str headers; /* all, as http_response_header reads them */
 };
 
 /* One request; plain data, copied by http_client_send. */
 struct http_call {
-    const char *method;       /* "GET" */
-    struct str target;        /* "/api/v1/jobs?limit=5" */
-    const char *content_type; /* NULL without a body */
-    struct str body;          /* copied */
-    struct str accept;        /* may be empty */
-    struct str last_event_id; /* may be empty: sent as Last-Event-ID */
-    uint64_t timeout_ms;      /* for the whole call; 0: none (streams) */
-    uint64_t idle_ms;         /* longest silence, instead of timeout_ms; 0: none */
-    size_t body_bytes_max;    /* of the answer; 0: 64 MiB */
+    const char *method;                /* "GET" */
+    struct str target;                 /* "/api/v1/jobs?limit=5" */
+    const char *content_type;          /* NULL without a body */
+    struct str body;                   /* copied */
+    struct str accept;                 /* may be empty */
+    struct str last_event_id;          /* may be empty: sent as Last-Event-ID */
+    const struct http_header *headers; /* more of them */
+    size_t header_count;
+    bool *ret_unsent;      /* when set: told whether a call that failed was never sent */
+    uint64_t timeout_ms;   /* for the whole call; 0: none (streams) */
+    uint64_t idle_ms;      /* longest silence, instead of timeout_ms; 0: none */
+    size_t body_bytes_max; /* of the answer; 0: 64 MiB */
     /* When set, a 2xx body is handed over piece by piece as it arrives instead of collected. */
     void (*on_data)(void *arg, struct str piece);
     /* Called exactly once: response is NULL when the call failed, and err says why. */
@@ -52,6 +57,9 @@ void http_client_abort(struct http_client *c);
 bool http_client_busy(const struct http_client *c);
 /* Aborts, closes and frees; the loop must run once more. NULL is fine. */
 void http_client_free(struct http_client *c);
+
+/* A header of an answer, case-insensitive, or a NULL str. */
+struct str http_response_header(const struct http_response *response, struct str name);
 
 /* For programs without a loop of their own (the command line): sends and runs a private loop until
  * done. The body lives in the arena. */

@@ -33,6 +33,7 @@ static void on_done(void *arg, const struct http_response *response, const struc
             .body = arena_str(w->arena, response->body),
             .content_type = copy_or_null(w->arena, response->content_type),
             .retry_after = copy_or_null(w->arena, response->retry_after),
+            .headers = arena_str(w->arena, response->headers),
         };
     }
     http_client_free(w->client); /* which ends the loop: nothing else is on it */

@@ -112,6 +112,7 @@ static void tell_answer(struct client_link *l)
         .status = http_reply_status(l->reply),
         .content_type = http_reply_content_type(l->reply),
         .retry_after = http_reply_retry_after(l->reply),
+        .headers = http_reply_headers(l->reply),
     };
     l->events->on_answer(l->arg, &head);
 }
@@ -203,6 +204,11 @@ bool client_link_is_usable(const struct client_link *l)
 bool client_link_was_stale(const struct client_link *l, bool repeatable)
 {
     return l->reused && !http_reply_begun(l->reply) && (repeatable || !l->sent_any);
+}
+
+bool client_link_sent_nothing(const struct client_link *l)
+{
+    return !l->sent_any;
 }
 
 struct buf client_link_reclaim(struct client_link *l)

@@ -33,5 +33,7 @@ bool client_link_is_usable(const struct client_link *l);
  * was closing at that moment, so that it never saw the request: not a byte of it was sent, or, if
  * asking twice does no harm (repeatable), not a byte of an answer came. */
 bool client_link_was_stale(const struct client_link *l, bool repeatable);
+/* After a failure: true when not a byte of the request was sent. */
+bool client_link_sent_nothing(const struct client_link *l);
 /* The request, to be sent again elsewhere. */
 struct buf client_link_reclaim(struct client_link *l);

@@ -8,6 +8,7 @@
 enum {
     NAME_MAX_BYTES = 32, /* longer names are none of ours */
     VALUE_MAX_BYTES = 256,
+    HEADERS_MAX_BYTES = 4096,
 };
 
 struct http_reply {
@@ -18,6 +19,7 @@ struct http_reply {
     struct buf value;
     struct buf content_type;
     struct buf retry_after;
+    struct buf headers;
     int status;
     bool to_head;
     bool begun;
@@ -34,6 +36,7 @@ static int on_begin(llhttp_t *llhttp)
     buf_clear(&r->value);
     buf_clear(&r->content_type);
     buf_clear(&r->retry_after);
+    buf_clear(&r->headers);
     return 0;
 }
 
@@ -64,6 +67,10 @@ static int on_header_end(llhttp_t *llhttp)
     struct http_reply *r = llhttp->data;
     keep(r, STR("content-type"), &r->content_type);
     keep(r, STR("retry-after"), &r->retry_after);
+    bool fits = r->headers.len + r->name.len + r->value.len + 3 <= r->headers.max;
+    if (!r->name.overflow && !r->value.overflow && fits)
+        buf_printf(&r->headers, "%.*s: %.*s\n", STR_ARG(buf_str(&r->name)),
+                   STR_ARG(str_trim(buf_str(&r->value))));
     buf_clear(&r->name);
     buf_clear(&r->value);
     return 0;
@@ -110,6 +117,7 @@ struct http_reply *http_reply_new(http_reply_sink *sink, void *arg)
     r->arg = arg;
     r->name = BUF(NAME_MAX_BYTES);
     r->value = r->content_type = r->retry_after = BUF(VALUE_MAX_BYTES);
+    r->headers = BUF(HEADERS_MAX_BYTES);
     http_reply_begin(r, false);
     return r;
 }
@@ -122,6 +130,7 @@ void http_reply_free(struct http_reply *r)
     buf_free(&r->value);
     buf_free(&r->content_type);
     buf_free(&r->retry_after);
+    buf_free(&r->headers);
     free(r);
 }
 
@@ -178,6 +187,11 @@ struct str http_reply_content_type(const struct http_reply *r)
 struct str http_reply_retry_after(const struct http_reply *r)
 {
     return text_or_null(&r->retry_after);
+}
+
+struct str http_reply_headers(const struct http_reply *r)
+{
+    return buf_str(&r->headers);
 }
 
 bool http_reply_keeps_alive(const struct http_reply *r)

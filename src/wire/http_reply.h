@@ -1,6 +1,6 @@
 /* http_reply.h - bytes into answers: what the client reads with, without a socket.
  *
- * Only what the client's callers ask about is kept: the status and two headers. The body is handed
+ * The status is kept, and the headers as far as they are of a sensible size. The body is handed
  * on piece by piece; who wants it whole collects it. Interim answers (100) are skipped. */
 #pragma once
 #include "base/str.h"
@@ -32,6 +32,8 @@ bool http_reply_begun(const struct http_reply *r);
 int http_reply_status(const struct http_reply *r);
 struct str http_reply_content_type(const struct http_reply *r); /* NULL str when absent */
 struct str http_reply_retry_after(const struct http_reply *r);
+/* All headers, "name: value\n" each. */
+struct str http_reply_headers(const struct http_reply *r);
 /* After DONE: whether the connection can be used again. */
 bool http_reply_keeps_alive(const struct http_reply *r);
 const char *http_reply_problem(const struct http_reply *r);

@@ -61,6 +61,7 @@ int problem_status(enum rc rc)
     case RC_REUSED: return 422;
     case RC_TOO_LARGE: return 413;
     case RC_BUSY:
+    case RC_DEPOSED:
     case RC_SHUTDOWN: return 503;
     case RC_TIMEOUT: return 504;
     case RC_FULL: return 507;

@@ -37,7 +37,7 @@ static void every_code_has_its_status(void **state)
         {RC_UNREACHABLE, 500, "internal"},
         {RC_IO, 500, "internal"},
         {RC_CORRUPT, 500, "internal"},
-        {RC_DEPOSED, 500, "internal"},
+        {RC_DEPOSED, 503, "busy"},
         {RC_UNKNOWN, 500, "internal"},
         {RC_SHUTDOWN, 503, "busy"},
     };
