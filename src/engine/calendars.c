@@ -312,13 +312,18 @@ static struct book *book_read(struct engine *e, const struct calendar_rec *rec, 
 
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar, struct err *err)
 {
+    struct named_calendar *known = find(e, calendar->name);
+    struct book *old = known == NULL ? NULL : known->v.book;
+    if (old != NULL && old->version == calendar->version && old->changed_ms == calendar->changed_ms)
+        return RC_OK; /* read again, and nothing is new about it */
     struct book *book = book_read(e, calendar, err);
-    e->calendar_changes = 1; /* what is held has seen none */
+    e->calendar_changes++; /* what is held has seen fewer */
     if (book == NULL)
         return err->rc;
     if (PLANTED(blackout_ignored_after_restart))
         book->almanac.calendar = (struct calendar){0};
     calendar_set(e, find_or_make(e, calendar->name), &(struct calendar_values){book});
+    book_free(old);
     return RC_OK;
 }
 

@@ -80,7 +80,8 @@ void engine_free(struct engine *e);
  * returned moment must then be loaded. */
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor);
-/* Before the jobs. One that makes no sense holds what goes by it until somebody puts another. */
+/* Before the jobs, and again between turns when another server may have changed one. One that makes no
+ * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
                              struct err *err);
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
@@ -89,7 +90,7 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 /* Before the executions: a lease finds its worker when it is loaded. */
 void engine_load_worker(struct engine *e, const struct worker_rec *worker);
 void engine_load_counter(struct engine *e, const struct counter *counter);
-/* Before the executions, too. */
+/* Before the executions, too; and again between turns, each taking the place of what is known. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
