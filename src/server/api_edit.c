@@ -6,6 +6,7 @@
  * unfinished job of its name submits one, and the claim on the name decides who is first. */
 #include "loop/clock.h"
 #include "server/api.h"
+#include "server/forward.h"
 #include "server/job_document.h"
 #include "server/job_edit.h"
 #include "server/job_view.h"
@@ -333,6 +334,9 @@ static void take_job(struct request *r)
     struct edit_call *call = r->own;
     if (r->rc != RC_OK)
         request_fail(r, r->rc, r->err.text);
+    else if (call->found && !call->is_patch && !job_is_over(call->job.state) &&
+             forward_to_owner(r, call->job.id))
+        return; /* another server has a job of this name */
     else if (!call->found || (!call->is_patch && job_is_over(call->job.state)))
         create(r);
     else if (call->must_not_exist)

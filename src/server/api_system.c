@@ -1,5 +1,6 @@
 #include "loop/clock.h"
 #include "server/api.h"
+#include "server/membership.h"
 #include "wire/record_json.h"
 
 enum { STATS_BYTES_MAX = 16 << 20 };
@@ -42,12 +43,29 @@ static const char *trouble_text(int rc)
     }
 }
 
+/* Why a server of a cluster is of little use at the moment; NULL: it is not. */
+static const char *cluster_trouble(const struct server *s)
+{
+    if (s->membership == NULL)
+        return NULL;
+    if (!membership_may_decide(s->membership))
+        return "this server could not renew its membership in the cluster, and decides nothing "
+               "until it can; is the database reachable?";
+    return NULL;
+}
+
 void api_readyz(struct request *r)
 {
+    const char *why = cluster_trouble(r->server);
     if (atomic_load(&r->server->draining))
         request_problem(r, 503, "the server is shutting down");
+    else if (why != NULL)
+        request_problem(r, 503, "%s", why);
     else if (atomic_load(&r->server->trouble) != RC_OK)
         request_problem(r, 503, "%s", trouble_text(atomic_load(&r->server->trouble)));
+    else if (r->server->membership != NULL && !membership_owns_any(r->server->membership))
+        /* It forwards; with more servers than partitions this is how things are. */
+        request_answer(r, 200, STR("{\"status\":\"ready\",\"partitions\":0}"));
     else
         request_answer(r, 200, STR("{\"status\":\"ready\"}"));
 }

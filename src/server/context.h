@@ -11,6 +11,8 @@
 
 struct decider;
 struct herald;
+struct membership;
+struct net;
 struct queries;
 struct tail;
 struct zones;
@@ -19,15 +21,19 @@ struct server {
     const struct server_options *options;
     struct store *store;
     struct auth auth;
-    struct decider *decider;   /* runs turns */
-    struct queries *queries;   /* reads */
-    struct herald *herald;     /* sends alerts; NULL: nobody wants them */
-    struct tail *tail;         /* keeps and follows output, and tells what happens */
-    struct zones *zones;       /* time zones by name */
-    int64_t started_ms;        /* wall clock */
-    atomic_size_t connections; /* of all net threads */
-    struct rlimit files;       /* as we were started; what is run beside us gets the same */
-    atomic_int trouble;        /* enum rc: why the store takes no commits; RC_OK: it does */
-    atomic_size_t quarantined; /* executions that make no sense and are left alone */
-    atomic_bool draining;      /* going away: take no new work */
+    struct membership *membership; /* among other servers; NULL: there can be none */
+    struct decider *decider;       /* runs turns */
+    struct queries *queries;       /* reads */
+    struct herald *herald;         /* sends alerts; NULL: nobody wants them */
+    struct tail *tail;             /* keeps and follows output, and tells what happens */
+    struct zones *zones;           /* time zones by name */
+    int64_t started_ms;            /* wall clock */
+    atomic_size_t connections;     /* of all net threads */
+    struct rlimit files;           /* as we were started; what is run beside us gets the same */
+    atomic_int trouble;            /* enum rc: why the store takes no commits; RC_OK: it does */
+    atomic_size_t quarantined;     /* executions that make no sense and are left alone */
+    atomic_bool draining;          /* going away: take no new work */
+    atomic_bool loaded;            /* what is owned has been read once */
+    struct net *nets[SERVER_NETS_MAX];
+    atomic_size_t net_count;
 };

@@ -5,7 +5,11 @@
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
+#include "server/engine_options.h"
+#include "server/membership.h"
+#include "server/net.h"
 #include "server/outage.h"
+#include "server/retired.h"
 #include "server/tail.h"
 #include "server/turn.h"
 
@@ -21,6 +25,8 @@ enum {
     RETRY_LAST_US = 200000,
     RETRY_FOR_US = 5000000, /* well within a lease; then clients are told to come back */
     LOOK_US = 1000000,
+    DOUBT_US = 2000000, /* that commands wait to hear what this server still owns */
+    DOUBT_LOOK_MS = 20,
 };
 
 struct decider {
@@ -33,6 +39,21 @@ struct decider {
     int64_t next_look_us;  /* at the files of the store */
     int64_t next_zones_us; /* at those of time zones */
     atomic_bool failed;
+
+    /* in a cluster */
+    struct membership *membership; /* NULL: there is no other server */
+    struct engine_options options;
+    struct ownership owned;
+    uint64_t serial;           /* of what the membership told last */
+    uint64_t settings_version; /* of what was read last */
+    uint64_t doubt;            /* a ticket: what is owned must be heard first; 0: none */
+    int64_t doubt_us;          /* since when */
+    bool stale;                /* memory may be wrong: load it again */
+    bool unloaded;             /* it could not be loaded; the engine knows nothing */
+    bool stirred;              /* a turn is due although nobody asked for one */
+    struct retired *retired;   /* owned: engines that somebody may still read from */
+    struct mail nudge;
+    atomic_bool nudged;
 };
 
 /* A command of the server's own, for whose answer nobody waits. */
@@ -92,6 +113,17 @@ static size_t weight(const struct command *cmd)
     return cmd->kind == CMD_SUBMIT ? cmd->submit.count : 1;
 }
 
+/* Answers what another server has to decide. */
+static void refuse_foreign(struct command *cmd)
+{
+    struct list done;
+    list_init(&done);
+    cmd->reply.rc = RC_DEPOSED;
+    err_set(&cmd->reply.err, RC_DEPOSED, "another server decides about this now; try again");
+    list_push_back(&done, &cmd->node);
+    send_done(&done);
+}
+
 /* Takes what one turn can carry off the waiting list. */
 static size_t gather(struct decider *d, struct command **ret_commands)
 {
@@ -103,15 +135,38 @@ static size_t gather(struct decider *d, struct command **ret_commands)
             break;
         struct mail *mail = CONTAINER_OF(node, struct mail, node);
         struct request *r = CONTAINER_OF(mail, struct request, parcel.mail);
+        if (!turn_is_ours(&d->turn, &r->cmd) && !d->unloaded) {
+            refuse_foreign(&r->cmd);
+            continue;
+        }
         ret_commands[count++] = &r->cmd;
         submissions += weight(&r->cmd);
     }
     return count;
 }
 
+/* Back to the front, in their order: nothing has happened to them. */
+static void put_back(struct decider *d, struct command **commands, size_t count)
+{
+    struct list first;
+    list_init(&first);
+    for (size_t i = 0; i < count; i++) {
+        struct request *r = CONTAINER_OF(commands[i], struct request, cmd);
+        list_push_back(&first, &r->parcel.mail.node);
+    }
+    list_splice_back(&first, &d->waiting);
+    list_splice_back(&d->waiting, &first);
+}
+
 static bool may_retry(enum rc rc)
 {
     return rc == RC_BUSY || rc == RC_IO;
+}
+
+static bool may_decide(void *arg)
+{
+    const struct decider *d = arg;
+    return d->membership == NULL || membership_may_decide(d->membership);
 }
 
 /* A full disk and a busy database pass; everything else means that what is in memory cannot be
@@ -142,7 +197,7 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
         atomic_store(&d->server->trouble, rc);
         log_warn("a turn could not be kept and is tried again", "error", err->text, NULL);
     }
-    while (may_retry(rc) && !d->outage.on && clock_mono_us() < until_us) {
+    while (may_retry(rc) && !d->outage.on && may_decide(d) && clock_mono_us() < until_us) {
         clock_pause_us(pause_us);
         pause_us = pause_us * 2 < RETRY_LAST_US ? pause_us * 2 : RETRY_LAST_US;
         rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
@@ -165,7 +220,8 @@ static void recover(struct decider *d)
 /* A turn that had nothing to keep says nothing about the store; then a commit of our own does. */
 static enum rc probe(struct decider *d, const struct turn_news *news, struct err *err)
 {
-    return news->committed ? RC_OK : turn_probe(&d->turn, err);
+    bool owns = ownership_set(&d->turn.owned).bits != 0; /* or there is nothing to commit under */
+    return news->committed || !owns ? RC_OK : turn_probe(&d->turn, err);
 }
 
 /* RC_OK: all commands are answered, or parked. */
@@ -223,15 +279,55 @@ static void give_up_for_good(struct decider *d, struct command **commands, size_
     atomic_store(&d->failed, true);
 }
 
+/* The store does not know us as the owner of all that this turn was about, or cannot say what became of it
+ * (then its commands are answered, since they may have been kept). */
+static void begin_doubt(struct decider *d, struct command **commands, size_t count,
+                        const struct err *err)
+{
+    log_warn("what this server owns is in doubt; it looks again", "code", rc_name(err->rc), "error",
+             err->text, NULL);
+    if (err->rc == RC_UNKNOWN)
+        give_up(commands, count, err);
+    else
+        put_back(d, commands, count);
+    d->doubt = membership_doubt(d->membership);
+    d->doubt_us = clock_mono_us();
+    d->stale = true;
+}
+
+static bool is_doubt(const struct decider *d, enum rc rc)
+{
+    return d->membership != NULL && (rc == RC_DEPOSED || rc == RC_UNKNOWN);
+}
+
+/* Why no turn may be tried with the store now; false: nothing is in the way. */
+static bool is_barred(struct decider *d, struct err *ret_err)
+{
+    if (!may_decide(d)) {
+        err_set(ret_err, RC_IO, "this server could not renew its membership in the cluster");
+        return true;
+    }
+    if (d->unloaded)
+        err_set(ret_err, RC_IO, "what this server owns could not be loaded yet");
+    return d->unloaded;
+}
+
 static void step(struct decider *d)
 {
     static struct command *commands[TURN_COMMANDS_MAX]; /* one decider a process, one thread */
     struct err err;
+    d->stirred = false;
     size_t count = gather(d, commands);
-    if (outage_may_try(&d->outage, clock_mono_us())) {
+    if (is_barred(d, &err)) {
+        begin_outage(d, &err);
+    } else if (outage_may_try(&d->outage, clock_mono_us())) {
         enum rc rc = step_with_store(d, commands, count, &err);
         if (rc == RC_OK)
             return;
+        if (is_doubt(d, rc)) {
+            begin_doubt(d, commands, count, &err);
+            return;
+        }
         if (is_fatal(rc)) {
             give_up_for_good(d, commands, count, &err);
             return;
@@ -239,6 +335,115 @@ static void step(struct decider *d)
         begin_outage(d, &err);
     }
     step_without_store(d, commands, count);
+}
+
+/* ---- with other servers */
+
+/* Whatever is parked polls again; the engine stays until nobody can read from it any more. */
+static void drop_engine(struct decider *d)
+{
+    struct list parked;
+    list_init(&parked);
+    engine_unpark(d->turn.engine, &parked);
+    send_done(&parked);
+    retired_add(&d->retired, d->server, d->turn.engine);
+    d->turn.engine = NULL;
+    turn_close(&d->turn);
+}
+
+static void load(struct decider *d)
+{
+    struct err err;
+    int64_t begin_us = clock_mono_us();
+    enum rc rc = turn_load(&d->turn, d->server->store, &d->owned, &d->options, clock_now(), &err);
+    d->unloaded = rc != RC_OK;
+    if (d->unloaded) {
+        begin_outage(d, &err);
+        turn_close(&d->turn);
+        turn_idle(&d->turn, d->server->store, d->owned.partitions, &d->options, clock_now());
+    } else {
+        char ms[24];
+        char count[24];
+        struct partition_set set = ownership_set(&d->owned);
+        snprintf(ms, sizeof ms, "%" PRId64, (clock_mono_us() - begin_us) / 1000);
+        snprintf(count, sizeof count, "%u", (unsigned)partition_set_len(&set));
+        log_info("decides about partitions", "count", count, "loaded_in_ms", ms, NULL);
+        atomic_store(&d->server->loaded, true);
+    }
+    d->turn.may_keep = may_decide;
+    d->turn.may_keep_arg = d;
+    d->stirred = true;
+}
+
+/* What is to be given is given from now on: nobody decides about it here. What comes is loaded. */
+static void change_ownership(struct decider *d)
+{
+    drop_engine(d);
+    d->stale = false;
+    membership_obey(d->membership, d->serial);
+    tail_moved(d->server->tail, ownership_set(&d->owned));
+    load(d);
+}
+
+static void read_settings(struct decider *d)
+{
+    struct err err;
+    uint64_t version = membership_settings_version(d->membership);
+    if (version == d->settings_version || d->outage.on)
+        return;
+    enum rc rc = turn_settings(&d->turn, &err);
+    if (rc == RC_OK)
+        rc = auth_reload(&d->server->auth, d->server->store, &err);
+    if (rc != RC_OK) {
+        log_warn("settings could not be read; they are tried again", "error", err.text, NULL);
+        return;
+    }
+    d->settings_version = version;
+    d->stirred = true; /* a queue may have been opened */
+}
+
+static void load_again(struct decider *d)
+{
+    drop_engine(d);
+    load(d);
+}
+
+static bool in_doubt(struct decider *d)
+{
+    if (d->doubt != 0 && membership_is_cleared(d->membership, d->doubt))
+        d->doubt = 0;
+    return d->doubt != 0;
+}
+
+/* Nobody waits for ever to hear what is whose. */
+static void bear_doubt(struct decider *d)
+{
+    static struct command *commands[TURN_COMMANDS_MAX];
+    struct err err;
+    if (clock_mono_us() - d->doubt_us < DOUBT_US)
+        return;
+    err_set(&err, RC_IO, "the store does not say what this server owns");
+    begin_outage(d, &err);
+    size_t count = gather(d, commands);
+    step_without_store(d, commands, count);
+}
+
+/* False: not now. */
+static bool follow_cluster(struct decider *d)
+{
+    if (d->membership == NULL)
+        return true;
+    bool doubtful = in_doubt(d);
+    if (doubtful) {
+        bear_doubt(d);
+        return false;
+    }
+    if (membership_news(d->membership, &d->serial, &d->owned) || d->stale)
+        change_ownership(d);
+    else if (d->unloaded && outage_may_try(&d->outage, clock_mono_us()))
+        load_again(d);
+    read_settings(d);
+    return true;
 }
 
 /* Whether the files are still there is asked even when nothing has to be written. */
@@ -249,6 +454,7 @@ static void look_after_store(struct decider *d)
     if (now_us < d->next_look_us)
         return;
     d->next_look_us = now_us + LOOK_US;
+    retired_sweep(&d->retired);
     enum rc rc = d->server->store->ops->check(d->server->store, &err);
     if (rc != RC_OK && !d->outage.on)
         begin_outage(d, &err);
@@ -279,22 +485,35 @@ static int64_t wanted_ms(const struct decider *d)
 /* Waits for mail or for the engine's next timer. False when it is time to end. */
 static bool wait(struct decider *d)
 {
-    if (!list_empty(&d->waiting))
+    if ((!list_empty(&d->waiting) || d->stirred) && d->doubt == 0)
         return true;
     int64_t ahead_ms = d->outage.on ? OUTAGE_TRY_US / 1000 : wanted_ms(d);
+    if (d->doubt != 0 && ahead_ms > DOUBT_LOOK_MS)
+        ahead_ms = DOUBT_LOOK_MS;
     if (ahead_ms > 1000) /* so that a stepped wall clock is noticed within a second */
         ahead_ms = 1000;
     return mailbox_wait(d->box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
+}
+
+static void take_mail(struct decider *d)
+{
+    mailbox_take_all(d->box, &d->waiting);
+    if (atomic_load(&d->nudged) && list_linked(&d->nudge.node)) {
+        list_remove(&d->nudge.node);
+        atomic_store(&d->nudged, false);
+    }
 }
 
 static void decide(void *arg)
 {
     struct decider *d = arg;
     while (wait(d) && !atomic_load(&d->failed)) {
-        mailbox_take_all(d->box, &d->waiting);
+        take_mail(d);
+        if (!follow_cluster(d))
+            continue;
         look_after_store(d);
         look_after_zones(d);
-        if (!list_empty(&d->waiting) || d->outage.on || wanted_ms(d) == 0)
+        if (!list_empty(&d->waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
     /* Whoever still waits is told that the server is going away. */
@@ -303,7 +522,7 @@ static void decide(void *arg)
     engine_unpark(d->turn.engine, &parked);
     send_done(&parked);
     mailbox_close(d->box);
-    mailbox_take_all(d->box, &d->waiting);
+    take_mail(d);
     static struct command *commands[TURN_COMMANDS_MAX];
     struct err err;
     err_set(&err, RC_BUSY, "the server is shutting down");
@@ -311,61 +530,34 @@ static void decide(void *arg)
         give_up(commands, count, &err);
 }
 
-static struct engine_options engine_options(const struct server_options *options,
-                                            struct zones *zones)
+/* Alone with its store a server owns all of it; in a cluster the membership says what. */
+static enum rc open_turn(struct decider *d, struct err *err)
 {
-    struct engine_options engine = engine_defaults;
-    engine.rules_arg = zones;
-    engine.lease_ms = (int64_t)options->lease_ms;
-    engine.park_ms = (int64_t)options->park_ms;
-    engine.horizon_ms = (int64_t)options->horizon_ms;
-    engine.once_ms = (int64_t)options->idempotency_ms;
-    engine.point_ms = (int64_t)options->priority_age_ms;
-    engine.alerts = (struct alert_rules){
-        .job_failed = options->alert_job_failed,
-        .worker_lost = options->alert_worker_lost,
-        .breaker_open = options->alert_breaker_open,
-        .sla = options->alert_sla,
-        .deliver = options->alert_webhooks[0] != '\0',
-        .quiet_ms = (int64_t)options->alert_quiet_ms,
-        .queue_age_ms = (int64_t)options->alert_queue_age_ms,
-        .depth_warning = options->alert_depth_warning,
-        .depth_critical = options->alert_depth_critical,
-        .window_ms = (int64_t)options->alert_window_ms,
-        .dead_letters = options->alert_dead_letters,
-        .rate_calls_min = options->alert_rate_calls_min,
-        .rate_warning_pct = (uint32_t)options->alert_rate_warning,
-        .rate_critical_pct = (uint32_t)options->alert_rate_critical,
-    };
-    engine.breaker = (struct breaker_rule){
-        .window_ms = (int64_t)options->breaker_window_ms,
-        .calls_min = (uint32_t)options->breaker_calls_min,
-        .percent = (uint32_t)options->breaker_percent,
-        .rest_ms = (int64_t)options->breaker_rest_ms,
-    };
-    engine.kill_grace_ms = (int64_t)options->kill_grace_ms;
-    engine.lost_max = (uint32_t)options->lost_max;
-    engine.retry_after_max_ms = (int64_t)options->retry_after_max_ms;
-    engine.history_keep_ms = (int64_t)options->history_keep_ms;
-    engine.letters_keep_ms = (int64_t)options->dead_letters_keep_ms;
-    engine.live_max = options->live_max;
-    engine.lanes_max = options->lanes_max;
-    engine.queues_max = options->queues_max;
-    engine.workers_max = options->workers_max;
-    engine.forget_ms = (int64_t)options->forget_ms;
-    return engine;
+    struct server *server = d->server;
+    char node[64];
+    if (d->membership == NULL) {
+        snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
+        return turn_open(&d->turn, server->store, str_c(node), &d->options, clock_now(), err);
+    }
+    membership_news(d->membership, &d->serial, &d->owned);
+    membership_obey(d->membership, d->serial);
+    TRY(turn_load(&d->turn, server->store, &d->owned, &d->options, clock_now(), err));
+    d->turn.may_keep = may_decide;
+    d->turn.may_keep_arg = d;
+    d->settings_version = 0; /* as old as can be: read again with the first turn */
+    return RC_OK;
 }
 
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err)
 {
     struct decider *d = MEM_NEW(struct decider);
-    struct engine_options options = engine_options(server->options, server->zones);
-    char node[64];
-    snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
     d->server = server;
+    d->membership = server->membership;
+    d->options = engine_options_of(server->options, server->zones);
     list_init(&d->waiting);
-    enum rc rc = turn_open(&d->turn, server->store, str_c(node), &options, clock_now(), err);
+    enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
+        atomic_store(&server->loaded, true);
         d->box = mailbox_new(server->options->mailbox_max);
         rc = thread_start("turn", decide, d, &d->thread, err);
     }
@@ -377,6 +569,12 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     }
     *ret_decider = d;
     return RC_OK;
+}
+
+void decider_nudge(struct decider *d)
+{
+    if (!atomic_exchange(&d->nudged, true))
+        (void)mailbox_send_always(d->box, &d->nudge); /* closed: it ends anyway */
 }
 
 enum rc decider_send(struct decider *d, struct request *r)
@@ -408,6 +606,7 @@ void decider_stop(struct decider *d)
 
 void decider_free(struct decider *d)
 {
+    retired_free(d->retired);
     mailbox_free(d->box);
     turn_close(&d->turn);
     free(d);

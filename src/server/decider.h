@@ -14,9 +14,11 @@ enum rc decider_send(struct decider *d, struct request *r);
 void decider_hangup(struct decider *d, const struct request *r);
 /* Somebody was told, or nobody would listen. From any thread. */
 void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
+/* There is news from the cluster, or mail in the store: look. From any thread. */
+void decider_nudge(struct decider *d);
 /* Takes nothing new, answers everything that waits, and ends the thread. */
 void decider_stop(struct decider *d);
-/* After stop, and after the tail has stopped: events borrow names from the engine. */
+/* After stop, and after the nets have stopped: answers borrow names from the engine. */
 void decider_free(struct decider *d);
 /* True when deciding became impossible and only a new start can help. */
 bool decider_failed(const struct decider *d);

@@ -324,6 +324,19 @@ void feed_start(struct parcel *parcel)
                PIECE_MORE); /* begins the answer, so that the reader knows it is heard */
 }
 
+void feed_moved(struct tail *t, const struct partition_set *owned)
+{
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        struct buf nothing = BUF(0);
+        if (f->kind != FOLLOW_OUTPUT || partition_has(owned, f->exec_id))
+            continue;
+        list_remove(&f->node);
+        send_piece(f, &nothing, PIECE_BROKEN);
+    }
+}
+
 void feed_end_all(struct tail *t)
 {
     for (struct list_node *node; (node = list_first(&t->follows)) != NULL;) {

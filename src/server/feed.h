@@ -18,6 +18,8 @@ struct tail {
     int64_t trim_ms;      /* boot clock: when to delete old output next */
     int64_t sweep_ms;     /* the same for checkpoints … */
     uint64_t sweep_after; /* … and where to go on; 0: from the first */
+    struct strmap names; /* owned: texts in events, which outlive their engine; the turn thread's */
+    struct str last_name; /* of them: most events are about the queue of the one before */
     struct event *ring;   /* owned: EVENTS_KEPT of them */
     uint64_t event_first; /* the oldest number in the ring */
     uint64_t event_next;  /* the number that the next event gets */
@@ -31,5 +33,7 @@ void feed_output(struct tail *t, uint64_t exec_id);
 void feed_event(struct tail *t, const struct event *event);
 /* Sends everyone what they can take. */
 void feed_pump(struct tail *t);
+/* Ends, as broken, what is about executions that are not in the set. */
+void feed_moved(struct tail *t, const struct partition_set *owned);
 /* The server goes away: ends all streams. */
 void feed_end_all(struct tail *t);

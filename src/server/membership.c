@@ -296,8 +296,6 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
 
 static void act_on(struct membership *m, const struct cluster_view *v)
 {
-    if (m->own.partitions == 0) /* once, before other threads ask */
-        m->own.partitions = (uint32_t)v->partition_count;
     drop_lost(m, v);
     release_strays(m, v);
     struct shares_plan p = plan(m, v);
@@ -369,7 +367,7 @@ void membership_wake(struct membership *m)
 /* ---- coming and going */
 
 /* One that died a moment ago still looks alive. */
-static enum rc first_beat(struct membership *m, struct err *err)
+static enum rc enter(struct membership *m, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct cluster_view view = {0};
@@ -388,7 +386,17 @@ static enum rc first_beat(struct membership *m, struct err *err)
                        "another server of this cluster is called '%.*s'; give this one a name of "
                        "its own with --node",
                        STR_ARG(m->me.name));
-    TRY(rc);
+    return rc;
+}
+
+/* Our row comes first, so that what is taken has an owner who is there. */
+static enum rc first_beat(struct membership *m, struct store *store, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view = {0};
+    TRY(enter(m, err));
+    TRY(store->ops->own(store, m->me.start, &m->own, err));
+    TRY(renew(m, &arena, &view, err));
     act_on(m, &view);
     publish(m, &view, &arena);
     return RC_OK;
@@ -408,7 +416,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
     };
     enum rc rc = store->ops->member(store, &m->member, err);
     if (rc == RC_OK)
-        rc = first_beat(m, err);
+        rc = first_beat(m, store, err);
     if (rc != RC_OK) {
         membership_free(m);
         return rc;
@@ -423,6 +431,12 @@ enum rc membership_start(struct membership *m, const struct membership_events *e
     m->events = *events;
     m->box = mailbox_new(WAKES_MAX);
     return thread_start("member", serve, m, &m->thread, err);
+}
+
+void membership_set_address(struct membership *m, struct str address)
+{
+    assert(m->thread == NULL);
+    m->me.address = arena_str(&m->texts, address);
 }
 
 void membership_stop(struct membership *m)

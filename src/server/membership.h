@@ -44,6 +44,8 @@ struct peer {
  * after as long as it takes to be sure that it is not one that died a moment ago. */
 enum rc membership_join(struct store *store, const struct membership_options *options,
                         struct membership **ret_membership, struct err *err);
+/* Between join and start: where the others reach us, if that was not known. */
+void membership_set_address(struct membership *m, struct str address);
 /* Renews from now on. */
 enum rc membership_start(struct membership *m, const struct membership_events *events,
                          struct err *err);

@@ -147,7 +147,17 @@ static enum rc fake_member(struct store *store, struct member **ret_member, stru
     return RC_OK;
 }
 
-static const struct store_ops store_ops = {.member = fake_member};
+static enum rc fake_own(struct store *store, struct str node, struct ownership *ret_owned,
+                        struct err *err)
+{
+    struct fake_member m = {.cluster = &cluster};
+    (void)store;
+    *ret_owned = (struct ownership){.partitions = PARTITIONS};
+    return fake_take(&m.member, &(struct node_rec){.start = node}, UINT64_MAX, INT64_MAX, ret_owned,
+                     err);
+}
+
+static const struct store_ops store_ops = {.own = fake_own, .member = fake_member};
 static struct store store = {.ops = &store_ops};
 
 /* A server: its membership, and a decider that obeys. */

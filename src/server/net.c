@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
+#include "server/peers.h"
 #include "server/routes.h"
 #include "wire/sse.h"
 
@@ -21,6 +22,7 @@ struct net {
     struct mailbox *box;
     struct thread *thread;
     struct http_server *http;
+    struct peers *peers; /* owned */
     struct list streams;
     uv_timer_t stream_timer;
     unsigned ticks;
@@ -56,6 +58,11 @@ void net_send(struct net *net, struct parcel *parcel)
     enum rc rc = mailbox_send_always(net->box, &parcel->mail);
     assert(rc == RC_OK); /* nets are the last to stop */
     (void)rc;
+}
+
+struct peers *net_peers(struct net *net)
+{
+    return net->peers;
 }
 
 /* ---- streams */
@@ -199,6 +206,7 @@ static void deliver_drain(struct parcel *parcel)
 static void deliver_stop(struct parcel *parcel)
 {
     struct net *net = CONTAINER_OF(parcel, struct net, stop);
+    peers_close(net->peers);
     http_server_close(net->http, on_closed, net);
 }
 
@@ -215,6 +223,7 @@ static void net_free(struct net *net)
     mailbox_free(net->box);
     uv_run(&net->loop, UV_RUN_DEFAULT);
     uv_loop_close(&net->loop);
+    peers_free(net->peers);
     free(net);
 }
 
@@ -227,6 +236,7 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     uv_loop_init(&net->loop);
     uv_timer_init(&net->loop, &net->stream_timer);
     net->stream_timer.data = net;
+    net->peers = peers_new(&net->loop, server);
     net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
     net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);
     http_server_set_gate(net->http, on_head);
@@ -235,6 +245,7 @@ enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, s
     if (rc == RC_OK)
         rc = thread_start("net", run, net, &net->thread, err);
     if (rc != RC_OK) {
+        peers_close(net->peers);
         http_server_close(net->http, on_closed, net);
         run(net);
         net_free(net);

@@ -7,6 +7,8 @@
 enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err);
 /* From any thread: parcel->deliver is called on the net's own. Never refused. */
 void net_send(struct net *net, struct parcel *parcel);
+/* Its calls to other servers; on its own thread. */
+struct peers *net_peers(struct net *net);
 /* From any thread: takes no new connections, closes idle ones. */
 void net_drain(struct net *net);
 /* From any thread but its own: closes all connections and ends the thread. Requests that are under

@@ -2,15 +2,19 @@
 #include "loop/file.h"
 #include "server/herald.h"
 #include "server/settings.h"
+#include "wire/client_url.h"
+#include "wire/http_text.h"
 
 #include <string.h>
 
-enum { CONFIG_BYTES_MAX = 1 << 20 };
+enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64 };
 
 struct server_args {
     const char *data;
     const char *store;
     const char *listen;
+    const char *node;
+    const char *advertise;
     bool no_worker;
     const char *slots;
     const char *durability;
@@ -28,6 +32,9 @@ static const struct opt table[] = {
     {"store", 0, OPT_TEXT, "sqlite:DIR|URL", AT(store),
      "where the database is (the data directory); postgres://… for many servers"},
     {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
+    {"node", 0, OPT_TEXT, "NAME", AT(node), "its name in a cluster (host name and port)"},
+    {"advertise", 0, OPT_TEXT, "URL", AT(advertise),
+     "where other servers reach it (where it listens)"},
     {"no-worker", 0, OPT_FLAG, NULL, AT(no_worker), "start no worker inside the server"},
     {"slots", 0, OPT_TEXT, "N", AT(slots), "how many runs at once the worker inside takes (8)"},
     {"durability", 0, OPT_TEXT, "full|normal", AT(durability),
@@ -152,11 +159,26 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
+static enum rc check_node(const struct server_options *o, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct client_url url;
+    struct str name = str_c(o->node);
+    if (name.len > NODE_NAME_MAX || !http_is_header_text(name) || !str_is_utf8(name))
+        return err_set(err, RC_INVALID, "node must be a name of at most %d visible characters",
+                       NODE_NAME_MAX);
+    if (o->advertise[0] != '\0' &&
+        client_url_parse(&arena, str_c(o->advertise), &url, err) != RC_OK)
+        return err_note(err, "advertise");
+    return RC_OK;
+}
+
 /* The last step: what follows from the values, and what does not go together. */
 static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
 {
     TRY(split_listen(options, arena, err));
     TRY(check_limits(options, err));
+    TRY(check_node(options, err));
     return find_store(options, err);
 }
 

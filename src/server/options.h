@@ -20,6 +20,13 @@ struct server_options {
     const char *store;    /* "sqlite:DIR", "postgres://…"; "" is the data directory */
     const char *listen;   /* "HOST:PORT", "[::1]:7420"; port 0 picks a free one */
 
+    /* Among other servers, in a store that they share. */
+    const char *node;       /* its name there; "": host name and port */
+    const char *advertise;  /* where the others reach it: http://HOST:PORT; "": where it listens */
+    uint64_t node_lease_ms; /* a server unheard of for this long loses its partitions */
+    uint64_t partitions;    /* of a store that is made now; what is there has its own number */
+    uint64_t forward_wait_ms; /* for another server's answer */
+
     /* How it behaves. */
     bool no_worker;              /* start no worker inside the server */
     bool allow_plaintext_remote; /* listen beyond this machine although keys travel unencrypted */

@@ -1,6 +1,8 @@
 #include "server/request.h"
 #include "base/when.h"
 #include "server/decider.h"
+#include "server/forward.h"
+#include "server/gather.h"
 #include "server/net.h"
 #include "server/queries.h"
 
@@ -33,12 +35,23 @@ void request_send_home(struct request *r)
     net_send(r->net, &r->parcel);
 }
 
+/* The turn may say that another server has to decide. Not of a poll: a worker asks all of them. */
+static void take_decision(struct request *r)
+{
+    bool elsewhere = r->cmd.reply.rc == RC_DEPOSED && r->cmd.kind != CMD_POLL;
+    if (elsewhere && r->server->membership != NULL && r->gathering == NULL)
+        forward_refused(r);
+    else
+        r->decided(r);
+}
+
 void request_to_turn(struct request *r, enum command_kind kind, request_step *home)
 {
     r->cmd.kind = kind;
     r->cmd.actor = r->who->actor;
     r->cmd.arena = r->arena;
-    r->home = home;
+    r->decided = home;
+    r->home = take_decision;
     enum rc rc = decider_send(r->server->decider, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
@@ -74,6 +87,10 @@ void request_to_query(struct request *r, request_look *look)
 
 static void respond(struct request *r, const struct http_answer *answer)
 {
+    if (r->gathering != NULL) {
+        gather_own(r, answer);
+        return;
+    }
     struct buf body = r->body; /* the request is gone after the answer, its arena too */
     http_respond(r->http, answer);
     buf_free(&body);

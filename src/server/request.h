@@ -24,6 +24,8 @@ struct request;
 struct follow;
 struct checkpoint_call;
 struct net_stream;
+struct forward;
+struct gathering;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
@@ -46,7 +48,11 @@ struct request {
     struct str once_key; /* of the header Idempotency-Key; empty: none */
     bool replayed;       /* the answer was given before, to the first request with that key */
     char request_id[REQUEST_ID_MAX];
+    bool by_server;              /* another server sent it, for its caller: not to be forwarded */
+    struct forward *forward;     /* on its way to another server */
+    struct gathering *gathering; /* while all servers are asked: takes the answer */
 
+    request_step *decided;    /* what to do when the turn has answered */
     request_step *home;       /* on the net thread, when it comes back */
     request_look *look;       /* on a query thread */
     struct command cmd;       /* for the turn */

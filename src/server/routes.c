@@ -1,5 +1,7 @@
 #include "server/routes.h"
 #include "server/api.h"
+#include "server/forward.h"
+#include "server/gather.h"
 #include "server/once.h"
 
 enum { PATH_SHOWN_MAX = 200 };
@@ -87,6 +89,8 @@ static const struct route routes[] = {
     {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/calendars/{}"),               api_calendar_put,         JSON_TYPE},
     {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/calendars/{}"),               api_calendar_delete,      JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                     api_events,               ANY},
+    {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/cluster"),                    api_cluster,              JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_SERVER, API("/cluster/wake"),               api_cluster_wake,         ANY},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                      api_stats,                JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                   api_healthz,              ANY},
     {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/readyz"),                    api_readyz,               ANY},
@@ -184,10 +188,19 @@ static void refuse_route(struct request *r, struct str allow)
         refuse_method(r, allow);
 }
 
+static void find_caller(struct request *r)
+{
+    struct str authorization = http_request_header(r->http, STR("Authorization"));
+    if (r->server->membership != NULL && auth_is_server(&r->server->auth, authorization))
+        forward_read(r);
+    else
+        r->who = auth_find(&r->server->auth, authorization);
+}
+
 static bool may_call(struct request *r, const struct route *route)
 {
     static const struct principal nobody = {.actor = STR_INIT("anyone"), .role = ROLE_ANYONE};
-    r->who = auth_find(&r->server->auth, http_request_header(r->http, STR("Authorization")));
+    find_caller(r);
     if ((route->roles & ROLE_ANYONE) != 0) {
         if (r->who == NULL)
             r->who = &nobody;
@@ -228,7 +241,91 @@ bool routes_admit(struct request *r)
            once_read_header(r, takes_once_key(r->route));
 }
 
+void routes_handle(struct request *r)
+{
+    buf_free(&r->body);
+    r->body = (struct buf){0};
+    r->cmd = (struct command){0};
+    r->errors = NULL;
+    r->own = NULL;
+    r->route->handle(r);
+}
+
+/* Where a call has to be decided, among many servers. What is not named here is answered by whoever is
+ * asked: from the store, which all share, or as a worker's own business with each server. */
+enum place {
+    PLACE_OWNER, /* of the id in the path */
+    PLACE_ANY,   /* anybody who owns something: it makes an id, or writes what belongs to all */
+    PLACE_ALL,   /* everybody: each knows a part */
+};
+
+static const struct placed {
+    request_step *handle;
+    enum place place;
+    const char *prefix; /* PLACE_OWNER: of the id */
+} placed[] = {
+    {api_job_create, PLACE_ANY, NULL},
+    {api_job_batch, PLACE_ANY, NULL},
+    {api_worker_register, PLACE_ANY, NULL},
+    {api_job_patch, PLACE_OWNER, ID_JOB},
+    {api_job_put, PLACE_ANY, NULL}, /* and to the owner when there is one: api_edit.c */
+    {api_job_delete, PLACE_OWNER, ID_JOB},
+    {api_job_pause, PLACE_OWNER, ID_JOB},
+    {api_job_resume, PLACE_OWNER, ID_JOB},
+    {api_job_trigger, PLACE_OWNER, ID_JOB},
+    {api_job_extend_sla, PLACE_OWNER, ID_JOB},
+    {api_job_explain, PLACE_OWNER, ID_JOB},
+    {api_execution_explain, PLACE_OWNER, ID_EXEC},
+    {api_execution_cancel, PLACE_OWNER, ID_EXEC},
+    {api_execution_retry, PLACE_OWNER, ID_EXEC},
+    {api_execution_fence, PLACE_OWNER, ID_EXEC},
+    {api_execution_logs, PLACE_OWNER, ID_EXEC},
+    {api_letter_retry, PLACE_OWNER, ID_EXEC},
+    {api_letter_discard, PLACE_OWNER, ID_EXEC},
+    {api_worker_drain, PLACE_OWNER, ID_WORKER},
+    {api_operation, PLACE_OWNER, ID_OPERATION},
+    {api_queue_change, PLACE_ANY, NULL},
+    {api_queue_pause, PLACE_ANY, NULL},
+    {api_queue_resume, PLACE_ANY, NULL},
+    {api_team_change, PLACE_ANY, NULL},
+    {api_calendar_put, PLACE_ANY, NULL},
+    {api_calendar_delete, PLACE_ANY, NULL},
+    {api_breaker_reset, PLACE_ALL, NULL},
+    {api_letters_retry, PLACE_ALL, NULL},
+    {api_letters_discard, PLACE_ALL, NULL},
+    {api_operations, PLACE_ALL, NULL},
+    {api_queues, PLACE_ALL, NULL},
+    {api_queue, PLACE_ALL, NULL},
+    {api_workers, PLACE_ALL, NULL},
+    {api_teams, PLACE_ALL, NULL},
+    {api_team, PLACE_ALL, NULL},
+    {api_breakers, PLACE_ALL, NULL},
+    {api_stats, PLACE_ALL, NULL},
+};
+
+/* An id that makes no sense is the handler's to refuse. */
+static bool goes_to_owner(struct request *r, const char *prefix)
+{
+    uint64_t id;
+    return id_parse(r->id, prefix, &id, NULL) == RC_OK && forward_to_owner(r, id);
+}
+
+static bool goes_elsewhere(struct request *r)
+{
+    for (size_t i = 0; i < COUNT_OF(placed); i++) {
+        if (placed[i].handle != r->route->handle)
+            continue;
+        switch (placed[i].place) {
+        case PLACE_OWNER: return goes_to_owner(r, placed[i].prefix);
+        case PLACE_ANY: return forward_to_any(r);
+        case PLACE_ALL: return gather_all(r);
+        }
+    }
+    return false;
+}
+
 void routes_serve(struct request *r)
 {
-    r->route->handle(r);
+    if (r->server->membership == NULL || !goes_elsewhere(r))
+        r->route->handle(r);
 }

@@ -6,5 +6,7 @@
  * it has answered: no such thing, or not for this caller. A body that comes with it need not be
  * read then. */
 bool routes_admit(struct request *r);
-/* Hands a request that was admitted to its handler. */
+/* Hands a request that was admitted to its handler, here or on the server that has to decide about it. */
 void routes_serve(struct request *r);
+/* To its handler, here, from the beginning. */
+void routes_handle(struct request *r);

@@ -9,7 +9,9 @@
 #include "server/decider.h"
 #include "server/herald.h"
 #include "server/local_worker.h"
+#include "server/membership.h"
 #include "server/net.h"
+#include "server/peers.h"
 #include "server/queries.h"
 #include "server/tail.h"
 
@@ -26,7 +28,10 @@
 enum {
     WATCH_MS = 200,
     ZONES_TRUST_MS = 1000, /* a start asks for the zone of every schedule */
-    FILES_RESERVED = 256,  /* databases, loops, and clients over the limit who are being told so */
+    HOST_NAME_BYTES = 256,
+    HAND_OVER_US =
+        3000000,          /* then what is still ours is given up, which costs the others a second */
+    FILES_RESERVED = 256, /* databases, loops, and clients over the limit who are being told so */
 };
 
 struct process {
@@ -36,8 +41,8 @@ struct process {
     struct signals *signals;
     struct local_worker *worker;
     uv_timer_t watch;
-    struct net *nets[SERVER_NETS_MAX];
-    size_t net_count;
+    bool leaving; /* the worker is gone; what is owned may still be handed over */
+    int64_t leave_us;
     int exit_code;
 };
 
@@ -106,21 +111,101 @@ static enum rc start_nets(struct process *p, struct err *err)
     uint16_t port = p->options.listen_port;
     TRY(http_probe(str_c(p->options.listen_host), port, err));
     for (size_t i = 0; i < p->options.net_threads; i++) {
-        TRY(net_start(&p->server, &port, &p->nets[i], err));
-        p->net_count++;
+        TRY(net_start(&p->server, &port, &p->server.nets[i], err));
+        atomic_fetch_add(&p->server.net_count, 1);
     }
     p->options.listen_port = port;
     return RC_OK;
 }
 
-enum { NODE_LEASE_MS = 5000 };
-
 static enum rc open_store(const struct server_options *o, struct store **ret_store, struct err *err)
 {
-    const struct postgres_options postgres = {.lease_ms = NODE_LEASE_MS};
+    const struct postgres_options postgres = {
+        .lease_ms = (int64_t)o->node_lease_ms,
+        .partitions = (uint32_t)o->partitions,
+    };
     if (o->store_url != NULL)
         return store_postgres_open(o->store_url, &postgres, ret_store, err);
     return store_sqlite_open(o->store_dir, (enum durability)o->durability, ret_store, err);
+}
+
+static bool is_anywhere(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+static const char *host_name(char *ret_name, size_t max)
+{
+    if (gethostname(ret_name, max) != 0)
+        snprintf(ret_name, max, "localhost");
+    ret_name[max - 1] = '\0';
+    return ret_name;
+}
+
+/* Where other servers reach this one. */
+static struct str address_of(const struct process *p, struct arena *arena)
+{
+    char name[HOST_NAME_BYTES];
+    const char *host = p->options.listen_host;
+    if (p->options.advertise[0] != '\0')
+        return str_c(p->options.advertise);
+    if (is_anywhere(host))
+        host = host_name(name, sizeof name);
+    bool v6 = strchr(host, ':') != NULL;
+    return arena_printf(arena, v6 ? "http://[%s]:%u" : "http://%s:%u", host,
+                        (unsigned)p->options.listen_port);
+}
+
+static struct str node_name(const struct process *p, struct arena *arena)
+{
+    char name[HOST_NAME_BYTES];
+    if (p->options.node[0] != '\0')
+        return str_c(p->options.node);
+    host_name(name, sizeof name);
+    if (p->options.listen_port == 0) /* it will be any */
+        return arena_printf(arena, "%s-%d", name, (int)getpid());
+    return arena_printf(arena, "%s:%u", name, (unsigned)p->options.listen_port);
+}
+
+static enum rc join(struct process *p, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct server *s = &p->server;
+    if (s->store->ops->member == NULL)
+        return RC_OK;
+    struct str name = node_name(p, &arena);
+    const struct membership_options options = {
+        .name = name,
+        .start = arena_printf(&arena, "%.*s/%" PRId64 "-%d", STR_ARG(name), clock_wall_ms(),
+                              (int)getpid()),
+        .address = address_of(p, &arena),
+        .version = STR(BELFRY_VERSION),
+        .lease_ms = (int64_t)p->options.node_lease_ms,
+    };
+    return membership_join(s->store, &options, &s->membership, err);
+}
+
+static void on_news(void *arg)
+{
+    struct server *s = arg;
+    decider_nudge(s->decider);
+}
+
+static void on_given(void *arg, struct str heir_address)
+{
+    peers_wake(arg, heir_address);
+}
+
+static enum rc start_membership(struct process *p, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct server *s = &p->server;
+    if (s->membership == NULL)
+        return RC_OK;
+    membership_set_address(s->membership, address_of(p, &arena));
+    return membership_start(
+        s->membership,
+        &(struct membership_events){.on_news = on_news, .on_given = on_given, .arg = s}, err);
 }
 
 static enum rc start(struct process *p, struct err *err)
@@ -129,6 +214,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(check_listen(&p->options, err));
     TRY(make_dir(p->options.data_dir, err));
     TRY(open_store(&p->options, &s->store, err));
+    TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
@@ -136,7 +222,8 @@ static enum rc start(struct process *p, struct err *err)
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
     TRY(herald_start(s, &s->herald, err));
-    return start_nets(p, err);
+    TRY(start_nets(p, err));
+    return start_membership(p, err);
 }
 
 static const char *url_of(const struct process *p, char *ret_text, size_t max)
@@ -149,9 +236,8 @@ static const char *url_of(const struct process *p, char *ret_text, size_t max)
 
 /* ---- ending */
 
-static void leave(void *arg)
+static void end_loop(struct process *p)
 {
-    struct process *p = arg;
     uv_close((uv_handle_t *)&p->watch, NULL);
     local_worker_free(p->worker);
     p->worker = NULL;
@@ -159,10 +245,29 @@ static void leave(void *arg)
     uv_stop(&p->loop);
 }
 
+/* What this server owns is handed over while it still serves and forwards, so that nobody waits. */
+static bool may_leave(struct process *p)
+{
+    struct membership *m = p->server.membership;
+    return m == NULL || membership_failed(m) || membership_has_handed_over(m) ||
+           clock_mono_us() > p->leave_us;
+}
+
+static void leave(void *arg)
+{
+    struct process *p = arg;
+    p->leaving = true;
+    p->leave_us = clock_mono_us() + HAND_OVER_US;
+    if (may_leave(p))
+        end_loop(p);
+}
+
 /* While the worker finishes, the server goes on serving it; new jobs are refused. */
 static void drain(struct process *p)
 {
     log_info("draining: no new jobs; a second signal leaves at once", NULL);
+    if (p->server.membership != NULL)
+        membership_drain(p->server.membership);
     if (p->worker != NULL)
         local_worker_drain(p->worker, leave, p);
     else
@@ -182,11 +287,14 @@ static void on_signal(void *arg, int signum)
 static void on_watch(uv_timer_t *timer)
 {
     struct process *p = timer->data;
-    if (!decider_failed(p->server.decider))
-        return;
-    log_error("this server cannot decide any more and ends; start it again", NULL);
-    p->exit_code = EXIT_FAILURE;
-    leave(p);
+    struct membership *m = p->server.membership;
+    bool failed = decider_failed(p->server.decider) || (m != NULL && membership_failed(m));
+    if (failed) {
+        log_error("this server cannot decide any more and ends; start it again", NULL);
+        p->exit_code = EXIT_FAILURE;
+    }
+    if (failed || (p->leaving && may_leave(p)))
+        end_loop(p);
 }
 
 /* From the outside in: no new connections, then everything under way comes home, then the nets can
@@ -194,23 +302,27 @@ static void on_watch(uv_timer_t *timer)
 static void stop(struct process *p)
 {
     struct server *s = &p->server;
-    for (size_t i = 0; i < p->net_count; i++)
-        net_drain(p->nets[i]);
+    size_t nets = atomic_load(&s->net_count);
+    for (size_t i = 0; i < nets; i++)
+        net_drain(s->nets[i]);
     herald_stop(s->herald);
     if (s->decider != NULL)
         decider_stop(s->decider);
+    if (s->membership != NULL)
+        membership_stop(s->membership); /* nobody decides here any more */
     if (s->queries != NULL)
         queries_stop(s->queries);
     if (s->tail != NULL)
         tail_stop(s->tail);
-    for (size_t i = 0; i < p->net_count; i++)
-        net_stop(p->nets[i]);
+    for (size_t i = 0; i < nets; i++)
+        net_stop(s->nets[i]);
     if (s->queries != NULL)
         queries_free(s->queries);
     if (s->tail != NULL)
         tail_free(s->tail);
     if (s->decider != NULL)
         decider_free(s->decider);
+    membership_free(s->membership);
     zones_free(s->zones);
     auth_close(&s->auth);
     if (s->store != NULL)

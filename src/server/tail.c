@@ -145,6 +145,52 @@ static void deliver_news(struct parcel *parcel)
     free(news);
 }
 
+struct move {
+    struct parcel parcel;
+    struct tail *tail;
+    struct partition_set owned;
+};
+
+static void deliver_move(struct parcel *parcel)
+{
+    struct move *move = CONTAINER_OF(parcel, struct move, parcel);
+    feed_moved(move->tail, &move->owned);
+    free(move);
+}
+
+void tail_moved(struct tail *t, struct partition_set owned)
+{
+    struct move *move = MEM_NEW(struct move);
+    *move = (struct move){.parcel.deliver = deliver_move, .tail = t, .owned = owned};
+    if (mailbox_send_always(t->box, &move->parcel.mail) != RC_OK)
+        free(move);
+}
+
+/* There are as many names as queues, breakers and keys. */
+static struct str keep_name(struct tail *t, struct str name)
+{
+    if (name.len == 0)
+        return name;
+    if (str_eq(name, t->last_name))
+        return t->last_name;
+    struct str *kept = strmap_get(&t->names, name);
+    if (kept == NULL) {
+        kept = mem_new(sizeof *kept + name.len);
+        memcpy(kept + 1, name.ptr, name.len);
+        *kept = str_of((char *)(kept + 1), name.len);
+        strmap_put(&t->names, *kept, kept);
+    }
+    t->last_name = *kept;
+    return *kept;
+}
+
+static void free_names(struct tail *t)
+{
+    for (size_t i = 0; i < t->names.cap; i++)
+        free(t->names.slots[i].value);
+    strmap_free(&t->names);
+}
+
 void tail_tell(struct tail *t, const struct event *events, size_t count)
 {
     if (count == 0)
@@ -152,6 +198,12 @@ void tail_tell(struct tail *t, const struct event *events, size_t count)
     struct news *news = mem_resize(NULL, sizeof *news + count * sizeof *events);
     *news = (struct news){.parcel.deliver = deliver_news, .tail = t, .count = count};
     memcpy(news->events, events, count * sizeof *events);
+    for (size_t i = 0; i < count; i++) {
+        struct event *event = &news->events[i];
+        event->queue = keep_name(t, event->queue);
+        event->breaker = keep_name(t, event->breaker);
+        event->actor = keep_name(t, event->actor);
+    }
     if (mailbox_send_always(t->box, &news->parcel.mail) != RC_OK)
         free(news);
 }
@@ -183,6 +235,7 @@ void tail_free(struct tail *t)
     if (t->logs != NULL)
         t->logs->ops->close(t->logs);
     arena_free(&t->arena);
+    free_names(t);
     free(t->ring);
     free(t);
 }

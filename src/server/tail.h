@@ -68,7 +68,10 @@ enum rc tail_checkpoint(struct tail *t, struct request *r);
 /* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
  * home with r->rc set. */
 enum rc tail_follow(struct tail *t, struct request *r);
-/* From the turn thread, after a commit, in order. */
+/* From the turn thread: this server decides about these partitions from now on, and hears of nothing
+ * else. Whoever follows what is not in them is cut off, to ask again, and be led to who does. */
+void tail_moved(struct tail *t, struct partition_set owned);
+/* From the turn thread, after a commit, in order. Copies what the events name. */
 void tail_tell(struct tail *t, const struct event *events, size_t count);
 /* Keeps what is still to be kept, ends all streams, and ends the thread. */
 void tail_stop(struct tail *t);

@@ -149,20 +149,9 @@ static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, str
     return RC_OK;
 }
 
-enum rc turn_open(struct turn *t, struct store *store, struct str node,
-                  const struct engine_options *options, struct moment now, struct err *err)
+static struct load_sink sink_of(struct turn *t)
 {
-    *t = (struct turn){.store = store};
-    TRY(store->ops->own(store, node, &t->owned, err));
-    struct engine_options with_rules = *options;
-    with_rules.read_rules = read_rules;
-    with_rules.read_calendar = read_calendar;
-    with_rules.read_submission = sql_job_read;
-    with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
-    t->engine = engine_new(&with_rules);
-    int64_t until_ms = engine_load_begin(t->engine, now, ownership_set(&t->owned),
-                                         t->owned.id_floor, t->owned.turn_floor);
-    struct load_sink sink = {
+    return (struct load_sink){
         .job = load_job,
         .exec = load_exec,
         .worker = load_worker,
@@ -178,7 +167,51 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
         .calendar = load_calendar,
         .arg = t,
     };
+}
+
+static int64_t begin_load(struct turn *t, struct store *store, const struct ownership *owned,
+                          const struct engine_options *options, struct moment now)
+{
+    *t = (struct turn){.store = store, .owned = *owned};
+    struct engine_options with_rules = *options;
+    with_rules.read_rules = read_rules;
+    with_rules.read_calendar = read_calendar;
+    with_rules.read_submission = sql_job_read;
+    with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
+    t->engine = engine_new(&with_rules);
+    return engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor,
+                             owned->turn_floor);
+}
+
+enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
+                  const struct engine_options *options, struct moment now, struct err *err)
+{
+    int64_t until_ms = begin_load(t, store, owned, options, now);
+    if (ownership_set(owned).bits == 0)
+        return turn_settings(t, err);
+    struct load_sink sink = sink_of(t);
     return store->ops->load(store, &t->owned, until_ms, &sink, err);
+}
+
+void turn_idle(struct turn *t, struct store *store, uint32_t partitions,
+               const struct engine_options *options, struct moment now)
+{
+    (void)begin_load(t, store, &(struct ownership){.partitions = partitions}, options, now);
+}
+
+enum rc turn_open(struct turn *t, struct store *store, struct str node,
+                  const struct engine_options *options, struct moment now, struct err *err)
+{
+    struct ownership owned;
+    *t = (struct turn){.store = store};
+    TRY(store->ops->own(store, node, &owned, err));
+    return turn_load(t, store, &owned, options, now, err);
+}
+
+enum rc turn_settings(struct turn *t, struct err *err)
+{
+    struct load_sink sink = sink_of(t);
+    return t->store->ops->settings(t->store, &sink, err);
 }
 
 void turn_close(struct turn *t)
@@ -187,6 +220,52 @@ void turn_close(struct turn *t)
     arena_free(&t->arena);
     arena_free(&t->kept);
     *t = (struct turn){0};
+}
+
+/* ---- whose it is */
+
+static bool owns(const struct turn *t, uint64_t id)
+{
+    struct partition_set set = ownership_set(&t->owned);
+    return partition_has(&set, id);
+}
+
+bool turn_is_ours(const struct turn *t, const struct command *cmd)
+{
+    switch (cmd->kind) {
+    case CMD_CANCEL_JOB:
+    case CMD_CANCEL_EXEC:
+    case CMD_RETRY_EXEC:
+    case CMD_PAUSE_JOB:
+    case CMD_RESUME_JOB:
+    case CMD_TRIGGER_JOB:
+    case CMD_EXTEND_SLA:
+    case CMD_EXPLAIN_JOB:
+    case CMD_EXPLAIN_EXEC:
+    case CMD_DRAIN:
+    case CMD_RETRY_LETTER:
+    case CMD_DISCARD_LETTER:
+    case CMD_FENCE: return owns(t, cmd->target.id);
+    case CMD_EDIT_JOB: return owns(t, cmd->edit.id);
+    case CMD_ALERT_SENT: return owns(t, cmd->alert.id);
+    /* These write what belongs to everybody, or make an id: in a turn of anybody who owns something. */
+    case CMD_SUBMIT:
+    case CMD_REGISTER:
+    case CMD_QUEUE:
+    case CMD_TEAM:
+    case CMD_RESET_BREAKER:
+    case CMD_OPERATE:
+    case CMD_CALENDAR: return ownership_set(&t->owned).bits != 0;
+    case CMD_POLL:
+    case CMD_HANGUP:
+    case CMD_WORKERS:
+    case CMD_QUEUES:
+    case CMD_TEAMS:
+    case CMD_BREAKERS:
+    case CMD_OPERATIONS:
+    case CMD_STATS: break;
+    }
+    return true;
 }
 
 /* ---- running */
@@ -234,6 +313,8 @@ static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, st
             t->store->ops->abort(t->store);
         return RC_OK;
     }
+    if (t->may_keep != NULL && !t->may_keep(t->may_keep_arg))
+        return err_set(err, RC_BUSY, "the right to decide has ended");
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;

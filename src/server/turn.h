@@ -16,10 +16,17 @@ struct turn {
     size_t quarantined;          /* executions that make no sense: neither acted upon nor deleted */
     enum rc broken;              /* why no turn can follow */
     const struct delta *refused; /* by the store, in the last try; NULL: it did not come to that */
+    /* Asked before a commit, when there is one to ask; false: the right to decide has ended, and
+     * the turn is undone as RC_BUSY. */
+    bool (*may_keep)(void *arg);
+    void *may_keep_arg;
 };
 
-/* Owns the store's partition for node and loads what is due. A record that makes no sense is
- * logged, counted and left out. */
+/* Loads what is due of what is owned, with a new engine: t is empty, or was closed. A record that makes no
+ * sense is logged, counted and left out. Who owns nothing knows the settings, and can answer polls. */
+enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
+                  const struct engine_options *options, struct moment now, struct err *err);
+/* Owns the store's partitions for node before that. */
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err);
 void turn_close(struct turn *t);
@@ -47,6 +54,17 @@ enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, 
  * are renewed and polls answered, in memory only. Cannot fail. */
 void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                    struct turn_news *ret_news);
+
+/* The same for nothing at all, without asking the store: what a server is while it cannot load. */
+void turn_idle(struct turn *t, struct store *store, uint32_t partitions,
+               const struct engine_options *options, struct moment now);
+
+/* Between turns: reads again what somebody decided, perhaps through another server. */
+enum rc turn_settings(struct turn *t, struct err *err);
+
+/* Whether the command is this server's to decide: about what it owns, or about nothing in particular.
+ * Nothing else may come into a turn. */
+bool turn_is_ours(const struct turn *t, const struct command *cmd);
 
 /* Makes a commit that changes nothing anybody could see: RC_OK when the store takes commits. */
 enum rc turn_probe(struct turn *t, struct err *err);

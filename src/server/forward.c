@@ -1,0 +1,347 @@
+#include "server/forward.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "loop/clock.h"
+#include "server/membership.h"
+#include "server/net.h"
+#include "server/peers.h"
+#include "server/routes.h"
+#include "wire/http_text.h"
+#include "wire/sse.h"
+
+#include <string.h>
+
+enum {
+    MISDIRECTED = 421,
+    AGAIN_MS = 100,         /* between two tries */
+    PATIENCE_US = 3000000,  /* while nobody decides about it */
+    STREAM_IDLE_MS = 60000, /* a stream says something every 15 s */
+    HEADERS_MAX = 8,
+};
+
+/* A request on its way; in its arena. */
+struct forward {
+    uint64_t id; /* whose owner is looked for; 0: anybody who owns something */
+    int64_t until_us;
+    bool unsent; /* the call that failed was never sent */
+    bool sent;   /* one was, perhaps */
+    struct peer_stream *stream;
+    bool open;            /* the answer has begun */
+    atomic_size_t unread; /* of it */
+};
+
+static void attempt(struct request *r);
+
+static struct forward *forward_of(struct request *r)
+{
+    if (r->forward == NULL) {
+        r->forward = ARENA_NEW(r->arena, struct forward);
+        r->forward->until_us = clock_mono_us() + PATIENCE_US;
+    }
+    return r->forward;
+}
+
+/* ---- the answer */
+
+static void wait_and_try(struct request *r)
+{
+    membership_wake(r->server->membership);
+    peers_later(net_peers(r->net), r, AGAIN_MS, attempt);
+}
+
+static bool may_wait(const struct request *r)
+{
+    return clock_mono_us() < r->forward->until_us && !peers_closed(net_peers(r->net));
+}
+
+static bool is_repeatable(const struct request *r)
+{
+    return r->http->method != HTTP_METHOD_POST || r->once_key.len > 0;
+}
+
+static void fail(struct request *r, const struct err *err)
+{
+    struct forward *f = r->forward;
+    bool done_perhaps = f->sent && !f->unsent && !is_repeatable(r);
+    if (err->rc == RC_TIMEOUT)
+        request_problem(r, 504, "%s", err->text);
+    else if (done_perhaps)
+        request_problem(r, 502, "whether it was done is not known: %s", err->text);
+    else if (may_wait(r))
+        wait_and_try(r);
+    else
+        request_problem(r, 503, "the server that decides about this cannot be reached: %s",
+                        err->text);
+}
+
+/* What a client may want to know besides the body. */
+static size_t copy_headers(const struct http_response *from, struct arena *arena,
+                           struct http_header *ret_headers)
+{
+    static const char *const names[] = {"ETag", "Retry-After", "Idempotency-Replayed",
+                                        "WWW-Authenticate", "Allow"};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct str value = http_response_header(from, str_c(names[i]));
+        if (value.len > 0)
+            ret_headers[count++] = (struct http_header){str_c(names[i]), arena_str(arena, value)};
+    }
+    return count;
+}
+
+static void pass_on(struct request *r, const struct http_response *response)
+{
+    struct http_header headers[HEADERS_MAX];
+    size_t count = copy_headers(response, r->arena, headers);
+    const char *type =
+        response->content_type.len > 0 ? arena_zstr(r->arena, response->content_type) : NULL;
+    http_respond(r->http, &(struct http_answer){
+                              .status = response->status,
+                              .content_type = type,
+                              .body = response->body,
+                              .headers = headers,
+                              .header_count = count,
+                          });
+}
+
+static void on_done(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct request *r = arg;
+    if (response == NULL)
+        fail(r, err);
+    else if (response->status != MISDIRECTED)
+        pass_on(r, response);
+    else if (may_wait(r))
+        wait_and_try(r);
+    else
+        request_problem(r, 503, "no server decides about this at the moment");
+}
+
+/* ---- streams */
+
+static void end_stream(struct request *r, bool broken)
+{
+    struct forward *f = r->forward;
+    struct peer_stream *stream = f->stream; /* r is gone after this */
+    net_stream_close(r, broken);
+    peer_stream_free(stream);
+}
+
+static void reader_gone(struct request *r)
+{
+    end_stream(r, false);
+}
+
+static void on_stream_data(void *arg, struct str piece)
+{
+    struct request *r = arg;
+    struct forward *f = r->forward;
+    if (!f->open) {
+        f->open = true;
+        net_stream_open(r, SSE_TYPE, &f->unread, NULL);
+        r->pings = false; /* those of the other server are handed on */
+    }
+    if (r->http->gone)
+        reader_gone(r);
+    else if (http_stream_write(r->http, piece) == RC_BUSY)
+        end_stream(r, true); /* too slow: it resumes from the last it has */
+}
+
+static void on_stream_done(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct request *r = arg;
+    struct forward *f = r->forward;
+    if (f->open) {
+        end_stream(r, response == NULL);
+        return;
+    }
+    struct peer_stream *stream = f->stream;
+    f->stream = NULL;
+    on_done(r, response, err);
+    peer_stream_free(stream);
+}
+
+static bool is_stream(const struct request *r)
+{
+    struct str text;
+    return r->http->method == HTTP_METHOD_GET && http_request_accepts(r->http, STR(SSE_TYPE)) &&
+           http_request_param(r->http, STR("follow"), &text) && str_eq(text, STR("true"));
+}
+
+/* ---- the request */
+
+static const char *method_name(enum http_method method)
+{
+    static const char *const names[] = {
+        [HTTP_METHOD_GET] = "GET",         [HTTP_METHOD_HEAD] = "HEAD",
+        [HTTP_METHOD_POST] = "POST",       [HTTP_METHOD_PUT] = "PUT",
+        [HTTP_METHOD_PATCH] = "PATCH",     [HTTP_METHOD_DELETE] = "DELETE",
+        [HTTP_METHOD_OPTIONS] = "OPTIONS",
+    };
+    return names[method];
+}
+
+static const char *role_name(enum role role)
+{
+    return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "anyone";
+}
+
+static struct str target_of(const struct request *r)
+{
+    if (r->http->query.len == 0)
+        return r->http->path;
+    return arena_printf(r->arena, "%.*s?%.*s", STR_ARG(r->http->path), STR_ARG(r->http->query));
+}
+
+static void add_header(struct http_header *headers, size_t *count, const char *name,
+                       struct str value)
+{
+    if (value.len > 0)
+        headers[(*count)++] = (struct http_header){str_c(name), value};
+}
+
+struct http_call forward_call(struct request *r)
+{
+    static const char *const copied[] = {"If-Match", "If-None-Match", "Idempotency-Key"};
+    struct http_header *headers = ARENA_ARRAY(r->arena, struct http_header, HEADERS_MAX);
+    struct str type = http_request_header(r->http, STR("Content-Type"));
+    size_t count = 0;
+    add_header(headers, &count, FORWARD_PRINCIPAL,
+               arena_printf(r->arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
+    add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
+    for (size_t i = 0; i < COUNT_OF(copied); i++)
+        add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
+    return (struct http_call){
+        .method = method_name(r->http->method),
+        .target = target_of(r),
+        .content_type = type.len > 0 ? arena_zstr(r->arena, type) : NULL,
+        .body = r->http->body,
+        .accept = http_request_header(r->http, STR("Accept")),
+        .last_event_id = http_request_header(r->http, STR("Last-Event-ID")),
+        .headers = headers,
+        .header_count = count,
+        .timeout_ms = r->server->options->forward_wait_ms,
+        .arg = r,
+    };
+}
+
+static void send_to(struct request *r, struct str address)
+{
+    struct err err;
+    struct forward *f = r->forward;
+    struct http_call call = forward_call(r);
+    enum rc rc;
+    call.ret_unsent = &f->unsent;
+    f->sent = true;
+    if (is_stream(r)) {
+        call.timeout_ms = 0;
+        call.idle_ms = STREAM_IDLE_MS;
+        call.on_data = on_stream_data;
+        call.on_done = on_stream_done;
+        rc = peers_stream(net_peers(r->net), address, &call, &f->stream, &err);
+    } else {
+        call.on_done = on_done;
+        rc = peers_send(net_peers(r->net), address, &call, &err);
+    }
+    if (rc != RC_OK)
+        request_fail(r, rc == RC_SHUTDOWN ? rc : RC_BUSY, err.text);
+}
+
+/* ---- where to */
+
+static bool is_ours(const struct request *r)
+{
+    const struct membership *m = r->server->membership;
+    return r->forward->id != 0 ? membership_owns(m, r->forward->id) : membership_owns_any(m);
+}
+
+static bool find(struct request *r, struct peer *ret_to)
+{
+    struct membership *m = r->server->membership;
+    struct node_rec me;
+    struct cluster_view view;
+    if (r->forward->id == 0)
+        return membership_any_owner(m, r->arena, ret_to);
+    if (!membership_owner(m, r->forward->id, r->arena, ret_to))
+        return false;
+    membership_look(m, r->arena, &view, &me);
+    return !str_eq(ret_to->start, me.start); /* we, but not yet, or not any more */
+}
+
+static void attempt(struct request *r)
+{
+    struct peer to;
+    if (is_ours(r))
+        routes_handle(r);
+    else if (find(r, &to))
+        send_to(r, to.address);
+    else if (may_wait(r))
+        wait_and_try(r);
+    else
+        request_problem(r, 503, "no server decides about this at the moment");
+}
+
+static void refuse_second_hop(struct request *r)
+{
+    membership_wake(r->server->membership);
+    request_problem(r, MISDIRECTED, "this server does not decide about that (any more)");
+}
+
+static bool go(struct request *r, uint64_t id)
+{
+    if (r->server->membership == NULL)
+        return false;
+    forward_of(r)->id = id;
+    if (is_ours(r))
+        return false;
+    if (r->by_server)
+        refuse_second_hop(r);
+    else
+        attempt(r);
+    return true;
+}
+
+bool forward_to_owner(struct request *r, uint64_t id)
+{
+    return go(r, id);
+}
+
+bool forward_to_any(struct request *r)
+{
+    return go(r, 0);
+}
+
+void forward_refused(struct request *r)
+{
+    if (r->by_server) {
+        refuse_second_hop(r);
+        return;
+    }
+    (void)forward_of(r);
+    if (may_wait(r))
+        wait_and_try(r);
+    else
+        request_problem(r, 503, "no server decides about this at the moment");
+}
+
+/* ---- by another server */
+
+void forward_read(struct request *r)
+{
+    struct str name = http_request_header(r->http, STR(FORWARD_PRINCIPAL));
+    struct str id = http_request_header(r->http, STR(FORWARD_REQUEST));
+    struct principal *who = ARENA_NEW(r->arena, struct principal);
+    struct str role = str_cut(&name, ' ');
+    r->by_server = true;
+    r->who = who;
+    who->name = name.len > 0 ? name : STR("server");
+    who->actor = arena_printf(r->arena, "key:%.*s", STR_ARG(who->name));
+    who->role = str_eq(role, STR("admin"))    ? ROLE_ADMIN
+                : str_eq(role, STR("worker")) ? ROLE_WORKER
+                : role.len == 0               ? ROLE_SERVER
+                                              : ROLE_ANYONE;
+    if (id.len > 0 && id.len < REQUEST_ID_MAX) {
+        memcpy(r->request_id, id.ptr, id.len);
+        r->request_id[id.len] = '\0';
+    }
+}

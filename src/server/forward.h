@@ -1,0 +1,29 @@
+/* forward.h - requests that another server has to decide.
+ *
+ * Whoever a client asks, it gets the answer of the server that decides about what it asked for: the
+ * whole request goes there over HTTP, with the key that servers have, in the name of the caller, and
+ * what comes back is handed on as it is. A request is forwarded once: who gets it and finds that it is
+ * not his any more says so (421), the map is asked for anew, and it is tried again, here or there. While
+ * nobody decides about it, as in a hand-over, it waits a little; then it is 503 with Retry-After.
+ *
+ * If either server dies meanwhile, the client is told that nobody knows (502), unless the request can
+ * be repeated without harm: then it is. */
+#pragma once
+#include "server/request.h"
+#include "wire/client.h"
+
+/* Headers of forwarded requests; a client's own are ignored. */
+#define FORWARD_PRINCIPAL "Belfry-Principal" /* ROLE NAME of who asks */
+#define FORWARD_REQUEST "Belfry-Request-Id"
+
+/* Each is true when r is taken care of: it goes elsewhere, or is answered. False: it is ours, go on. */
+bool forward_to_owner(struct request *r, uint64_t id);
+/* To anybody who owns something, when we do not. */
+bool forward_to_any(struct request *r);
+/* The decider says that it is not ours (any more): finds out whose it is, and begins anew. */
+void forward_refused(struct request *r);
+
+/* A request by another server: who it speaks for. */
+void forward_read(struct request *r);
+/* The same request as a call to another server, without on_done. In r's arena. */
+struct http_call forward_call(struct request *r);

@@ -1,0 +1,13 @@
+/* gather.h - answers that all servers give together.
+ *
+ * What is asked of one server is asked of all that are there, ourselves among them, and put together
+ * (wire/merge_json.h). Who does not answer in time is named in the answer, under "missing"; the numbers
+ * are then those of the others. */
+#pragma once
+#include "server/request.h"
+
+/* Asks all, and lets the route's handler give our own part. False: there is nobody else to ask, or
+ * somebody else asks. */
+bool gather_all(struct request *r);
+/* Our own part: instead of answering, when r->gathering is set. */
+void gather_own(struct request *r, const struct http_answer *answer);
