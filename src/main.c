@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"dead-letters", dead_letters_command, "list what failed for good; retry or discard it"},
     {"calendars", calendars_command, "list calendars; import, put, show or delete one"},
     {"workers", workers_command, "list workers"},
+    {"nodes", nodes_command, "list the servers that share the store"},
     {"show", show_command, "show all about a job or an execution"},
     {"explain", explain_command, "say why a job does not run"},
     {"logs", logs_command, "print what a command printed"},

@@ -22,7 +22,7 @@ static const char outro[] =
 
 /* Commands that users were promised, and that this version does not have. */
 static const char promised[] = "keys|tasks|audit|plan|"
-                               "progress|nodes|move|top|doctor";
+                               "progress|move|top|doctor";
 
 const struct command *command_find(const struct command *commands, size_t count, const char *name)
 {

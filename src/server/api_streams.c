@@ -1,5 +1,6 @@
 /* api_streams.c - endless answers: output and events. */
 #include "server/api.h"
+#include "server/events_all.h"
 #include "server/tail.h"
 #include "wire/sse.h"
 
@@ -70,6 +71,9 @@ void api_events(struct request *r)
 {
     struct follow *f = ARENA_NEW(r->arena, struct follow);
     if (!request_no_params(r))
+        return;
+    bool head = r->http->method == HTTP_METHOD_HEAD;
+    if (!head && http_request_accepts(r->http, STR(SSE_TYPE)) && events_all(r))
         return;
     struct str last = http_request_header(r->http, STR("Last-Event-ID"));
     f->kind = FOLLOW_EVENTS;

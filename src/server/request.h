@@ -26,6 +26,7 @@ struct checkpoint_call;
 struct net_stream;
 struct forward;
 struct gathering;
+struct river;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
@@ -50,6 +51,7 @@ struct request {
     char request_id[REQUEST_ID_MAX];
     bool by_server;              /* another server sent it, for its caller: not to be forwarded */
     struct forward *forward;     /* on its way to another server */
+    struct river *events;        /* of all servers, while they are followed */
     struct gathering *gathering; /* while all servers are asked: takes the answer */
 
     request_step *decided;    /* what to do when the turn has answered */
