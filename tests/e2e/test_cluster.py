@@ -1,0 +1,276 @@
+"""Many servers on one PostgreSQL: whoever is asked, the answer is the same; whoever dies, it goes on."""
+
+import http.client
+import json
+import os
+import pathlib
+import tempfile
+import threading
+import time
+
+from belfry import PATIENCE_S, main, processes_of, tests_of, wait_for
+from cluster import LEASE_S, Cluster, Node, Postgres
+
+POSTGRES = Postgres()
+
+
+def jobs_of_both(servers, **spec):
+    """One job that each of them owns: asked for at each, since ids are made where they are asked for."""
+    found = []
+    for server in servers:
+        status, job = server.api("POST", "/jobs", {"command": ["true"], **spec})
+        assert status == 201, job
+        assert server.owner_of(job["job_id"]) == server.name
+        found.append(job["job_id"])
+    return found
+
+
+def event_stream(server, last_id=None):
+    """An open GET /events."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    headers = {"Authorization": "Bearer " + server.key(), "Accept": "text/event-stream"}
+    if last_id:
+        headers["Last-Event-ID"] = last_id
+    connection.request("GET", "/api/v1/events", headers=headers)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return answer
+
+
+def read_events(stream, enough):
+    """(last id, events) until enough(events)."""
+    events, last_id, kind = [], None, None
+    while not enough(events):
+        line = stream.readline().decode().rstrip("\n")
+        if line.startswith("id: "):
+            last_id = line[4:]
+        elif line.startswith("event: "):
+            kind = line[7:]
+        elif line.startswith("data: "):
+            events.append((kind, json.loads(line[6:])))
+    return last_id, events
+
+
+def test_servers_share_the_partitions_and_hand_them_over_when_one_leaves():
+    with Cluster(POSTGRES, 3, "--no-worker") as (a, b, c):
+        assert sorted(a.shares().values()) == [5, 5, 6]
+        assert a.shares() == b.shares() == c.shares()
+        begin = time.monotonic()
+        assert c.stop() == 0
+        wait_for(lambda: sorted(a.shares().values()) == [8, 8], "two shares")
+        assert time.monotonic() - begin < 3
+        log = c.log_path.read_text()
+        assert "gave partitions to other servers" in log and "ended in order" in log, log
+        shown = a.cli("nodes")
+        assert shown.returncode == 0 and "active" in shown.stdout, shown
+        assert len(a.cli("nodes", "--partitions").stdout.splitlines()) == 17
+
+
+def test_a_partition_that_is_handed_over_is_decided_about_again_within_a_second():
+    with Cluster(POSTGRES, 2, "--no-worker") as (a, b):
+        ours = jobs_of_both([a, b], schedule={"delay": "1h"})[0]
+        stop = threading.Event()
+        worst = [0.0]
+
+        def keep_asking():
+            while not stop.is_set():
+                begin = time.monotonic()
+                status, answer = b.api("POST", f"/jobs/{ours}/pause")
+                assert status == 200, answer
+                status, answer = b.api("POST", f"/jobs/{ours}/resume")
+                assert status == 200, answer
+                worst[0] = max(worst[0], (time.monotonic() - begin) / 2)
+        asker = threading.Thread(target=keep_asking)
+        asker.start()
+        a.stop()
+        wait_for(lambda: b.shares() == {"b": 16}, "all partitions")
+        stop.set()
+        asker.join()
+        print(f"longest wait {worst[0] * 1000:.0f} ms")
+        assert worst[0] < 1.5, worst
+
+
+def test_any_server_answers_every_kind_of_call_about_any_job():
+    with Cluster(POSTGRES, 2) as servers:
+        a, b = servers
+        for ours, other in ((a, b), (b, a)):
+            job = jobs_of_both([ours], schedule={"delay": "1h"}, name=f"of-{ours.name}")[0]
+            assert other.api("GET", f"/jobs/{job}")[1]["name"] == f"of-{ours.name}"
+            status, answer = other.api("GET", f"/jobs/{job}/explain")
+            assert status == 200, answer
+            assert other.api("POST", f"/jobs/{job}/pause")[1]["status"] == "paused"
+            assert ours.api("GET", f"/jobs/{job}")[1]["status"] == "paused"
+            assert other.api("POST", f"/jobs/{job}/resume")[1]["status"] == "active"
+            status, answer = other.api("PATCH", f"/jobs/{job}", {"priority": 7})
+            assert (status, answer["version"]) == (200, 2), answer
+            status, answer = other.api("PUT", f"/jobs/by-name/of-{ours.name}", {
+                "command": ["true"], "schedule": {"delay": "1h"}, "priority": 8})
+            assert (status, answer["job_id"]) == (200, job), answer
+            status, answer = other.api("POST", f"/jobs/{job}/trigger")
+            assert status in (200, 201), answer
+            other.wait_for_status(job, "completed", "scheduled")
+            status, answer = other.api("DELETE", f"/jobs/{job}")
+            assert (status, answer["status"]) == (200, "cancelled"), answer
+            status, answer = other.api("DELETE", f"/jobs/{job}")
+            assert status == 409, answer
+            assert other.api("DELETE", "/jobs/job_nonsense")[0] == 404
+
+
+def test_what_failed_for_good_is_retried_and_cancelled_through_any_server():
+    with Cluster(POSTGRES, 2) as (a, b):
+        job = jobs_of_both([a], command="exit 3", retry={"max_retries": 0})[0]
+        failed = a.wait_for_status(job, "failed")["execution_id"]
+        status, answer = b.api("POST", f"/dead-letters/{failed}/retry")
+        assert status in (200, 201), answer
+        job = jobs_of_both([a], command=["sleep", "60"])[0]
+        execution = a.wait_for_status(job, "running")["execution_id"]
+        status, answer = b.api("POST", f"/executions/{execution}/cancel")
+        assert status == 200, answer
+        a.wait_for_status(job, "cancelled")
+
+
+def test_output_is_followed_through_any_server():
+    with Cluster(POSTGRES, 2) as (a, b):
+        job = jobs_of_both([a], command="echo one; sleep 1; echo two")[0]
+        execution = a.wait_for_status(job, "running", "completed")["execution_id"]
+        done = b.cli("logs", execution, "-f")
+        assert (done.returncode, done.stdout) == (0, "one\ntwo\n"), done
+
+
+def test_a_name_and_a_key_are_one_in_the_whole_cluster():
+    with Cluster(POSTGRES, 2, "--no-worker") as (a, b):
+        later = {"command": ["true"], "schedule": {"delay": "1h"}}
+        first = a.api("POST", "/jobs", {**later, "idempotency_key": "k"})[1]["job_id"]
+        for server in (b, a):
+            status, answer = server.api("POST", "/jobs", {**later, "idempotency_key": "k"})
+            assert answer.get("job_id") == first, answer
+        assert a.api("POST", "/jobs", {**later, "name": "n"})[0] == 201
+        assert b.api("POST", "/jobs", {**later, "name": "n"})[0] == 409
+        unique = {**later, "unique": {"key": "u", "on_conflict": "return"}}
+        first = a.api("POST", "/jobs", unique)[1]["job_id"]
+        assert b.api("POST", "/jobs", unique)[1]["job_id"] == first
+
+
+def test_lists_and_numbers_are_those_of_all_servers():
+    with Cluster(POSTGRES, 2) as (a, b):
+        jobs_of_both([a, b, a, b], schedule={"delay": "1h"}, queue="long")
+        for server in (a, b):
+            queue = server.api("GET", "/queues/long")[1]
+            assert queue["scheduled"] == 4, queue
+            queues = server.api("GET", "/queues")[1]["queues"]
+            assert [q["scheduled"] for q in queues if q["name"] == "long"] == [4], queues
+            assert server.api("GET", "/stats")[1]["executions"]["scheduled"] == 4
+            workers = server.api("GET", "/workers")[1]["workers"]
+            assert len({worker["worker_id"] for worker in workers}) == 2, workers
+        b.pause()
+        try:
+            answer = a.api("GET", "/stats")[1]
+            assert answer["missing"] == ["b"], answer
+        finally:
+            b.go_on()
+
+
+def test_settings_that_one_server_changes_count_everywhere_within_a_second():
+    with Cluster(POSTGRES, 2) as (a, b):
+        assert a.api("POST", "/queues/slow/pause")[0] == 200
+        wait_for(lambda: b.api("GET", "/queues/slow")[1]["paused"], "the pause at b", 2)
+        time.sleep(1.2)  # as long as a change may take
+        held = jobs_of_both([b], queue="slow")[0]
+        time.sleep(0.5)
+        assert b.newest_execution(held)["status"] == "queued"
+        assert a.api("POST", "/queues/slow/resume")[0] == 200
+        begin = time.monotonic()
+        b.wait_for_status(held, "completed")
+        assert time.monotonic() - begin < 3
+
+
+def test_events_of_all_servers_come_from_any_and_are_resumed_at_any():
+    with Cluster(POSTGRES, 2) as (a, b):
+        stream = event_stream(a)
+        time.sleep(0.5)
+        jobs = jobs_of_both([a, b])
+
+        def ended(events, jobs):
+            seen = {e.get("job_id") for kind, e in events
+                    if kind == "execution" and e.get("status") == "completed"}
+            return seen >= set(jobs)
+        last_id, _ = read_events(stream, lambda events: ended(events, jobs))
+        stream.close()
+        more = jobs_of_both([a, b])
+        for job in more:
+            a.wait_for_status(job, "completed")
+        _, events = read_events(event_stream(b, last_id), lambda events: ended(events, more))
+        assert not any(kind == "reset" for kind, _ in events), events
+        assert not {e.get("job_id") for _, e in events} & set(jobs), "seen twice"
+
+
+def test_what_a_killed_server_owned_is_decided_about_elsewhere_within_eight_seconds():
+    with Cluster(POSTGRES, 2) as (a, b):
+        due = jobs_of_both([a], schedule={"delay": "3s"})[0]
+        a.kill()
+        begin = time.monotonic()
+        b.wait_for_status(due, "running", "completed")
+        took = time.monotonic() - begin
+        print(f"decided again after {took:.1f} s")
+        assert took < LEASE_S + 3, took
+        status, answer = b.api("POST", f"/jobs/{due}/trigger")
+        assert status in (200, 201, 409), answer
+        assert b.shares() == {"b": 16}
+        a.start()
+        wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares again")
+
+
+def test_a_server_that_was_paused_for_three_leases_commits_nothing_late():
+    with Cluster(POSTGRES, 2) as (a, b):
+        job = jobs_of_both([a], schedule={"delay": "1h"})[0]
+        answers = []
+        a.pause()
+        asked = threading.Thread(target=lambda: answers.append(
+            a.api("PATCH", f"/jobs/{job}", {"priority": 1})))
+        asked.start()  # it lies in the socket until the server goes on
+        wait_for(lambda: b.shares() == {"b": 16}, "b to take over", 3 * LEASE_S)
+        time.sleep(2 * LEASE_S)
+        assert b.api("PATCH", f"/jobs/{job}", {"priority": 2})[0] == 200
+        a.go_on()
+        asked.join()
+        status, answer = answers[0]
+        assert status in (200, 503), answer
+        version = b.job(job)["version"]
+        assert version == (3 if status == 200 else 2), (answers, version)
+        assert "has taken a partition from this one" in a.log_path.read_text()
+        wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares again")
+
+
+def test_a_second_server_of_one_name_refuses_to_start():
+    with Cluster(POSTGRES, 1, "--no-worker") as (a,):
+        twin = Node("a", a.flags[1])
+        try:
+            twin.start()
+            raise AssertionError("it started")
+        except AssertionError as refusal:
+            assert "another server of this cluster is called 'a'" in str(refusal), refusal
+            assert "--node" in str(refusal)
+        assert a.shares() == {"a": 16}
+
+
+def test_a_store_that_is_away_is_told_and_waited_for():
+    with Cluster(POSTGRES, 2) as servers:
+        jobs = jobs_of_both(servers, schedule={"delay": "6s"})
+        POSTGRES.stop("immediate")
+        try:
+            for server in servers:
+                wait_for(lambda s=server: not s.is_ready(), "readyz to say no")
+                assert server.api("POST", "/jobs", {"command": ["true"]})[0] == 503
+            time.sleep(2 * LEASE_S)
+        finally:
+            POSTGRES.start()
+        for server in servers:
+            wait_for(server.is_ready, "readyz to say yes")
+        for job in jobs:
+            servers[0].wait_for_status(job, "completed")
+        # Who came back first left the other its own.
+        assert sorted(servers[0].shares().values()) == [8, 8]
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), POSTGRES)
