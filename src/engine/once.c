@@ -118,7 +118,9 @@ static enum rc recall(struct engine *e, const struct once *once, struct answered
     struct str hash;
     if (!note_read(once->asked->answer.note, &hash, ret_answered))
         return err_set(err, RC_CORRUPT, "what was answered to this Idempotency-Key makes no sense");
-    if (ret_answered->turn == e->turn + 1)
+    /* Numbers of turns are a server's own, and so are the ids that it makes. */
+    bool ours = partition_has(&e->owned, once->asked->answer.holder);
+    if (ours && ret_answered->turn == e->turn + 1)
         return err_set(err, RC_PENDING,
                        "a request with this Idempotency-Key is being decided; ask again");
     if (!str_eq(hash, once->hash))
