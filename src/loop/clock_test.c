@@ -55,15 +55,17 @@ static void towards_an_earlier_time_it_only_runs_slower(void **state)
     clock_follow(own_offset_us() + DAY_US);
     int64_t before_ms = clock_wall_ms();
     clock_follow(own_offset_us());
-    int64_t last_ms = clock_wall_ms();
     int64_t begin_us = clock_mono_us();
+    int64_t last_ms = clock_wall_ms();
+    int64_t elapsed_us = 0;
     assert_true(last_ms >= before_ms);
-    while (clock_mono_us() - begin_us < 50000) {
+    while (elapsed_us < 50000) {
+        elapsed_us = clock_mono_us() - begin_us; /* first: we may be put aside in between */
         int64_t now_ms = clock_wall_ms();
         assert_true(now_ms >= last_ms);
         last_ms = now_ms;
     }
-    assert_in_range(last_ms - before_ms, 40, 200); /* and it does not stand still */
+    assert_true(last_ms - before_ms >= elapsed_us / 1000 * 8 / 10); /* and it does not stand still */
 }
 
 int main(void)
