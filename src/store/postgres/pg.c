@@ -125,9 +125,19 @@ static void drop_notice(void *arg, const PGresult *result)
     (void)result;
 }
 
+/* Whether the other side has hung up since it was used. Asked before something is sent, since afterwards
+ * nobody could say whether it arrived: words of farewell, and the end, are there to be read. */
+static bool is_alive(struct pg *pg)
+{
+    struct pollfd fd = {.fd = PQsocket(pg->conn), .events = POLLIN};
+    for (int i = 0; i < 2 && PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0; i++)
+        (void)PQconsumeInput(pg->conn);
+    return PQstatus(pg->conn) == CONNECTION_OK;
+}
+
 enum rc pg_connect(struct pg *pg, struct err *err)
 {
-    if (pg->conn != NULL && PQstatus(pg->conn) == CONNECTION_OK)
+    if (pg->conn != NULL && (pg->begun ? PQstatus(pg->conn) == CONNECTION_OK : is_alive(pg)))
         return RC_OK;
     disconnect(pg);
     pg->conn = PQconnectdbParams((const char *const *)pg->place->names,

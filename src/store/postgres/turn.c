@@ -1,6 +1,8 @@
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
 
+#include <poll.h>
+
 /* ---- what is owned, as parameters */
 
 size_t postgres_owned_count(const struct ownership *own)
@@ -214,6 +216,20 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 
 /* ---- settling */
 
+enum { SETTLE_WAIT_MS = 1000, SETTLE_PAUSE_MS = 100 };
+
+/* Who lost its connection under a commit finds no server for a moment, more often than not. It is worth
+ * waiting for: whoever cannot settle has to tell its clients that nobody knows. */
+static enum rc connect_patiently(struct pg *pg, struct err *err)
+{
+    enum rc rc = pg_connect(pg, err);
+    for (int ms = 0; rc == RC_BUSY && ms < SETTLE_WAIT_MS; ms += SETTLE_PAUSE_MS) {
+        (void)poll(NULL, 0, SETTLE_PAUSE_MS);
+        rc = pg_connect(pg, err);
+    }
+    return rc;
+}
+
 /* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under way; if
  * it has not begun yet (a backend that was stopped before it read our words), the row that calls it lost
  * stands in its way. After this commit the answer is final, also after a failover. */
@@ -224,7 +240,7 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     struct pg *pg = &s->pg;
     CLEANUP(pg_clear_at) struct pg *clear = pg;
     postgres_turn_abort(s);
-    TRY(pg_connect(pg, err));
+    TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
     postgres_bind_owned(held, own);
