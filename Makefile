@@ -200,7 +200,7 @@ check: $(TESTS)
 	$(Q)scripts/check $(TESTS)
 
 # They start servers of their own.
-check-pg: $(filter $(B)/test/tests/contract/postgres_test $(B)/test/src/store/postgres/%,$(TESTS))
+check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgres/%,$(TESTS))
 	$(Q)scripts/check $^
 
 # E2E chooses: E2E="api http".

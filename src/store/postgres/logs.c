@@ -91,10 +91,23 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
 }
 
 /* Weeks that are too old as a whole first: they cost nothing, whatever `max` says. */
+enum { TEND_MS = 3600000 };
+
+/* Makes the weeks ahead and drops those that are empty, once an hour in the whole cluster. Here, since neither
+ * turns nor renewals wait for this connection. */
+static enum rc tend(struct pg *pg, struct err *err)
+{
+    pg_i64(pg_use(pg, Q_TEND), TEND_MS);
+    enum rc rc = pg_run(pg, err);
+    pg_clear(pg);
+    return rc == RC_OK ? RC_OK : err_note(err, "tables of the weeks ahead");
+}
+
 static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *ret_count,
                     struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
+    TRY(tend(pg, err));
     struct pg_use *weeks = pg_use(pg, Q_TRIM_WEEKS);
     pg_i64(weeks, before_ms);
     struct pg_use *chunks = pg_use(pg, Q_TRIM_CHUNKS);

@@ -6,11 +6,12 @@
 
 #include <stdlib.h>
 
+enum { ANSWER_MS = 3000 }; /* within a lease there is time for another try, perhaps elsewhere */
+
 struct postgres_member {
     struct member member;
     struct pg pg;
     bool has_row; /* we were there, so a missing one was taken */
-    uint64_t renewals;
 };
 
 static struct postgres_member *of(struct member *member)
@@ -188,6 +189,7 @@ enum rc postgres_member(struct store *store, struct member **ret_member, struct 
     (void)err; /* the first call connects */
     m->member.ops = &ops;
     pg_init(&m->pg, &postgres_of(store)->place, true);
+    m->pg.wait_ms = ANSWER_MS;
     *ret_member = &m->member;
     return RC_OK;
 }

@@ -126,13 +126,12 @@ static void drop_notice(void *arg, const PGresult *result)
 }
 
 /* Whether the other side has hung up since it was used. Asked before something is sent, since afterwards
- * nobody could say whether it arrived: words of farewell, and the end, are there to be read. */
+ * nobody could say whether it arrived. Nobody speaks without being asked but to say farewell (or that a
+ * setting was changed, for which a new connection is as good). */
 static bool is_alive(struct pg *pg)
 {
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = POLLIN};
-    for (int i = 0; i < 2 && PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) > 0; i++)
-        (void)PQconsumeInput(pg->conn);
-    return PQstatus(pg->conn) == CONNECTION_OK;
+    return PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) == 0;
 }
 
 enum rc pg_connect(struct pg *pg, struct err *err)

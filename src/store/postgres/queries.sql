@@ -15,6 +15,7 @@
 -- Run whole on each new connection. Every statement of a turn reaches rows by key. The planner must not
 -- think otherwise because a table was empty when a plan was made, so it may use nothing but indexes and
 -- nested loops; where there is none it still can. No plan is worth making twice, or compiling.
+-- A commit that is answered is on disk; how many standbys must have it, too, is the database's affair.
 -- Behind a pooler these are said in each transaction: see setup_local.
 SET enable_seqscan = off;
 SET enable_hashjoin = off;
@@ -25,7 +26,7 @@ SET jit = off;
 SET statement_timeout = '15s';
 SET lock_timeout = '5s';
 SET idle_in_transaction_session_timeout = '10s';
-SET synchronous_commit = on;
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 SET default_transaction_isolation = 'read committed';
 SET TimeZone = 'UTC';
 
@@ -34,7 +35,9 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
     set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
     set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
     set_config('lock_timeout', '5s', true),
-    set_config('idle_in_transaction_session_timeout', '10s', true);
+    set_config('idle_in_transaction_session_timeout', '10s', true),
+    CASE WHEN current_setting('synchronous_commit') = 'off'
+        THEN set_config('synchronous_commit', 'on', true) END;
 
 -- ---- migrations, outside of pipelines
 
