@@ -407,7 +407,7 @@ static void keep(struct postgres_store *s, const struct ownership *own, const st
 {
     struct pg *pg = &s->pg;
     keep_jobs(pg, delta);
-    postgres_keep_execs(pg, delta);
+    postgres_keep_execs(pg, &s->trails, delta);
     postgres_keep_claims(s, delta);
     keep_others(pg, own, delta);
     postgres_keep_letters(pg, delta);
@@ -451,6 +451,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     struct ids ids = {s->newest_id, s->drift_ms};
     ids_add_plain(&ids, s->taken_id);
     ids = delta_ids(ids, delta);
+    trails_begin(&s->trails, own);
     s->tries++;
     s->doubt_turn = delta->turn;
     bool folds = s->tries % FOLD_EVERY == 0;
@@ -465,11 +466,14 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     atomic_fetch_add(&s->commits, 1);
     atomic_fetch_add(&s->commit_us, boot_us() - start_us);
     s->in_doubt = rc == RC_UNKNOWN;
+    if (s->in_doubt)
+        trails_forget(&s->trails);
     if (rc != RC_OK)
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
     postgres_inbox_kept(s, delta);
+    trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;
     if (folds)

@@ -35,10 +35,10 @@ struct pg {
     bool pooled;  /* somebody between us and the server hands out other connections */
     bool replays; /* also a commit that was lost may be sent again: doing it twice is harmless */
     bool plain;   /* for migrations: no pipeline, no time-outs */
-    bool in_transaction; /* begun, and neither committed nor rolled back */
-    bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
-    int wait_ms;         /* for an answer; then the connection is given up */
-    uint64_t connects;   /* how often it was made */
+    bool in_transaction;      /* begun, and neither committed nor rolled back */
+    bool begun;               /* its BEGIN was answered: it lives and dies with this connection */
+    int wait_ms;              /* for an answer; then the connection is given up */
+    uint64_t connects;        /* how often it was made */
     uint32_t types[PG_TYPES]; /* their numbers in this database; 0: there is no such type (yet) */
     bool prepared[QUERY_COUNT];
     const char *texts[QUERY_COUNT]; /* in texts_arena, as soon as they were needed */
@@ -64,6 +64,8 @@ void pg_i64(struct pg_use *use, int64_t value);
 void pg_u64(struct pg_use *use, uint64_t value); /* beyond INT64_MAX it is taken for that */
 void pg_bool(struct pg_use *use, bool value);
 void pg_text(struct pg_use *use, struct str text);
+/* Two texts as one, to be bound: it lives as long as use does. */
+struct str pg_joined(struct pg_use *use, struct str a, struct str b);
 void pg_text_or_null(struct pg_use *use, struct str text); /* empty becomes NULL */
 void pg_i64_or_null(struct pg_use *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_use *use);

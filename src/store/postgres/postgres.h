@@ -8,6 +8,7 @@
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "store/postgres/pg.h"
+#include "store/postgres/trails.h"
 #include "store/store.h"
 
 #include <stdatomic.h>
@@ -43,6 +44,8 @@ struct postgres_store {
     uint64_t folded_turn; /* what was added before it is folded already */
 
     struct inbox_place inbox;
+
+    struct trails trails;
 
     /* The turn under way. */
     bool in_turn;
@@ -87,7 +90,7 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena
 enum rc postgres_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                         struct err *err);
 /* Queues all changes of executions, and attempts. */
-void postgres_keep_execs(struct pg *pg, const struct delta *delta);
+void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struct delta *delta);
 enum rc postgres_settings(struct store *store, const struct load_sink *sink, struct err *err);
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err);

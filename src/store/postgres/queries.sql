@@ -423,6 +423,21 @@ kept AS (
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM kept;
 
+-- name: delete_live
+-- In front of finish_known.
+WITH gone AS (DELETE FROM belfry.live WHERE id = ANY($2::bigint[]) RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM gone;
+
+-- name: finish_known
+-- The same in two statements, where the whole trail is known and comes as the step.
+INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
+    created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
+    sla_extra_ms, sla_marks, token, worker_id, effect_done, error, trail, finished_ms, result,
+    slot_last_ms, slot_count, job_state, job_step, attempt_outcome, attempt_number, attempt_worker,
+    attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error, attempt_class,
+    attempt_fingerprint, attempt_tail)
+SELECT * FROM unnest($1::belfry.finished[]);
+
 -- name: insert_history
 INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,

@@ -82,6 +82,7 @@ static void close_store(struct store *store)
 {
     struct postgres_store *s = postgres_of(store);
     pg_close(&s->pg);
+    trails_forget(&s->trails);
     pg_place_free(&s->place);
     free(s);
 }

@@ -182,6 +182,16 @@ void pg_text(struct pg_use *use, struct str text)
     put_bytes(use, 't', pg_text_encode(&use->pg->arena, text));
 }
 
+struct str pg_joined(struct pg_use *use, struct str a, struct str b)
+{
+    char *both = arena_bytes(&use->pg->arena, a.len + b.len + 1);
+    if (a.len > 0)
+        memcpy(both, a.ptr, a.len);
+    if (b.len > 0)
+        memcpy(both + a.len, b.ptr, b.len);
+    return str_of(both, a.len + b.len);
+}
+
 void pg_blob(struct pg_use *use, struct str bytes)
 {
     put_bytes(use, 'b', bytes);

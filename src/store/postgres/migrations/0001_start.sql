@@ -83,7 +83,8 @@ CREATE INDEX job_name ON belfry.job (name, id) WHERE name IS NOT NULL;
 
 -- One narrow row per unfinished execution, reached by key. An update leaves all indexed columns as they
 -- are, so PostgreSQL writes the new row beside the old one and no index (HOT): wait_ms is there because
--- an index on state or due_ms would spoil that. Half of each page is left free for it.
+-- an index on state or due_ms would spoil that. More than half of each page is left free for it, since the
+-- new row has a longer trail.
 CREATE TABLE belfry.live (
     id bigint PRIMARY KEY,
     job_id bigint NOT NULL,
@@ -112,7 +113,7 @@ CREATE TABLE belfry.live (
     queue text COLLATE "C" NOT NULL,
     error text NOT NULL,
     trail text NOT NULL
-) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_scale_factor = 0.01,
+) WITH (fillfactor = 40, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_scale_factor = 0.01,
     autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_threshold = 20000,
     autovacuum_analyze_scale_factor = 0.1);
 
