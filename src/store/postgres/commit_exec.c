@@ -274,10 +274,16 @@ static void keep_attempts(struct pg *pg, const struct delta *delta)
     }
 }
 
+/* Many: PostgreSQL has work for longer than we need to make the rest. */
+enum { MANY = 100 };
+
 void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struct delta *delta)
 {
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (delta->exec_count + delta->job_count >= MANY)
+            pg_push(pg);
         keep_kind(pg, &kinds[i], delta);
+    }
     keep_finished(pg, trails, delta);
     keep_attempts(pg, delta);
 }

@@ -20,6 +20,8 @@ void pg_init(struct pg *pg, const struct pg_place *place, bool replays)
 
 static void disconnect(struct pg *pg)
 {
+    for (struct pg_use *use = pg->first; use != NULL; use = use->next)
+        use->sent = false;
     PQfinish(pg->conn);
     pg->conn = NULL;
     pg->in_transaction = false;
@@ -216,13 +218,19 @@ static bool send_use(struct pg *pg, struct pg_use *use, bool *prepares)
     return PQsendQueryPrepared(pg->conn, name, count, use->values, use->lengths, binary, 1);
 }
 
+static bool send_once(struct pg *pg, struct pg_use *use)
+{
+    if (use->sent)
+        return true;
+    pg_use_seal(use);
+    use->sent = send_use(pg, use, &use->prepares);
+    return use->sent;
+}
+
 static enum rc send_all(struct pg *pg, struct err *err)
 {
     for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
-        if (use->result != NULL)
-            continue; /* of an earlier run */
-        pg_use_seal(use);
-        if (!send_use(pg, use, &use->prepares))
+        if (use->result == NULL && !send_once(pg, use)) /* others are of an earlier run */
             return pg_fault_lost(pg, query_name(use->query), err);
     }
     if (!PQpipelineSync(pg->conn))
@@ -310,6 +318,17 @@ static bool knows_types(const struct pg *pg, const struct pg_use *fresh)
             return false;
     }
     return true;
+}
+
+void pg_push(struct pg *pg)
+{
+    if (pg->conn == NULL || PQstatus(pg->conn) != CONNECTION_OK || !knows_types(pg, pg->first))
+        return; /* for the run to find out */
+    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+        if (use->result == NULL && !send_once(pg, use))
+            return;
+    }
+    (void)PQflush(pg->conn);
 }
 
 /* *ret_bad: the use that failed, or under which the connection was lost; NULL: before any. */

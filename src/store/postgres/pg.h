@@ -83,6 +83,9 @@ void pg_records(struct pg_use *use, enum pg_type type, const char *types, size_t
 /* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
  * connection is as good as new (or will be made anew). */
 enum rc pg_run(struct pg *pg, struct err *err);
+/* Sends what is queued so far and goes on queueing: the server begins with it while we make the rest. What
+ * goes wrong is found out by the run, which must follow. */
+void pg_push(struct pg *pg);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
 void pg_clear_at(struct pg **pg); /* for CLEANUP */

@@ -19,9 +19,25 @@ static size_t plain_len(struct str s)
     return str_utf8_len(s);
 }
 
+/* ASCII without zero bytes, eight at a time: nearly all text is. */
+static bool is_ascii(struct str s)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bad = 0;
+    size_t at = 0;
+    for (; at + sizeof bad <= s.len; at += sizeof bad) {
+        uint64_t word;
+        memcpy(&word, s.ptr + at, sizeof word);
+        bad |= word | (word - ones); /* the second has a top bit where a byte was zero (or large) */
+    }
+    for (; at < s.len; at++)
+        bad |= (uint64_t)(unsigned char)s.ptr[at] | ((uint64_t)(unsigned char)s.ptr[at] - 1);
+    return (bad & ones << 7) == 0;
+}
+
 static bool is_plain(struct str s)
 {
-    if (s.len == 0)
+    if (is_ascii(s))
         return true;
     return memchr(s.ptr, '\0', s.len) == NULL && !pg_text_is_coded(s) && str_is_utf8(s);
 }

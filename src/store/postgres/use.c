@@ -2,19 +2,20 @@
 #include "store/postgres/text.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 /* Integers of the wire are big-endian. */
 static void put_be32(char *at, uint32_t value)
 {
-    for (int i = 3; i >= 0; i--, value >>= 8)
-        at[i] = (char)value;
+    uint32_t big = htobe32(value);
+    memcpy(at, &big, sizeof big);
 }
 
 static void put_be64(char *at, uint64_t value)
 {
-    for (int i = 7; i >= 0; i--, value >>= 8)
-        at[i] = (char)value;
+    uint64_t big = htobe64(value);
+    memcpy(at, &big, sizeof big);
 }
 
 /* ---- arrays */
@@ -72,6 +73,7 @@ void pg_records(struct pg_use *use, enum pg_type type, const char *types, size_t
     use->records = records;
     use->type = type;
     use->fields = types;
+    use->field_count = strlen(types);
     use->count++; /* the last one: whatever follows goes into it */
 }
 
@@ -117,12 +119,12 @@ static char *record_room(struct pg_use *use, char type, size_t bytes)
     assert(use->fields[use->at] == type);
     if (use->at == 0) {
         use->row_at = records->len;
-        put_be32(column_room(arena, records, 8) + 4, (uint32_t)strlen(use->fields));
+        put_be32(column_room(arena, records, 8) + 4, (uint32_t)use->field_count);
     }
     char *at = column_room(arena, records, 8 + bytes);
     put_be32(at, oid_of(type));
     put_be32(at + 4, (uint32_t)bytes);
-    if (use->fields[++use->at] == '\0') {
+    if (++use->at == use->field_count) {
         put_be32(records->bytes + use->row_at, (uint32_t)(records->len - use->row_at - 4));
         use->at = 0;
         use->rows++;

@@ -16,6 +16,7 @@ struct pg_use {
     struct pg_use *next;
     enum query query;
     bool prepares;
+    bool sent;
     PGresult *result; /* owned; NULL: not answered yet */
 
     size_t count; /* parameters */
@@ -30,7 +31,8 @@ struct pg_use {
     struct pg_column *records; /* NULL: none. One array, of this type: */
     enum pg_type type;
     const char *fields; /* their types */
-    size_t row_at;      /* where the row begins that is being filled */
+    size_t field_count;
+    size_t row_at; /* where the row begins that is being filled */
 };
 
 /* Turns columns into parameters; before it is sent. */
