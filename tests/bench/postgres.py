@@ -139,7 +139,7 @@ def compare(ours, name, times, record, theirs):
 def history_calls(server, connection):
     """Every list and report there is, with filters that fit much, little and nothing."""
     def items(path):
-        return server.call(connection, "GET", path)["items"]
+        return server.call(connection, "GET", path)[path.split("?")[0].strip("/").replace("-", "_")]
 
     job = items("/jobs?name=cron-7&limit=1")[0]["job_id"]
     once = items("/jobs?limit=1")[0]["job_id"]
