@@ -282,10 +282,11 @@ static void note_failed(struct membership *m, const struct err *err)
 static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct err *err)
 {
-    m->me.draining = atomic_load(&m->draining);
-    m->me.clock_ms = clock_own_wall_ms();
+    struct node_rec me = m->me; /* which others read */
+    me.draining = atomic_load(&m->draining);
+    me.clock_ms = clock_own_wall_ms();
     int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
-    TRY(m->member->ops->renew(m->member, &m->me, m->lease_ms, arena, ret_view, err));
+    TRY(m->member->ops->renew(m->member, &me, m->lease_ms, arena, ret_view, err));
     bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
     if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
