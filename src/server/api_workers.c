@@ -2,6 +2,7 @@
 #include "loop/clock.h"
 #include "server/api.h"
 #include "server/decider.h"
+#include "server/membership.h"
 #include "server/tail.h"
 #include "wire/log_frame.h"
 #include "wire/poll_json.h"
@@ -50,10 +51,28 @@ void api_worker_register(struct request *r)
         request_to_turn(r, CMD_REGISTER, answer_registered);
 }
 
+/* All that are there: each has a part of the work, and is polled by each worker. */
+static void name_servers(struct request *r)
+{
+    struct poll_reply *reply = &r->cmd.reply.poll;
+    struct peer *peers;
+    size_t count = membership_peers(r->server->membership, r->arena, &peers);
+    struct str *servers = ARENA_ARRAY(r->arena, struct str, count + 1);
+    reply->server = servers[0] = membership_address(r->server->membership);
+    reply->server_count = 1;
+    for (size_t i = 0; i < count && reply->server_count < POLL_SERVERS_MAX; i++) {
+        if (peers[i].address.len > 0)
+            servers[reply->server_count++] = peers[i].address;
+    }
+    reply->servers = servers;
+}
+
 static void answer_poll(struct request *r)
 {
     if (!decided(r))
         return;
+    if (r->server->membership != NULL)
+        name_servers(r);
     r->body = BUF(REPLY_BYTES_MAX);
     poll_reply_print(&r->body, &r->cmd.reply.poll);
     request_answer(r, 200, buf_str(&r->body));

@@ -437,7 +437,8 @@ enum rc membership_start(struct membership *m, const struct membership_events *e
 void membership_set_address(struct membership *m, struct str address)
 {
     assert(m->thread == NULL);
-    m->me.address = arena_str(&m->texts, address);
+    if (!str_eq(m->me.address, address)) /* or others may read it already */
+        m->me.address = arena_str(&m->texts, address);
 }
 
 void membership_stop(struct membership *m)
@@ -608,6 +609,11 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
     }
     pthread_mutex_unlock(&m->lock);
     *ret_me = node_copy(&m->me, arena);
+}
+
+struct str membership_address(const struct membership *m)
+{
+    return m->me.address;
 }
 
 int64_t membership_lease_ms(const struct membership *m)

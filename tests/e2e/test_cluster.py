@@ -228,6 +228,20 @@ def test_what_a_killed_server_owned_is_decided_about_elsewhere_within_eight_seco
         wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares again")
 
 
+def test_a_command_lives_on_when_its_server_is_killed():
+    with tempfile.TemporaryDirectory() as where, Cluster(POSTGRES, 2) as (a, b):
+        witness = pathlib.Path(where) / "lines"
+        job = jobs_of_both([a], command=f"echo began >> {witness}; sleep 6; echo ended >> {witness}",
+                           retry={"max_retries": 0})[0]
+        a.wait_for_status(job, "running")
+        a.kill()
+        execution = b.wait_for_status(job, "completed", "failed")
+        assert execution["status"] == "completed", execution
+        assert len(execution["attempts"]) == 1, execution
+        assert witness.read_text() == "began\nended\n"
+        a.start()
+
+
 def test_a_server_that_was_paused_for_three_leases_commits_nothing_late():
     with Cluster(POSTGRES, 2) as (a, b):
         job = jobs_of_both([a], schedule={"delay": "1h"})[0]
