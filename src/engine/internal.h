@@ -467,6 +467,10 @@ void unique_take(struct engine *e, const struct unique_rule *rule, uint64_t job_
  * of the way, or a refusal. */
 enum rc unique_meet(struct engine *e, const struct command *cmd, struct submission *item,
                     struct exec *holder, struct err *err);
+/* The key is held by a job in a partition of another server; and what becomes of a submission then:
+ * RC_OK with item->existing, or a refusal, which is RC_DEPOSED when that server has to decide. */
+bool unique_is_elsewhere(const struct engine *e, const struct unique_asked *asked);
+enum rc unique_meet_elsewhere(struct submission *item, struct err *err);
 enum rc unique_taken(struct err *err, struct str key, uint64_t job_id);
 /* Whether its values say that it holds the key of its job. */
 bool unique_held(const struct exec *x);

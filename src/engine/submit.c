@@ -131,6 +131,8 @@ static bool is_name_taken(struct engine *e, const struct command *cmd,
     struct exec *same = NULL;
     if (name == NULL || name->answer.holder == item->job_id)
         return false;
+    if (item->rules.unique.key.len > 0 && unique_is_elsewhere(e, &item->unique))
+        return item->unique.claim->answer.holder != name->answer.holder;
     if (item->rules.unique.key.len == 0 ||
         unique_find(e, &item->rules.unique, &item->unique, &same, NULL) != RC_OK)
         return true;
@@ -144,6 +146,8 @@ static enum rc make_unique(struct engine *e, struct command *cmd, struct submiss
     struct exec *holder = NULL;
     if (item->rules.unique.key.len == 0)
         return RC_OK;
+    if (unique_is_elsewhere(e, &item->unique))
+        return unique_meet_elsewhere(item, err);
     TRY(unique_find(e, &item->rules.unique, &item->unique, &holder, err));
     if (holder != NULL)
         TRY(unique_meet(e, cmd, item, holder, err));

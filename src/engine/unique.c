@@ -86,6 +86,11 @@ enum rc unique_taken(struct err *err, struct str key, uint64_t job_id)
                    STR_ARG(str_head(key, SPEC_NAME_MAX)), id);
 }
 
+bool unique_is_elsewhere(const struct engine *e, const struct unique_asked *asked)
+{
+    return asked->claim != NULL && !partition_has(&e->owned, asked->claim->answer.holder);
+}
+
 /* Taken for something that this turn has refused since: else it would be in memory. */
 static bool is_of_this_turn(const struct engine *e, const struct question *claim)
 {
@@ -108,6 +113,9 @@ enum rc unique_find(struct engine *e, const struct unique_rule *rule,
                     const struct unique_asked *asked, struct exec **ret_holder, struct err *err)
 {
     const struct question *claim = asked->claim;
+    *ret_holder = NULL;
+    if (unique_is_elsewhere(e, asked)) /* never into memory: it would be given out here, too */
+        return unique_taken(err, rule->key, claim->answer.holder);
     *ret_holder = strmap_get(&e->uniques, rule->key);
     if (*ret_holder != NULL || claim->answer.holder == claim->claim.holder)
         return RC_OK;
@@ -152,4 +160,37 @@ enum rc unique_meet(struct engine *e, const struct command *cmd, struct submissi
     item->created_ms = holder->job->created_ms;
     item->due_ms = holder->v.due_ms;
     return RC_OK;
+}
+
+/* Read, and not taken into memory. */
+static enum rc return_elsewhere(struct submission *item, struct err *err)
+{
+    const struct question *holder = item->unique.holder;
+    if (holder == NULL || holder->answer.job_count == 0 || holder->answer.live_count == 0)
+        return unique_taken(err, item->rules.unique.key, item->unique.claim->answer.holder);
+    const struct job_rec *job = &holder->answer.jobs[0];
+    const struct exec_rec *exec = &holder->answer.live[0];
+    item->existing = true;
+    item->job_id = job->id;
+    item->exec_id = exec->id;
+    item->state = job->state;
+    item->created_ms = job->created_ms;
+    item->due_ms = exec->due_ms;
+    return RC_OK;
+}
+
+enum rc unique_meet_elsewhere(struct submission *item, struct err *err)
+{
+    char id[ID_TEXT_MAX];
+    uint64_t holder = item->unique.claim->answer.holder;
+    switch (item->rules.unique.on_conflict) {
+    case CONFLICT_REPLACE:
+        return err_set(err, RC_DEPOSED,
+                       "the unique key is held by %s, about which another server decides; submit "
+                       "this one by itself",
+                       id_format(id, ID_JOB, holder).ptr);
+    case CONFLICT_REJECT: return unique_taken(err, item->rules.unique.key, holder);
+    case CONFLICT_RETURN: break;
+    }
+    return return_elsewhere(item, err);
 }

@@ -270,6 +270,8 @@ static void answer_created(struct request *r)
     const char *why = r->cmd.reply.rc != RC_OK ? r->cmd.reply.err.text
                       : rc != RC_OK            ? item->err->text
                                                : "";
+    if (rc == RC_DEPOSED && r->cmd.reply.rc == RC_OK && forward_to_holder(r, item))
+        return;
     if (rc == RC_CONFLICT && call->must_not_exist) {
         request_problem(r, 412, "%s", why);
     } else if (rc == RC_CONFLICT && call->tries < NAME_TRIES_MAX) {

@@ -1,4 +1,5 @@
 #include "server/api.h"
+#include "server/forward.h"
 #include "server/job_document.h"
 #include "server/job_view.h"
 #include "server/once.h"
@@ -19,6 +20,8 @@ static void answer_created(struct request *r)
         request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
         return;
     }
+    if (item->rc == RC_DEPOSED && forward_to_holder(r, item))
+        return;
     if (item->rc != RC_OK) {
         request_fail(r, item->rc, item->err->text);
         return;

@@ -311,6 +311,15 @@ bool forward_to_any(struct request *r)
     return go(r, 0);
 }
 
+bool forward_to_holder(struct request *r, const struct submission *item)
+{
+    if (r->server->membership == NULL)
+        return false;
+    if (!forward_to_owner(r, item->unique.claim->answer.holder))
+        forward_refused(r); /* ours since then */
+    return true;
+}
+
 void forward_refused(struct request *r)
 {
     if (r->by_server) {

@@ -18,6 +18,8 @@
 
 /* Each is true when r is taken care of: it goes elsewhere, or is answered. False: it is ours, go on. */
 bool forward_to_owner(struct request *r, uint64_t id);
+/* To who decides about the job that holds the unique key of this one. */
+bool forward_to_holder(struct request *r, const struct submission *item);
 /* To anybody who owns something, when we do not. */
 bool forward_to_any(struct request *r);
 /* The decider says that it is not ours (any more): finds out whose it is, and begins anew. */

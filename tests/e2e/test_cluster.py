@@ -157,6 +157,14 @@ def test_a_name_and_a_key_are_one_in_the_whole_cluster():
         unique = {**later, "unique": {"key": "u", "on_conflict": "return"}}
         first = a.api("POST", "/jobs", unique)[1]["job_id"]
         assert b.api("POST", "/jobs", unique)[1]["job_id"] == first
+        status, answer = b.api("POST", "/jobs", {
+            **unique, "unique": {"key": "u", "on_conflict": "replace"}})
+        assert status == 201 and answer["job_id"] != first, answer
+        assert a.job(first)["status"] == "cancelled"
+        assert a.owner_of(answer["job_id"]) == "a"  # who had to cancel has made it
+        status, answer = b.api("POST", "/jobs", {
+            **unique, "unique": {"key": "u", "on_conflict": "reject"}})
+        assert status == 409, answer
 
 
 def test_lists_and_numbers_are_those_of_all_servers():
