@@ -66,6 +66,7 @@ struct engine *engine_new(const struct engine_options *options)
     list_init(&e->done);
     list_init(&e->changed_queues);
     list_init(&e->operations);
+    list_init(&e->orphans);
     return e;
 }
 

@@ -159,7 +159,7 @@ void exec_free(struct engine *e, struct exec *x)
 }
 
 /* Undo puts back what had left, last first, so a walk from the front is short. */
-static void lease_place(struct worker *w, struct exec *x)
+void lease_place(struct worker *w, struct exec *x)
 {
     struct list_node *at = &w->leases.head;
     if (w->busy > 0 && CONTAINER_OF(at->prev, struct exec, on_worker)->v.granted > x->v.granted) {
@@ -215,8 +215,10 @@ void exec_place(struct engine *e, struct exec *x)
         if (holds_permit(x->v.state))
             permits_take(e, x->job);
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
-        if (w != NULL) /* a worker may be forgotten while the store still names it */
+        if (w != NULL)
             lease_place(w, x);
+        else /* another server registered it, and it has not polled here yet; or it is forgotten */
+            list_push_back(&e->orphans, &x->on_worker);
         if (x->v.sla_since_ms > 0)
             sla_place(e, x);
     }
@@ -238,9 +240,11 @@ void exec_unplace(struct engine *e, struct exec *x)
         ready_remove(&e->ready, x->job->v.def->track, &x->ready);
     if (list_linked(&x->on_worker)) {
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
-        assert(w != NULL && w->busy > 0);
         list_remove(&x->on_worker);
-        w->busy--;
+        if (w != NULL) {
+            assert(w->busy > 0);
+            w->busy--;
+        }
     }
 }
 

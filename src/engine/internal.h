@@ -157,6 +157,8 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job);
 void exec_free(struct engine *e, struct exec *x);
 void exec_place(struct engine *e, struct exec *x);
 void exec_unplace(struct engine *e, struct exec *x);
+/* Puts a lease among those of its worker. */
+void lease_place(struct worker *w, struct exec *x);
 /* Gives it these values and the place that follows from them. */
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
 
@@ -493,6 +495,8 @@ void decide_hangup(struct engine *e, struct command *cmd);
 void decide_drain(struct engine *e, struct command *cmd);
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec);
 void worker_free(struct engine *e, struct worker *w);
+/* It leaves memory in the middle of its leases: it was found in a turn that did not happen. */
+void worker_disown(struct engine *e, struct worker *w);
 void worker_place(struct engine *e, struct worker *w);
 void worker_unplace(struct engine *e, struct worker *w);
 /* Its term is over: answers the poll that was parked, or forgets the worker. */

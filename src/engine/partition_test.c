@@ -387,6 +387,37 @@ static void a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_i
     assert_true(was_accepted(report));
 }
 
+/* A store hands over the workers that are at home here; others hold leases, too. */
+static void leases_of_a_worker_are_known_before_it_is(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = hire_elsewhere(&w, false);
+    const struct submission *kept = SUBMIT(&w);
+    const struct submission *cancelled = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    fake_start(&w, &f);
+    struct worker_change change = {.forget = true,
+                                   .worker = *(struct worker_rec *)map_get(&w.table.workers, f.id)};
+    keep_worker(&w.table, &change);
+    world_own(&w, ours);
+    change.forget = false;
+    keep_worker(&w.table, &change);
+    ask_about(&w, CMD_CANCEL_EXEC, cancelled->exec_id);
+    world_turn(&w);
+    struct asked *asked = ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(reply_of(asked)->stop_count, 1);
+    assert_int_equal(reply_of(asked)->stops[0].exec_id, cancelled->exec_id);
+    fake_drop(&f, kept->exec_id); /* it has lost this one meanwhile, */
+    fake_drop(&f, cancelled->exec_id);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, kept->exec_id), EXEC_QUEUED); /* which is noticed */
+    assert_int_equal(state_of(&w, cancelled->exec_id), EXEC_CANCELLED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +442,7 @@ int main(void)
         cmocka_unit_test(nobody_is_called_unknown_while_the_store_is_away),
         cmocka_unit_test(a_lease_whose_partition_came_is_renewed_by_its_new_owner),
         cmocka_unit_test(a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it),
+        cmocka_unit_test(leases_of_a_worker_are_known_before_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

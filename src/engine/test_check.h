@@ -62,7 +62,6 @@ static inline void check_sla(const struct engine *e, const struct exec *x)
 
 static inline void check_exec(const struct engine *e, const struct exec *x)
 {
-    const struct worker *holder = map_get(&e->workers, x->v.lease.worker_id);
     bool leased = exec_is_leased(x->v.state);
     assert_null(x->touched);
     assert_false(exec_is_final(x->v.state));
@@ -75,7 +74,7 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_true(heap_holds(&x->ready) ==
                 ((x->v.state == EXEC_QUEUED || exec_is_held(x)) && !paused));
     assert_true(list_linked(&x->sibling));
-    assert_true(list_linked(&x->on_worker) == (holder != NULL));
+    assert_true(list_linked(&x->on_worker) == leased);
     if (waits)
         assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
     else if (heap_holds(&x->due) && !leased)
@@ -183,7 +182,7 @@ static inline void check_places(const struct engine *e)
         terms += exec_is_leased(x->v.state);
         ready += heap_holds(&x->ready);
         by_calendar += exec_is_held(x) && heap_holds(&x->ready);
-        held += list_linked(&x->on_worker);
+        held += list_linked(&x->on_worker) && map_get(&e->workers, x->v.lease.worker_id) != NULL;
     }
     MAP_EACH(&e->workers, slot)
     {

@@ -178,7 +178,7 @@ struct exec {
                                  * engine.deadlines while it should start by one */
     struct term term;           /* the end of its lease */
     struct heap_node ready;     /* in its job's track; held by a calendar: on engine.held */
-    struct list_node on_worker; /* on worker.leases */
+    struct list_node on_worker; /* on worker.leases, or on engine.orphans */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
     struct exec_values v;
     struct touched *touched;
@@ -419,7 +419,8 @@ struct engine {
     struct horizon horizon;
     struct zone_news *zone_news; /* owned: for the next turn that can be kept */
     size_t zone_news_count;
-    bool resettle; /* what was loaded may have been planned by other rules of its zone */
+    bool resettle;       /* what was loaded may have been planned by other rules of its zone */
+    struct list orphans; /* leases of workers that are not in memory */
     struct list operations;
     size_t operation_count;
     struct retain retain;

@@ -146,10 +146,12 @@ static void undo_worker(struct engine *e, struct touched *t)
     if (PLANTED(undo_forgets_parked))
         w->v.parked = NULL;
     w->touched = NULL;
-    if (t->is_new)
+    if (t->is_new) {
+        worker_disown(e, w);
         worker_free(e, w);
-    else
+    } else {
         worker_place(e, w);
+    }
 }
 
 static void undo_job(struct engine *e, struct touched *t)

@@ -323,6 +323,25 @@ void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *li
     ask_results(e, cmd, list);
 }
 
+/* Its leases may have been loaded before it was known. */
+static void adopt_leases(struct engine *e, struct worker *w)
+{
+    LIST_EACH(&e->orphans, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
+        if (x->v.lease.worker_id != w->id)
+            continue;
+        list_remove(node);
+        lease_place(w, x);
+    }
+}
+
+void worker_disown(struct engine *e, struct worker *w)
+{
+    list_splice_back(&e->orphans, &w->leases);
+    w->busy = 0;
+}
+
 /* The worker that polls, which may have been registered by another server. NULL, and answered, when
  * there is none. */
 static struct worker *poll_worker(struct engine *e, struct command *cmd)
@@ -335,6 +354,7 @@ static struct worker *poll_worker(struct engine *e, struct command *cmd)
         w = worker_new(e, rec);
         touch_new(e, THING_WORKER, w, true);
         worker_place(e, w);
+        adopt_leases(e, w);
         return w;
     }
     if (e->away &&
