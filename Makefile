@@ -122,7 +122,7 @@ GEN := $(patsubst src/%.sql,$(B)/gen/%.c,$(wildcard src/store/*/queries.sql)) \
 OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 # With planted bugs nothing is built but what the simulator needs, so no program can carry them.
 ifeq ($(VARIANT),plants)
-OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/mem/% wire/json% wire/fields% \
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json% wire/fields% \
           wire/problem% wire/sla% wire/spec% wire/depends% wire/calendar% wire/unique% loop/clock% \
           loop/file% \
           loop/zones% server/rules% server/turn% server/untangle% worker/holdings%),$(OBJS))

@@ -70,8 +70,8 @@ struct logs;
 struct member;
 
 struct store_ops {
-    /* Takes all partitions that are free (in a store for one server: all) for node (a name that no
-     * other server start has), raising their epochs. A turn that was under way on this handle is
+    /* Takes all partitions that are free (that nobody has, or nobody who has a row) for node (a name
+     * that no other server start has), raising their epochs. A turn that was under way on this handle is
      * forgotten. Where there are other servers, a member takes and gives back from then on. */
     enum rc (*own)(struct store *, struct str node, struct ownership *ret_owned, struct err *);
     /* Begins the turn's transaction under the owner's epoch, takes claims and answers all
@@ -373,6 +373,17 @@ struct store *store_mem_open(void);
  * committed, puts the row there. Tests and the simulator make gaps with it. */
 uint64_t store_mem_mail_number(struct store *store);
 void store_mem_mail(struct store *store, const struct inbox_rec *rec);
+
+/* The same for several servers on one thread: handles on one memory with that many partitions, each
+ * with its own turn. Nodes are silent by the clock that is handed in. All is gone with the last
+ * handle. Where a database would let a turn wait for another one that has not ended, this says
+ * RC_BUSY. */
+typedef int64_t store_clock(void *arg);
+void store_mem_open_shared(uint32_t partitions, store_clock *clock, void *arg,
+                           struct store **ret_handles, size_t count);
+/* What a database does to who keeps others waiting: the turn under way on this handle is ended, and
+ * its commit is refused. */
+void store_mem_sever(struct store *store);
 
 /* A directory with belfry.db and logs.db; made when missing, migrated when older. RC_BUSY when
  * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */

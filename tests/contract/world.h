@@ -20,6 +20,10 @@ struct candidate {
     /* Closes and opens it again; NULL where nothing outlives closing. */
     struct store *(*reopen)(void *place, struct store *store);
     void (*destroy)(void *place, struct store *store);
+    /* A handle on the same data for another server, and so much time for the store's clock, as far
+     * as nodes are concerned; NULL where only one server can have it open. */
+    struct store *(*another)(void *place);
+    void (*pass)(void *place, int64_t by_ms);
 };
 
 struct world {
@@ -84,7 +88,7 @@ struct suite {
 };
 
 extern const struct suite turn_suite, claim_suite, record_suite, state_suite, load_suite,
-    list_suite, logs_suite, checkpoint_suite, edit_suite, letter_suite, inbox_suite;
+    list_suite, logs_suite, checkpoint_suite, edit_suite, letter_suite, inbox_suite, member_suite;
 
 /* Runs all of them against a candidate; tells how many it broke. */
 int promises_run(const struct candidate *candidate);

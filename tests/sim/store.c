@@ -39,7 +39,7 @@ static void depose(struct sim_store *s)
     struct err err;
     fault_happens(s->world, s->fault);
     s->inner->ops->own(s->inner, STR("another"), &other, &err);
-    s->world->model.epoch = other.epoch;
+    s->world->model.epoch = other.epochs[0];
 }
 
 static enum rc admit(struct store *store, const struct ownership *owned,
@@ -126,9 +126,9 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     if (fails_before(s, &rc, err))
         return rc;
     TRY(s->inner->ops->commit(s->inner, owned, delta, err));
-    PROMISE(w, owned->epoch == w->model.epoch,
+    PROMISE(w, owned->epochs[0] == w->model.epoch,
             "a commit was kept under epoch %" PRIu64 ", after epoch %" PRIu64 " had begun",
-            owned->epoch, w->model.epoch);
+            owned->epochs[0], w->model.epoch);
     s->kept_turn = w->model.turn;
     model_keep(w, delta, s->view);
     return answer_kept(s, err);

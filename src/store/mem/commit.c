@@ -67,10 +67,11 @@ static enum rc delta_fits(const struct mem_store *m, const struct delta *delta, 
 
 /* ---- then: make it so. Nothing below can fail. */
 
-static void raise_newest(struct mem_store *m, uint64_t id)
+void mem_raise_newest(struct mem_store *m, uint64_t id)
 {
-    if (id > m->newest_id)
-        m->newest_id = id;
+    struct mem_partition *p = &m->partitions[partition_of(m->partition_count, id)];
+    if (id > p->newest_id)
+        p->newest_id = id;
 }
 
 static void redefine_job(struct job_rec *job, const struct job_rec *to)
@@ -91,7 +92,7 @@ static void apply_job(struct mem_store *m, const struct job_change *change)
         struct job_rec fresh = *to;
         fresh.trail = change->step;
         map_put(&m->jobs, to->id, kept_job(&fresh));
-        raise_newest(m, to->id);
+        mem_raise_newest(m, to->id);
         return;
     }
     if (change->redefined)
@@ -113,7 +114,7 @@ static void insert_exec(struct mem_store *m, const struct exec_change *change)
         fresh.result = (struct str){0};
     }
     map_put(change->kind == CHANGE_INSERT ? &m->live : &m->history, fresh.id, kept_exec(&fresh));
-    raise_newest(m, fresh.id);
+    mem_raise_newest(m, fresh.id);
 }
 
 static void update_exec(struct mem_store *m, const struct exec_change *change)
@@ -206,13 +207,15 @@ static void put_claim(struct mem_store *m, const struct claim *claim)
 }
 
 /* The one that ended first; of those that ended together, the first by kind and key. */
-static struct claim *oldest_ended(struct mem_store *m, int64_t now_ms)
+static struct claim *oldest_ended(struct mem_handle *h, int64_t now_ms)
 {
+    struct mem_store *m = h->m;
     struct claim *oldest = NULL;
     for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
         for (size_t i = 0; i < m->claims[kind].cap; i++) {
             struct claim *claim = m->claims[kind].slots[i].value;
-            if (claim == NULL || claim->until_ms == 0 || claim->until_ms > now_ms)
+            if (claim == NULL || claim->until_ms == 0 || claim->until_ms > now_ms ||
+                mem_claim_is_taken(h, claim->kind, claim->key))
                 continue;
             if (oldest == NULL || claim->until_ms < oldest->until_ms ||
                 (claim->until_ms == oldest->until_ms && claim->kind == oldest->kind &&
@@ -223,12 +226,12 @@ static struct claim *oldest_ended(struct mem_store *m, int64_t now_ms)
     return oldest;
 }
 
-static void sweep_claims(struct mem_store *m, const struct delta *delta, size_t taken)
+static void sweep_claims(struct mem_handle *h, const struct delta *delta, size_t taken)
 {
     struct claim *claim;
     for (size_t left = CLAIM_SWEEP + 2 * taken;
-         left > 0 && (claim = oldest_ended(m, delta->claims_now_ms)) != NULL; left--)
-        kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
+         left > 0 && (claim = oldest_ended(h, delta->claims_now_ms)) != NULL; left--)
+        kept_claim_free(mem_claim_remove(h->m, claim->kind, claim->key));
 }
 
 static void apply_worker(struct mem_store *m, const struct worker_change *change)
@@ -238,7 +241,7 @@ static void apply_worker(struct mem_store *m, const struct worker_change *change
     if (change->forget)
         return;
     map_put(&m->workers, id, kept_worker(&change->worker));
-    raise_newest(m, id);
+    mem_raise_newest(m, id);
 }
 
 static void apply_queue(struct mem_store *m, const struct queue_rec *queue)
@@ -308,7 +311,7 @@ static void apply_operation(struct mem_store *m, const struct operation_change *
     if (change->forget)
         return;
     map_put(&m->operations, id, kept_operation(&change->operation));
-    raise_newest(m, id);
+    mem_raise_newest(m, id);
 }
 
 /* ---- what is too old */
@@ -386,19 +389,28 @@ static void apply_calendar_use(struct mem_store *m, const struct calendar_use *u
     }
 }
 
-static void apply_counter(struct mem_store *m, const struct counter *add)
+static void apply_counter(struct mem_store *m, const struct counter *add, uint32_t partition)
 {
     for (size_t i = 0; i < m->counter_count; i++) {
-        struct counter *counter = &m->counters[i];
-        if (counter->kind == add->kind && counter->state == add->state &&
-            str_eq(counter->queue, add->queue)) {
+        struct counter *counter = &m->counters[i].counter;
+        if (m->counters[i].partition == partition && counter->kind == add->kind &&
+            counter->state == add->state && str_eq(counter->queue, add->queue)) {
             counter->value += add->value;
             return;
         }
     }
     m->counters = kept_rows_grow(m->counters, m->counter_count, sizeof *m->counters);
-    m->counters[m->counter_count] = *add;
-    m->counters[m->counter_count++].queue = kept_text(add->queue);
+    struct mem_counter *row = &m->counters[m->counter_count++];
+    *row = (struct mem_counter){.counter = *add, .partition = partition};
+    row->counter.queue = kept_text(add->queue);
+}
+
+static uint32_t lowest_of(const struct ownership *own)
+{
+    uint32_t lowest = 0;
+    while (lowest + 1 < own->partitions && own->epochs[lowest] == 0)
+        lowest++;
+    return lowest;
 }
 
 static void apply_tally(struct mem_store *m, const struct tally *add)
@@ -414,15 +426,20 @@ static void apply_tally(struct mem_store *m, const struct tally *add)
     strmap_put(&m->tallies, tally_name(row, (char *)(row + 1)), row);
 }
 
-static void apply(struct mem_store *m, const struct delta *delta)
+static void apply(struct mem_handle *h, const struct ownership *own, const struct delta *delta)
 {
-    m->turn = delta->turn;
-    size_t taken = m->taken_count;
-    for (size_t i = 0; i < taken; i++) {
-        raise_newest(m, m->taken[i].claim->holder);
-        kept_claim_free(m->taken[i].before);
+    struct mem_store *m = h->m;
+    size_t taken = h->taken_count;
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (own->epochs[i] != 0)
+            m->partitions[i].turn = delta->turn;
     }
-    m->taken_count = 0; /* they stay, so nobody gives them back */
+    m->settings_version += delta->queue_count + delta->team_count + delta->calendar_count > 0;
+    for (size_t i = 0; i < taken; i++) {
+        mem_raise_newest(m, h->taken[i].claim->holder);
+        kept_claim_free(h->taken[i].before);
+    }
+    h->taken_count = 0; /* they stay, so nobody gives them back */
     for (size_t i = 0; i < delta->job_count; i++)
         apply_job(m, &delta->jobs[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
@@ -433,7 +450,7 @@ static void apply(struct mem_store *m, const struct delta *delta)
         put_claim(m, &delta->claims[i]);
     for (size_t i = 0; i < delta->released_count; i++)
         release_claim(m, &delta->released[i]);
-    sweep_claims(m, delta, taken);
+    sweep_claims(h, delta, taken);
     for (size_t i = 0; i < delta->worker_count; i++)
         apply_worker(m, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
@@ -444,11 +461,11 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_rate(m, &delta->rates[i]);
     for (size_t i = 0; i < delta->sla_event_count; i++) {
         map_put(&m->sla_events, delta->sla_events[i].id, kept_sla_event(&delta->sla_events[i]));
-        raise_newest(m, delta->sla_events[i].id);
+        mem_raise_newest(m, delta->sla_events[i].id);
     }
     for (size_t i = 0; i < delta->alert_count; i++) {
         map_put(&m->alerts, delta->alerts[i].id, kept_alert(&delta->alerts[i]));
-        raise_newest(m, delta->alerts[i].id);
+        mem_raise_newest(m, delta->alerts[i].id);
     }
     for (size_t i = 0; i < delta->alert_mark_count; i++)
         apply_alert_mark(m, &delta->alert_marks[i]);
@@ -468,37 +485,69 @@ static void apply(struct mem_store *m, const struct delta *delta)
         apply_calendar_use(m, &delta->calendar_uses[i]);
     mem_apply_inbox(m, delta);
     for (size_t i = 0; i < delta->counter_count; i++)
-        apply_counter(m, &delta->counters[i]);
+        apply_counter(m, &delta->counters[i], lowest_of(own));
     for (size_t i = 0; i < delta->tally_count; i++)
         apply_tally(m, &delta->tallies[i]);
     for (size_t i = 0; i < delta->forgotten_count; i++)
         forget_exec(m, delta->forgotten[i]);
 }
 
-enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err)
+enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)
 {
-    if (PLANTED(epoch_unchecked) || (own->partitions == 1 && own->epochs[0] == m->epoch))
+    if (PLANTED(epoch_unchecked))
         return RC_OK;
-    return err_set(err, RC_DEPOSED, "partition 0 was taken by another server since epoch %" PRIu64,
-                   own->epochs[0]);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (own->epochs[i] != 0 && own->epochs[i] != m->partitions[i].epoch)
+            return err_set(err, RC_DEPOSED,
+                           "partition %" PRIu32 " was taken by another server since epoch %" PRIu64,
+                           i, own->epochs[i]);
+    }
+    return RC_OK;
+}
+
+enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err *err)
+{
+    if (h->severed)
+        return err_set(err, RC_IO, "the turn took too long and was ended");
+    if (h->locked != 0)
+        return RC_OK; /* nobody could take anything since */
+    TRY(mem_check_epochs(h->m, own, err));
+    h->locked = ownership_set(own).bits;
+    return RC_OK;
+}
+
+static enum rc claims_fit(const struct mem_handle *h, const struct claim *claims, size_t count,
+                          struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mem_claim_is_taken(h, claims[i].kind, claims[i].key))
+            return err_set(err, RC_BUSY, "another server is taking the same key");
+    }
+    return RC_OK;
+}
+
+static enum rc try_commit(struct mem_handle *h, const struct ownership *own,
+                          const struct delta *delta, struct err *err)
+{
+    TRY(mem_begin(h, own, err));
+    TRY(mem_check_epochs(h->m, own, err)); /* owning on this very handle may have come between */
+    TRY(claims_fit(h, delta->claims, delta->claim_count, err));
+    return delta_fits(h->m, delta, err);
 }
 
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                    struct err *err)
 {
-    struct mem_store *m = mem_of(store);
-    enum rc rc = mem_check_epoch(m, own, err);
-    if (rc == RC_OK)
-        rc = delta_fits(m, delta, err);
-    if (rc != RC_OK) {
-        store->ops->abort(store);
-        return rc;
+    struct mem_handle *h = handle_of(store);
+    struct mem_store *m = h->m;
+    enum rc rc = try_commit(h, own, delta, err);
+    if (rc == RC_OK && (!delta_is_empty(delta) || delta->counter_count > 0 || h->taken_count > 0)) {
+        pthread_mutex_lock(&m->lock);
+        apply(h, own, delta);
+        atomic_fetch_add(&h->commits, 1);
+        pthread_mutex_unlock(&m->lock);
     }
-    if (delta_is_empty(delta) && delta->counter_count == 0 && m->taken_count == 0)
-        return RC_OK;
-    pthread_mutex_lock(&m->lock);
-    apply(m, delta);
-    atomic_fetch_add(&m->commits, 1);
-    pthread_mutex_unlock(&m->lock);
-    return RC_OK;
+    store->ops->abort(
+        store); /* what is left of the turn: its locks, and after a failure its claims */
+    return rc;
 }

@@ -41,16 +41,15 @@ static bool is_skipped(const struct mem_store *m, const struct inbox_rec *rec)
     return PLANTED(inbox_gap_skipped) && rec->id < m->mail_seen;
 }
 
-void mem_answer_inbox(struct mem_store *m, const struct ownership *own, struct arena *arena,
+void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                       struct question *q)
 {
-    struct partition_set set = ownership_set(own);
     struct inbox_rec **found = ARENA_ARRAY(arena, struct inbox_rec *, m->mail.len + 1);
     size_t count = 0;
     MAP_EACH(&m->mail, slot)
     {
         struct inbox_rec *rec = slot->value;
-        if (partition_has_bucket(&set, rec->bucket) && !is_skipped(m, rec))
+        if (partition_has_bucket(owned, rec->bucket) && !is_skipped(m, rec))
             found[count++] = rec;
     }
     qsort(found, count, sizeof(struct inbox_rec *), mail_by_id);
@@ -186,8 +185,7 @@ void mem_apply_inbox(struct mem_store *m, const struct delta *delta)
     for (size_t i = 0; i < delta->rejected_count; i++) {
         m->rejected = kept_rows_grow(m->rejected, m->rejected_count, sizeof(struct rejected_rec *));
         m->rejected[m->rejected_count++] = kept_rejected(&delta->rejected[i]);
-        if (delta->rejected[i].id > m->newest_id)
-            m->newest_id = delta->rejected[i].id;
+        mem_raise_newest(m, delta->rejected[i].id);
     }
 }
 
@@ -202,16 +200,15 @@ static int waiter_by_ids(const void *a, const void *b)
     return left->exec_id < right->exec_id ? -1 : left->exec_id > right->exec_id;
 }
 
-enum rc mem_load_waiters(const struct mem_store *m, const struct ownership *own,
+enum rc mem_load_waiters(const struct mem_store *m, const struct partition_set *owned,
                          const struct load_sink *sink, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct partition_set set = ownership_set(own);
     struct waiter_rec *found = ARENA_ARRAY(&arena, struct waiter_rec, m->waiters.len + 1);
     size_t count = 0;
     for (size_t i = 0; i < m->waiters.cap; i++) {
         const struct waiter_rec *rec = m->waiters.slots[i].value;
-        if (rec != NULL && partition_has(&set, rec->upstream))
+        if (rec != NULL && partition_has(owned, rec->upstream))
             found[count++] = *rec;
     }
     qsort(found, count, sizeof *found, waiter_by_ids);
@@ -230,15 +227,14 @@ static int permit_by_key(const void *a, const void *b)
                                             : left->exec_id > right->exec_id;
 }
 
-enum rc mem_load_permits(const struct mem_store *m, const struct ownership *own,
+enum rc mem_load_permits(const struct mem_store *m, const struct partition_set *owned,
                          const struct load_sink *sink, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct partition_set set = ownership_set(own);
     struct permit_rec *found = ARENA_ARRAY(&arena, struct permit_rec, m->permit_count + 1);
     size_t count = 0;
     for (size_t i = 0; i < m->permit_count; i++) {
-        if (partition_has_bucket(&set, m->permits[i]->bucket))
+        if (partition_has_bucket(owned, m->permits[i]->bucket))
             found[count++] = *m->permits[i];
     }
     qsort(found, count, sizeof *found, permit_by_key);

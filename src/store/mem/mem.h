@@ -22,21 +22,48 @@ struct chunk_list {
     size_t count;
 };
 
+enum { MEM_HANDLES_MAX = 8 };
+
+struct mem_handle;
+
 /* A claim that the turn under way took, and the one that had ended and was in its place. */
 struct taken {
     struct claim *claim;  /* stands in claims */
     struct claim *before; /* owned; NULL: none */
 };
 
-struct mem_store {
-    struct store store;
-    /* Held by whoever touches what follows. The turn thread is the only one that changes tables
-     * (all but the logs), so it may look without. */
-    pthread_mutex_t lock;
-    atomic_uint_least64_t commits;
+/* A partition, with what its next owner must know. */
+struct mem_partition {
     uint64_t epoch;
-    uint64_t turn;
-    uint64_t newest_id;
+    char *owner;  /* owned; start of a node; NULL: free */
+    char *former; /* owned; NULL: nobody */
+    int64_t since_ms;
+    uint64_t turn;      /* the newest of its owners */
+    uint64_t newest_id; /* no id in its buckets is larger */
+};
+
+/* Each server adds to counters of its own, which stand with the lowest partition that it has; so who
+ * takes that over goes on with them, and all together are the sums. */
+struct mem_counter {
+    struct counter counter;
+    uint32_t partition;
+};
+
+/* The tables, which all handles share. */
+struct mem_store {
+    /* Held by whoever touches what follows. Turn threads are the only ones that change tables (all
+     * but the logs), and several of them share one only in a test with a single thread, so they may
+     * look without. */
+    pthread_mutex_t lock;
+    size_t handle_count;
+    struct mem_handle *handles[MEM_HANDLES_MAX]; /* open ones */
+    store_clock *clock;                          /* of the store, by which nodes are silent */
+    void *clock_arg;
+    uint32_t partition_count;
+    struct mem_partition partitions[PARTITIONS_MAX];
+    struct node_rec *nodes; /* owned, as are their texts */
+    size_t node_count;
+    uint64_t settings_version;
     struct map jobs;                    /* id -> struct job_rec */
     struct map live;                    /* id -> struct exec_rec, unfinished */
     struct map history;                 /* id -> struct exec_rec, final */
@@ -64,21 +91,35 @@ struct mem_store {
     size_t permit_count;
     struct rejected_rec **rejected; /* owned, in no order */
     size_t rejected_count;
-    struct counter *counters; /* owned */
+    struct mem_counter *counters; /* owned */
     size_t counter_count;
     struct key_rec *keys; /* owned */
     size_t key_count;
     struct map logs;        /* execution -> struct chunk_list */
     struct map checkpoints; /* execution -> struct checkpoint */
+};
 
-    /* The turn under way: claims it took, to be given back unless it is committed. */
+/* One server's end of it, with its turn. */
+struct mem_handle {
+    struct store store;
+    struct mem_store *m; /* the last handle frees it */
+    atomic_uint_least64_t commits;
+    /* The turn under way: claims it took, to be given back unless it is committed, and the
+     * partitions that nobody takes meanwhile. */
     struct taken *taken; /* owned */
     size_t taken_count;
+    uint64_t locked; /* a bit per partition; 0: no turn has begun */
+    bool severed;    /* its turn was ended from outside */
 };
+
+static inline struct mem_handle *handle_of(struct store *store)
+{
+    return (struct mem_handle *)(void *)store;
+}
 
 static inline struct mem_store *mem_of(struct store *store)
 {
-    return (struct mem_store *)(void *)store;
+    return handle_of(store)->m;
 }
 
 /* As load, admit and lists show them; text is borrowed from the record. */
@@ -102,6 +143,30 @@ static inline struct str dependency_key(const struct dependency_rec *rec)
     return str_of((const char *)rec, offsetof(struct dependency_rec, type));
 }
 
+/* store.c, load.c, commit.c: what store.h says */
+enum rc mem_own(struct store *store, struct str node, struct ownership *ret_owned, struct err *err);
+enum rc mem_admit(struct store *store, const struct ownership *own,
+                  struct question *const *questions, size_t count, struct arena *arena,
+                  struct err *err);
+enum rc mem_fetch(struct store *store, uint64_t job_id, struct arena *arena, struct str *ret_spec,
+                  struct str *ret_payload, struct err *err);
+enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
+                   struct err *err);
+void mem_abort(struct store *store);
+enum rc mem_settle(struct store *store, const struct ownership *own, uint64_t turn,
+                   enum settled *ret_settled, struct err *err);
+enum rc mem_load(struct store *store, const struct ownership *own, int64_t until_ms,
+                 const struct load_sink *sink, struct err *err);
+enum rc mem_settings(struct store *store, const struct load_sink *sink, struct err *err);
+enum rc mem_check(struct store *store, struct err *err);
+enum rc mem_keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
+                 size_t *ret_count, struct err *err);
+enum rc mem_key_put(struct store *store, const struct key_rec *key, struct err *err);
+void mem_key_drop(struct key_rec *key);
+struct store_cost mem_cost(struct store *store);
+
+/* A turn on another handle, which is not over, has this key. */
+bool mem_claim_is_taken(const struct mem_handle *h, enum claim_kind kind, struct str key);
 /* Takes the key out of the claims; NULL when it is not there. */
 struct claim *mem_claim_remove(struct mem_store *m, enum claim_kind kind, struct str key);
 void mem_claim_put(struct mem_store *m, struct claim *take_claim);
@@ -110,18 +175,33 @@ void mem_claim_put(struct mem_store *m, struct claim *take_claim);
 int dependency_by_ids(const void *a, const void *b);
 
 /* commit.c */
-enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
-                   struct err *err);
-enum rc mem_check_epoch(const struct mem_store *m, const struct ownership *own, struct err *err);
+enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err);
+/* Begins the turn unless it has begun: checks the epochs and locks the partitions until it ends. */
+enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err *err);
+/* Every id raises the floor of its partition. */
+void mem_raise_newest(struct mem_store *m, uint64_t id);
+
+/* member.c */
+enum rc mem_member_open(struct store *store, struct member **ret_member, struct err *err);
+/* Nobody owns it, or somebody of whom there is no row. */
+bool mem_partition_is_free(const struct mem_store *m, uint32_t partition);
+/* Makes node the owner of a partition under the next epoch, and adds it to own. */
+void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node,
+                        struct ownership *own);
+void mem_members_free(struct mem_store *m);
+
+/* read.c: counters of those partitions, added up, in arena; text is borrowed from the tables. */
+struct counter *mem_counters(const struct mem_store *m, const struct partition_set *owned,
+                             struct arena *arena, size_t *ret_count);
 
 /* inbox.c */
-void mem_answer_inbox(struct mem_store *m, const struct ownership *own, struct arena *arena,
+void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                       struct question *q);
 enum rc mem_mail_fits(const struct mem_store *m, const struct delta *delta, struct err *err);
 void mem_apply_inbox(struct mem_store *m, const struct delta *delta);
-enum rc mem_load_waiters(const struct mem_store *m, const struct ownership *own,
+enum rc mem_load_waiters(const struct mem_store *m, const struct partition_set *owned,
                          const struct load_sink *sink, struct err *err);
-enum rc mem_load_permits(const struct mem_store *m, const struct ownership *own,
+enum rc mem_load_permits(const struct mem_store *m, const struct partition_set *owned,
                          const struct load_sink *sink, struct err *err);
 void mem_list_rejected(const struct mem_store *m, const struct page *page, struct arena *arena,
                        struct rejected_page *ret_page);

@@ -448,22 +448,32 @@ static size_t merge_counters(struct counter *sorted, size_t count)
     return kept > 0 && sorted[kept - 1].value == 0 ? kept - 1 : kept;
 }
 
+struct counter *mem_counters(const struct mem_store *m, const struct partition_set *owned,
+                             struct arena *arena, size_t *ret_count)
+{
+    struct counter *copies = ARENA_ARRAY(arena, struct counter, m->counter_count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < m->counter_count; i++) {
+        if (owned->bits >> m->counters[i].partition & 1)
+            copies[count++] = m->counters[i].counter;
+    }
+    qsort(copies, count, sizeof *copies, counter_order);
+    *ret_count = merge_counters(copies, count);
+    return copies;
+}
+
 static enum rc read_counters(struct reader *reader, struct arena *arena,
                              struct counter **ret_counters, size_t *ret_count, struct err *err)
 {
     struct mem_store *m = store_of(reader);
+    struct partition_set all = partition_all(m->partition_count);
     (void)err;
     pthread_mutex_lock(&m->lock);
-    struct counter *copies = ARENA_ARRAY(arena, struct counter, m->counter_count + 1);
-    size_t count = m->counter_count;
-    for (size_t i = 0; i < count; i++) {
-        copies[i] = m->counters[i];
-        copies[i].queue = arena_str(arena, m->counters[i].queue);
-    }
+    struct counter *counters = mem_counters(m, &all, arena, ret_count);
+    for (size_t i = 0; i < *ret_count; i++)
+        counters[i].queue = arena_str(arena, counters[i].queue);
     pthread_mutex_unlock(&m->lock);
-    qsort(copies, count, sizeof *copies, counter_order);
-    *ret_counters = copies;
-    *ret_count = merge_counters(copies, count);
+    *ret_counters = counters;
     return RC_OK;
 }
 

@@ -16,33 +16,55 @@ void mem_claim_put(struct mem_store *m, struct claim *take_claim)
     strmap_put(&m->claims[take_claim->kind], take_claim->key, take_claim);
 }
 
-static void give_back(struct store *store)
+bool mem_claim_is_taken(const struct mem_handle *h, enum claim_kind kind, struct str key)
 {
-    struct mem_store *m = mem_of(store);
-    for (size_t i = 0; i < m->taken_count; i++) {
-        struct claim *claim = m->taken[i].claim;
-        mem_claim_remove(m, claim->kind, claim->key);
-        kept_claim_free(claim);
-        if (m->taken[i].before != NULL)
-            mem_claim_put(m, m->taken[i].before);
+    for (size_t i = 0; i < h->m->handle_count; i++) {
+        const struct mem_handle *other = h->m->handles[i];
+        for (size_t j = 0; other != h && j < other->taken_count; j++) {
+            const struct claim *claim = other->taken[j].claim;
+            if (claim->kind == kind && str_eq(claim->key, key))
+                return true;
+        }
     }
-    m->taken_count = 0;
+    return false;
 }
 
-static enum rc own(struct store *store, struct str node, struct ownership *ret_owned,
-                   struct err *err)
+static void give_claims_back(struct mem_handle *h)
+{
+    for (size_t i = h->taken_count; i-- > 0;) {
+        struct claim *claim = h->taken[i].claim;
+        mem_claim_remove(h->m, claim->kind, claim->key);
+        kept_claim_free(claim);
+        if (h->taken[i].before != NULL)
+            mem_claim_put(h->m, h->taken[i].before);
+    }
+    h->taken_count = 0;
+    h->locked = 0;
+}
+
+void mem_abort(struct store *store)
+{
+    give_claims_back(handle_of(store));
+    handle_of(store)->severed = false;
+}
+
+void store_mem_sever(struct store *store)
+{
+    struct mem_handle *h = handle_of(store);
+    h->severed = h->locked != 0;
+    give_claims_back(h);
+}
+
+enum rc mem_own(struct store *store, struct str node, struct ownership *ret_owned, struct err *err)
 {
     struct mem_store *m = mem_of(store);
-    (void)node; /* nobody else can open this store, so nobody asks who owns it */
     (void)err;
-    give_back(store);
-    m->epoch++;
-    *ret_owned = (struct ownership){
-        .partitions = 1,
-        .epochs = {m->epoch},
-        .id_floor = m->newest_id,
-        .turn_floor = m->turn,
-    };
+    mem_abort(store);
+    *ret_owned = (struct ownership){.partitions = m->partition_count};
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (mem_partition_is_free(m, i))
+            mem_partition_give(m, i, node, ret_owned);
+    }
     return RC_OK;
 }
 
@@ -62,21 +84,26 @@ static int exec_by_due(const void *a, const void *b)
     return left < right ? -1 : left > right ? 1 : exec_by_id(a, b);
 }
 
-static void take_claim(struct mem_store *m, struct arena *arena, struct question *q)
+static enum rc take_claim(struct mem_handle *h, struct arena *arena, struct question *q,
+                          struct err *err)
 {
+    struct mem_store *m = h->m;
+    if (mem_claim_is_taken(h, q->claim.kind, q->claim.key)) /* a database would wait, for a while */
+        return err_set(err, RC_BUSY, "another server is taking the same key");
     const struct claim *held = strmap_get(&m->claims[q->claim.kind], q->claim.key);
     if (held != NULL && (held->until_ms == 0 || held->until_ms > q->now_ms)) {
         q->answer.holder = held->holder;
         q->answer.note = arena_str(arena, held->note);
-        return;
+        return RC_OK;
     }
-    m->taken = kept_rows_grow(m->taken, m->taken_count, sizeof *m->taken);
-    m->taken[m->taken_count++] = (struct taken){
+    h->taken = kept_rows_grow(h->taken, h->taken_count, sizeof *h->taken);
+    h->taken[h->taken_count++] = (struct taken){
         .claim = kept_claim(&q->claim),
         .before = mem_claim_remove(m, q->claim.kind, q->claim.key),
     };
-    mem_claim_put(m, m->taken[m->taken_count - 1].claim);
+    mem_claim_put(m, h->taken[h->taken_count - 1].claim);
     q->answer.holder = q->claim.holder;
+    return RC_OK;
 }
 
 static void answer_job(struct mem_store *m, uint64_t id, struct arena *arena, struct question *q)
@@ -183,14 +210,15 @@ static bool is_due(const struct exec_rec *exec, const struct question *q)
     return exec_is_waiting(exec->state) && behind && exec->due_ms <= q->until_ms;
 }
 
-static void answer_due(struct mem_store *m, struct arena *arena, struct question *q)
+static void answer_due(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
+                       struct question *q)
 {
     const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->live.len);
     size_t count = 0;
     MAP_EACH(&m->live, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (is_due(exec, q))
+        if (is_due(exec, q) && partition_has(owned, exec->id))
             found[count++] = exec;
     }
     qsort(found, count, sizeof(struct exec_rec *), exec_by_due);
@@ -229,14 +257,16 @@ const struct letter_rec **mem_letters(const struct mem_store *m, struct arena *a
     return all;
 }
 
-static void answer_letters(struct mem_store *m, struct arena *arena, struct question *q)
+static void answer_letters(struct mem_store *m, const struct partition_set *owned,
+                           struct arena *arena, struct question *q)
 {
     size_t count;
     size_t looked = 0;
     const struct letter_rec **all = mem_letters(m, arena, &count);
     struct letter_rec *letters = ARENA_ARRAY(arena, struct letter_rec, q->limit);
     for (size_t i = 0; i < count && all[i]->place.died_ms <= q->until_ms; i++) {
-        if (letter_order(all[i]->place, q->place) <= 0)
+        if (letter_order(all[i]->place, q->place) <= 0 ||
+            !partition_has(owned, all[i]->place.exec_id))
             continue;
         q->answer.more = looked++ == LETTERS_SCAN_MAX || q->answer.letter_count == q->limit;
         if (q->answer.more)
@@ -248,14 +278,16 @@ static void answer_letters(struct mem_store *m, struct arena *arena, struct ques
     q->answer.letters = letters;
 }
 
-static void answer_old(struct mem_store *m, struct arena *arena, struct question *q)
+static void answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
+                       struct question *q)
 {
     const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->history.len);
     size_t count = 0;
     MAP_EACH(&m->history, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (exec->id > q->after_id && exec->created_ms < q->until_ms)
+        if (exec->id > q->after_id && exec->created_ms < q->until_ms &&
+            partition_has(owned, exec->id))
             found[count++] = exec;
     }
     qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
@@ -303,39 +335,44 @@ static void answer_worker(struct mem_store *m, struct arena *arena, struct quest
     q->answer.worker = worker;
 }
 
-static enum rc admit(struct store *store, const struct ownership *owned,
-                     struct question *const *questions, size_t count, struct arena *arena,
-                     struct err *err)
+static enum rc answer(struct mem_handle *h, const struct partition_set *owned, struct arena *arena,
+                      struct question *q, struct err *err)
 {
-    struct mem_store *m = mem_of(store);
-    enum rc rc = mem_check_epoch(m, owned, err);
-    if (rc != RC_OK) {
-        give_back(store);
-        return rc;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct question *q = questions[i];
-        q->answer = (struct answer){0};
-        switch (q->kind) {
-        case ASK_CLAIM: take_claim(m, arena, q); break;
-        case ASK_JOB: answer_job(m, q->id, arena, q); break;
-        case ASK_EXEC: answer_exec(m, arena, q); break;
-        case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
-        case ASK_TRAIL: answer_trail(m, arena, q); break;
-        case ASK_SLOT: answer_slot(m, arena, q); break;
-        case ASK_DUE: answer_due(m, arena, q); break;
-        case ASK_LETTERS: answer_letters(m, arena, q); break;
-        case ASK_OLD: answer_old(m, arena, q); break;
-        case ASK_CALENDAR: answer_calendar(m, arena, q); break;
-        case ASK_WORKER: answer_worker(m, arena, q); break;
-        case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
-        }
+    struct mem_store *m = h->m;
+    q->answer = (struct answer){0};
+    switch (q->kind) {
+    case ASK_CLAIM: return take_claim(h, arena, q, err);
+    case ASK_JOB: answer_job(m, q->id, arena, q); break;
+    case ASK_EXEC: answer_exec(m, arena, q); break;
+    case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
+    case ASK_TRAIL: answer_trail(m, arena, q); break;
+    case ASK_SLOT: answer_slot(m, arena, q); break;
+    case ASK_DUE: answer_due(m, owned, arena, q); break;
+    case ASK_LETTERS: answer_letters(m, owned, arena, q); break;
+    case ASK_OLD: answer_old(m, owned, arena, q); break;
+    case ASK_CALENDAR: answer_calendar(m, arena, q); break;
+    case ASK_WORKER: answer_worker(m, arena, q); break;
+    case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
     }
     return RC_OK;
 }
 
-static enum rc fetch(struct store *store, uint64_t job_id, struct arena *arena,
-                     struct str *ret_spec, struct str *ret_payload, struct err *err)
+enum rc mem_admit(struct store *store, const struct ownership *own,
+                  struct question *const *questions, size_t count, struct arena *arena,
+                  struct err *err)
+{
+    struct mem_handle *h = handle_of(store);
+    struct partition_set owned = ownership_set(own);
+    enum rc rc = mem_begin(h, own, err);
+    for (size_t i = 0; rc == RC_OK && i < count; i++)
+        rc = answer(h, &owned, arena, questions[i], err);
+    if (rc != RC_OK)
+        mem_abort(store);
+    return rc;
+}
+
+enum rc mem_fetch(struct store *store, uint64_t job_id, struct arena *arena, struct str *ret_spec,
+                  struct str *ret_payload, struct err *err)
 {
     const struct job_rec *job = map_get(&mem_of(store)->jobs, job_id);
     if (job == NULL)
@@ -345,152 +382,22 @@ static enum rc fetch(struct store *store, uint64_t job_id, struct arena *arena,
     return RC_OK;
 }
 
-static enum rc settle(struct store *store, const struct ownership *owned, uint64_t turn,
-                      enum settled *ret_settled, struct err *err)
+/* A commit writes its turn to all that its owner has; the turns of other owners were smaller. */
+enum rc mem_settle(struct store *store, const struct ownership *own, uint64_t turn,
+                   enum settled *ret_settled, struct err *err)
 {
     struct mem_store *m = mem_of(store);
-    TRY(mem_check_epoch(m, owned, err));
-    *ret_settled = m->turn >= turn ? SETTLED_KEPT : SETTLED_LOST;
-    return RC_OK;
-}
-
-/* ---- loading: without the lock, since sinks are called and only this thread changes tables */
-
-static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec, bool is_first,
-                         const struct load_sink *sink, struct err *err)
-{
-    if (job == NULL) { /* of no use without it */
-        if (sink->damaged != NULL)
-            sink->damaged(sink->arg, exec->id);
-        return RC_OK;
-    }
-    struct job_rec job_shown = job_brief(job);
-    struct exec_rec exec_shown = exec_brief(exec);
-    if (sink->job != NULL && is_first)
-        TRY(sink->job(sink->arg, &job_shown, err));
-    return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec_shown, err);
-}
-
-static enum rc load_execs(struct mem_store *m, int64_t until_ms, const struct load_sink *sink,
-                          struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    const struct exec_rec **found = ARENA_ARRAY(&arena, const struct exec_rec *, m->live.len);
-    size_t count = 0;
-    MAP_EACH(&m->live, slot)
-    {
-        const struct exec_rec *exec = slot->value;
-        if (!exec_is_waiting(exec->state) || exec->due_ms <= until_ms ||
-            (exec->state == EXEC_RETRYING && exec->origin != ORIGIN_ONCE) ||
-            (exec->state == EXEC_SCHEDULED && exec->ready_ms > 0))
-            found[count++] = exec;
-    }
-    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
-    CLEANUP(map_free) struct map told = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct job_rec *job = map_get(&m->jobs, found[i]->job_id);
-        bool is_first = map_get(&told, found[i]->job_id) == NULL;
-        TRY(load_exec(job, found[i], is_first, sink, err));
-        if (job != NULL)
-            map_put(&told, job->id, job);
+    mem_abort(store);
+    TRY(mem_check_epochs(m, own, err));
+    *ret_settled = SETTLED_KEPT;
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (own->epochs[i] != 0 && m->partitions[i].turn < turn)
+            *ret_settled = SETTLED_LOST;
     }
     return RC_OK;
 }
 
-int dependency_by_ids(const void *a, const void *b)
-{
-    const struct dependency_rec *left = a;
-    const struct dependency_rec *right = b;
-    if (left->dependant != right->dependant)
-        return left->dependant < right->dependant ? -1 : 1;
-    return left->upstream < right->upstream ? -1 : left->upstream > right->upstream;
-}
-
-static enum rc load_dependencies(struct mem_store *m, const struct load_sink *sink, struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    struct dependency_rec *found = ARENA_ARRAY(&arena, struct dependency_rec, m->dependencies.len);
-    size_t count = 0;
-    for (size_t i = 0; i < m->dependencies.cap; i++) {
-        const struct dependency_rec *rec = m->dependencies.slots[i].value;
-        if (rec != NULL && (rec->state == DEPENDENCY_WAITING || rec->state == DEPENDENCY_PER_SLOT))
-            found[count++] = *rec;
-    }
-    qsort(found, count, sizeof *found, dependency_by_ids);
-    for (size_t i = 0; i < count; i++)
-        TRY(sink->dependency(sink->arg, &found[i], err));
-    return RC_OK;
-}
-
-static int operation_by_id(const void *a, const void *b)
-{
-    uint64_t left = (*(const struct operation_rec *const *)a)->id;
-    uint64_t right = (*(const struct operation_rec *const *)b)->id;
-    return left < right ? -1 : left > right;
-}
-
-static enum rc load_operations(struct mem_store *m, const struct load_sink *sink, struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    const struct operation_rec **all =
-        ARENA_ARRAY(&arena, const struct operation_rec *, m->operations.len);
-    size_t count = 0;
-    MAP_EACH(&m->operations, slot) all[count++] = slot->value;
-    qsort(all, count, sizeof(struct operation_rec *), operation_by_id);
-    for (size_t i = 0; i < count; i++)
-        TRY(sink->operation(sink->arg, all[i], err));
-    return RC_OK;
-}
-
-static enum rc settings(struct store *store, const struct load_sink *sink, struct err *err)
-{
-    struct mem_store *m = mem_of(store);
-    for (size_t i = 0; sink->queue != NULL && i < m->queues.cap; i++) {
-        if (m->queues.slots[i].value != NULL)
-            TRY(sink->queue(sink->arg, m->queues.slots[i].value, err));
-    }
-    for (size_t i = 0; sink->team != NULL && i < m->teams.cap; i++) {
-        if (m->teams.slots[i].value != NULL)
-            TRY(sink->team(sink->arg, m->teams.slots[i].value, err));
-    }
-    for (size_t i = 0; sink->calendar != NULL && i < m->calendars.cap; i++) {
-        if (m->calendars.slots[i].value != NULL)
-            TRY(sink->calendar(sink->arg, m->calendars.slots[i].value, err));
-    }
-    return RC_OK;
-}
-
-static enum rc load(struct store *store, const struct ownership *own, int64_t until_ms,
-                    const struct load_sink *sink, struct err *err)
-{
-    struct mem_store *m = mem_of(store);
-    TRY(settings(store, sink, err));
-    if (sink->operation != NULL)
-        TRY(load_operations(m, sink, err));
-    for (size_t i = 0; sink->counter != NULL && i < m->counter_count; i++)
-        TRY(sink->counter(sink->arg, &m->counters[i], err));
-    for (size_t i = 0; sink->rate != NULL && i < m->rates.cap; i++) {
-        if (m->rates.slots[i].value != NULL)
-            TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
-    }
-    for (size_t i = 0; sink->breaker != NULL && i < m->breakers.cap; i++) {
-        if (m->breakers.slots[i].value != NULL)
-            TRY(sink->breaker(sink->arg, m->breakers.slots[i].value, err));
-    }
-    MAP_EACH(&m->workers, slot)
-    {
-        if (sink->worker != NULL)
-            TRY(sink->worker(sink->arg, slot->value, err));
-    }
-    if (sink->permit != NULL)
-        TRY(mem_load_permits(m, own, sink, err));
-    TRY(load_execs(m, until_ms, sink, err));
-    if (sink->dependency != NULL)
-        TRY(load_dependencies(m, sink, err));
-    return sink->waiter == NULL ? RC_OK : mem_load_waiters(m, own, sink, err);
-}
-
-static enum rc check(struct store *store, struct err *err)
+enum rc mem_check(struct store *store, struct err *err)
 {
     (void)store;
     (void)err;
@@ -499,8 +406,8 @@ static enum rc check(struct store *store, struct err *err)
 
 /* ---- API keys */
 
-static enum rc keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
-                    size_t *ret_count, struct err *err)
+enum rc mem_keys(struct store *store, struct arena *arena, struct key_rec **ret_keys,
+                 size_t *ret_count, struct err *err)
 {
     struct mem_store *m = mem_of(store);
     (void)err;
@@ -516,14 +423,14 @@ static enum rc keys(struct store *store, struct arena *arena, struct key_rec **r
     return RC_OK;
 }
 
-static void key_drop(struct key_rec *key)
+void mem_key_drop(struct key_rec *key)
 {
     kept_text_free(&key->name);
     kept_text_free(&key->role);
     kept_text_free(&key->hash);
 }
 
-static enum rc key_put(struct store *store, const struct key_rec *key, struct err *err)
+enum rc mem_key_put(struct store *store, const struct key_rec *key, struct err *err)
 {
     struct mem_store *m = mem_of(store);
     (void)err;
@@ -531,7 +438,7 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     while (at < m->key_count && m->keys[at].id < key->id)
         at++;
     if (at < m->key_count && m->keys[at].id == key->id) {
-        key_drop(&m->keys[at]);
+        mem_key_drop(&m->keys[at]);
     } else {
         m->keys = kept_rows_grow(m->keys, m->key_count, sizeof *m->keys);
         for (size_t i = m->key_count++; i > at; i--)
@@ -541,152 +448,12 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     m->keys[at].name = kept_text(key->name);
     m->keys[at].role = kept_text(key->role);
     m->keys[at].hash = kept_text(key->hash);
-    if (key->id > m->newest_id)
-        m->newest_id = key->id;
+    mem_raise_newest(m, key->id);
+    m->settings_version++;
     return RC_OK;
 }
 
-static struct store_cost cost(struct store *store)
+struct store_cost mem_cost(struct store *store)
 {
-    return (struct store_cost){.commits = atomic_load(&mem_of(store)->commits)};
-}
-
-/* ---- opening and closing */
-
-static void free_rows(struct mem_store *m)
-{
-    MAP_EACH(&m->jobs, slot)
-    kept_job_free(slot->value);
-    MAP_EACH(&m->live, slot)
-    kept_exec_free(slot->value);
-    MAP_EACH(&m->history, slot)
-    kept_exec_free(slot->value);
-    MAP_EACH(&m->workers, slot)
-    kept_worker_free(slot->value);
-    for (size_t i = 0; i < m->queues.cap; i++)
-        kept_queue_free(m->queues.slots[i].value);
-    for (size_t i = 0; i < m->teams.cap; i++)
-        kept_team_free(m->teams.slots[i].value);
-    for (size_t i = 0; i < m->rates.cap; i++)
-        kept_rate_free(m->rates.slots[i].value);
-    for (size_t i = 0; i < m->calendars.cap; i++)
-        kept_calendar_free(m->calendars.slots[i].value);
-    for (size_t i = 0; i < m->calendar_use_count; i++)
-        kept_text_free(&m->calendar_uses[i].calendar);
-    free(m->calendar_uses);
-    strmap_free(&m->calendars);
-    strmap_free(&m->queues);
-    strmap_free(&m->teams);
-    for (size_t i = 0; i < m->dependencies.cap; i++)
-        free(m->dependencies.slots[i].value);
-    for (size_t i = 0; i < m->tallies.cap; i++)
-        kept_tally_free(m->tallies.slots[i].value);
-    strmap_free(&m->tallies);
-    MAP_EACH(&m->sla_events, slot)
-    kept_sla_event_free(slot->value);
-    map_free(&m->sla_events);
-    MAP_EACH(&m->alerts, slot)
-    kept_alert_free(slot->value);
-    map_free(&m->alerts);
-    for (size_t i = 0; i < m->breakers.cap; i++)
-        kept_breaker_free(m->breakers.slots[i].value);
-    strmap_free(&m->breakers);
-    strmap_free(&m->rates);
-    strmap_free(&m->dependencies);
-    map_free(&m->jobs);
-    map_free(&m->live);
-    map_free(&m->history);
-    map_free(&m->workers);
-    MAP_EACH(&m->letters, slot) kept_letter_free(slot->value);
-    MAP_EACH(&m->operations, slot) kept_operation_free(slot->value);
-    map_free(&m->letters);
-    map_free(&m->operations);
-}
-
-static void free_lists(struct mem_store *m)
-{
-    MAP_EACH(&m->attempts, slot)
-    {
-        struct attempt_list *list = slot->value;
-        for (size_t i = 0; i < list->count; i++) {
-            kept_text_free(&list->attempts[i].error);
-            kept_text_free(&list->attempts[i].tail);
-        }
-        free(list->attempts);
-        free(list);
-    }
-    MAP_EACH(&m->logs, slot)
-    {
-        struct chunk_list *list = slot->value;
-        for (size_t i = 0; i < list->count; i++)
-            kept_text_free(&list->chunks[i].bytes);
-        free(list->chunks);
-        free(list);
-    }
-    MAP_EACH(&m->checkpoints, slot)
-    {
-        struct checkpoint *checkpoint = slot->value;
-        kept_text_free(&checkpoint->bytes);
-        free(checkpoint);
-    }
-    map_free(&m->attempts);
-    map_free(&m->logs);
-    map_free(&m->checkpoints);
-}
-
-static void free_claims(struct mem_store *m)
-{
-    for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
-        struct strmap *claims = &m->claims[kind];
-        for (size_t i = 0; i < claims->cap; i++) {
-            kept_claim_free(claims->slots[i].value);
-        }
-        strmap_free(claims);
-    }
-    for (size_t i = 0; i < m->taken_count; i++) /* of a turn that never ended */
-        kept_claim_free(m->taken[i].before);
-    free(m->taken);
-}
-
-static void close_store(struct store *store)
-{
-    struct mem_store *m = mem_of(store);
-    free_rows(m);
-    free_lists(m);
-    free_claims(m);
-    mem_free_inbox(m);
-    for (size_t i = 0; i < m->counter_count; i++)
-        kept_text_free(&m->counters[i].queue);
-    free(m->counters);
-    for (size_t i = 0; i < m->key_count; i++)
-        key_drop(&m->keys[i]);
-    free(m->keys);
-    pthread_mutex_destroy(&m->lock);
-    free(m);
-}
-
-static const struct store_ops ops = {
-    .own = own,
-    .admit = admit,
-    .fetch = fetch,
-    .commit = mem_commit,
-    .abort = give_back,
-    .settle = settle,
-    .load = load,
-    .settings = settings,
-    .check = check,
-    .keys = keys,
-    .key_put = key_put,
-    .reader = mem_reader_open,
-    .logs = mem_logs_open,
-    .cost = cost,
-    .close = close_store,
-};
-
-struct store *store_mem_open(void)
-{
-    struct mem_store *m = MEM_NEW(struct mem_store);
-    m->store.ops = &ops;
-    pthread_mutex_init(&m->lock, NULL);
-    return &m->store;
+    return (struct store_cost){.commits = atomic_load(&handle_of(store)->commits)};
 }

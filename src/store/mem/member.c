@@ -1,0 +1,324 @@
+#include "base/mem.h"
+#include "store/mem/mem.h"
+#include "store/mem/rows.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct mem_member {
+    struct member member;
+    struct mem_handle *h; /* borrowed */
+    bool joined;          /* our row was written once */
+};
+
+static struct mem_member *member_of(struct member *member)
+{
+    return (struct mem_member *)(void *)member;
+}
+
+static int64_t now_ms(const struct mem_store *m)
+{
+    return m->clock(m->clock_arg);
+}
+
+/* ---- nodes */
+
+static struct node_rec *find_name(const struct mem_store *m, struct str name)
+{
+    for (size_t i = 0; i < m->node_count; i++) {
+        if (str_eq(m->nodes[i].name, name))
+            return &m->nodes[i];
+    }
+    return NULL;
+}
+
+static const struct node_rec *find_start(const struct mem_store *m, struct str start)
+{
+    for (size_t i = 0; i < m->node_count; i++) {
+        if (str_eq(m->nodes[i].start, start))
+            return &m->nodes[i];
+    }
+    return NULL;
+}
+
+static bool is_silent(const struct mem_store *m, const struct node_rec *node, int64_t lease_ms)
+{
+    return now_ms(m) - node->seen_ms > lease_ms;
+}
+
+static void free_texts(struct node_rec *node)
+{
+    kept_text_free(&node->name);
+    kept_text_free(&node->start);
+    kept_text_free(&node->address);
+    kept_text_free(&node->version);
+}
+
+static void remove_node(struct mem_store *m, struct node_rec *node)
+{
+    free_texts(node);
+    size_t at = (size_t)(node - m->nodes);
+    for (size_t i = at + 1; i < m->node_count; i++)
+        m->nodes[i - 1] = m->nodes[i];
+    m->node_count--;
+}
+
+/* They stand by name. */
+static struct node_rec *insert_node(struct mem_store *m, struct str name)
+{
+    size_t at = m->node_count;
+    m->nodes = kept_rows_grow(m->nodes, m->node_count, sizeof *m->nodes);
+    for (; at > 0 && str_cmp(m->nodes[at - 1].name, name) > 0; at--)
+        m->nodes[at] = m->nodes[at - 1];
+    m->node_count++;
+    m->nodes[at] = (struct node_rec){0};
+    return &m->nodes[at];
+}
+
+static void write_node(struct mem_store *m, const struct node_rec *me)
+{
+    struct node_rec *row = find_name(m, me->name);
+    bool same = row != NULL && str_eq(row->start, me->start);
+    int64_t started_ms = same ? row->started_ms : now_ms(m);
+    if (row == NULL)
+        row = insert_node(m, me->name);
+    else
+        free_texts(row);
+    *row = *me;
+    row->name = kept_text(me->name);
+    row->start = kept_text(me->start);
+    row->address = kept_text(me->address);
+    row->version = kept_text(me->version);
+    row->started_ms = started_ms;
+    row->seen_ms = now_ms(m);
+}
+
+/* ---- partitions */
+
+static struct str text_of(const char *text)
+{
+    return text == NULL ? STR("") : str_c(text);
+}
+
+/* Nobody owns it from now on; whoever did is remembered. */
+static void set_free(struct mem_store *m, struct mem_partition *p)
+{
+    if (p->owner == NULL)
+        return;
+    free(p->former);
+    p->former = p->owner;
+    p->owner = NULL;
+    p->since_ms = m->clock == NULL ? 0 : now_ms(m);
+}
+
+bool mem_partition_is_free(const struct mem_store *m, uint32_t partition)
+{
+    const char *owner = m->partitions[partition].owner;
+    return owner == NULL || find_start(m, str_c(owner)) == NULL;
+}
+
+void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node,
+                        struct ownership *own)
+{
+    struct mem_partition *p = &m->partitions[partition];
+    set_free(m, p);
+    p->owner = mem_dup(node.ptr, node.len);
+    p->since_ms = m->clock == NULL ? 0 : now_ms(m);
+    own->epochs[partition] = ++p->epoch;
+    if (p->newest_id > own->id_floor)
+        own->id_floor = p->newest_id;
+    if (p->turn > own->turn_floor)
+        own->turn_floor = p->turn;
+}
+
+/* A turn of somebody else is under way there: as with SKIP LOCKED, it is left alone. */
+static bool is_locked(const struct mem_handle *h, uint32_t partition)
+{
+    for (size_t i = 0; i < h->m->handle_count; i++) {
+        const struct mem_handle *other = h->m->handles[i];
+        if (other != h && other->locked >> partition & 1)
+            return true;
+    }
+    return false;
+}
+
+static bool may_take(const struct mem_handle *h, const struct node_rec *me, uint32_t partition,
+                     int64_t lease_ms)
+{
+    struct str owner = text_of(h->m->partitions[partition].owner);
+    if (is_locked(h, partition) || str_eq(owner, me->start))
+        return false;
+    return mem_partition_is_free(h->m, partition) ||
+           is_silent(h->m, find_start(h->m, owner), lease_ms);
+}
+
+static bool owns_something(const struct mem_store *m, struct str start)
+{
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (str_eq(text_of(m->partitions[i].owner), start))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the view */
+
+static struct cluster_view copy_view(const struct mem_store *m, struct arena *arena)
+{
+    struct cluster_view view = {
+        .now_ms = now_ms(m),
+        .settings_version = m->settings_version,
+        .nodes = ARENA_ARRAY(arena, struct node_rec, m->node_count),
+        .node_count = m->node_count,
+        .partitions = ARENA_ARRAY(arena, struct partition_rec, m->partition_count),
+        .partition_count = m->partition_count,
+    };
+    for (size_t i = 0; i < m->node_count; i++) {
+        view.nodes[i] = m->nodes[i];
+        view.nodes[i].name = arena_str(arena, m->nodes[i].name);
+        view.nodes[i].start = arena_str(arena, m->nodes[i].start);
+        view.nodes[i].address = arena_str(arena, m->nodes[i].address);
+        view.nodes[i].version = arena_str(arena, m->nodes[i].version);
+    }
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        view.partitions[i] = (struct partition_rec){
+            .epoch = m->partitions[i].epoch,
+            .owner = arena_str(arena, text_of(m->partitions[i].owner)),
+            .former = arena_str(arena, text_of(m->partitions[i].former)),
+            .since_ms = m->partitions[i].since_ms,
+        };
+    return view;
+}
+
+/* ---- the interface */
+
+static enum rc check_name(const struct mem_member *member, const struct node_rec *me,
+                          int64_t lease_ms, struct err *err)
+{
+    const struct mem_store *m = member->h->m;
+    const struct node_rec *row = find_name(m, me->name);
+    if (row == NULL || str_eq(row->start, me->start))
+        return RC_OK;
+    if (member->joined)
+        return err_set(err, RC_DEPOSED, "another server has taken the name %.*s",
+                       STR_ARG(me->name));
+    if (is_silent(m, row, lease_ms))
+        return RC_OK;
+    return err_set(err, RC_CONFLICT, "a server named %.*s is there already, at %.*s",
+                   STR_ARG(me->name), STR_ARG(row->address));
+}
+
+static enum rc renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+                     struct arena *arena, struct cluster_view *ret_view, struct err *err)
+{
+    struct mem_member *mm = member_of(member);
+    struct mem_store *m = mm->h->m;
+    pthread_mutex_lock(&m->lock);
+    enum rc rc = check_name(mm, me, lease_ms, err);
+    if (rc == RC_OK) {
+        write_node(m, me);
+        mm->joined = true;
+        *ret_view = copy_view(m, arena);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return rc;
+}
+
+static enum rc take(struct member *member, const struct node_rec *me, uint64_t wanted,
+                    int64_t lease_ms, struct ownership *own, struct err *err)
+{
+    struct mem_handle *h = member_of(member)->h;
+    struct mem_store *m = h->m;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    own->partitions = m->partition_count;
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (wanted >> i & 1 && may_take(h, me, i, lease_ms))
+            mem_partition_give(m, i, me->start, own);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc release(struct member *member, uint64_t partitions, struct ownership *own,
+                       struct err *err)
+{
+    struct mem_store *m = member_of(member)->h->m;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if ((partitions >> i & 1) == 0 || own->epochs[i] == 0)
+            continue;
+        if (own->epochs[i] == m->partitions[i].epoch) /* else it is somebody else's already */
+            set_free(m, &m->partitions[i]);
+        own->epochs[i] = 0;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc leave(struct member *member, const struct node_rec *me, struct err *err)
+{
+    struct mem_member *mm = member_of(member);
+    struct mem_store *m = mm->h->m;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if (str_eq(text_of(m->partitions[i].owner), me->start))
+            set_free(m, &m->partitions[i]);
+    }
+    struct node_rec *row = find_name(m, me->name);
+    if (row != NULL && str_eq(row->start, me->start))
+        remove_node(m, row);
+    mm->joined = false;
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc forget(struct member *member, int64_t silent_ms, struct err *err)
+{
+    struct mem_store *m = member_of(member)->h->m;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = m->node_count; i-- > 0;) {
+        if (is_silent(m, &m->nodes[i], silent_ms) && !owns_something(m, m->nodes[i].start))
+            remove_node(m, &m->nodes[i]);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static void close_member(struct member *member)
+{
+    free(member);
+}
+
+static const struct member_ops ops = {
+    .renew = renew,
+    .take = take,
+    .release = release,
+    .leave = leave,
+    .forget = forget,
+    .close = close_member,
+};
+
+enum rc mem_member_open(struct store *store, struct member **ret_member, struct err *err)
+{
+    struct mem_member *mm = MEM_NEW(struct mem_member);
+    (void)err;
+    *mm = (struct mem_member){.member.ops = &ops, .h = handle_of(store)};
+    *ret_member = &mm->member;
+    return RC_OK;
+}
+
+void mem_members_free(struct mem_store *m)
+{
+    for (size_t i = 0; i < m->node_count; i++)
+        free_texts(&m->nodes[i]);
+    free(m->nodes);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        free(m->partitions[i].owner);
+        free(m->partitions[i].former);
+    }
+}
