@@ -124,8 +124,8 @@ OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 ifeq ($(VARIANT),plants)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json% wire/fields% \
           wire/problem% wire/sla% wire/spec% wire/depends% wire/calendar% wire/unique% loop/clock% \
-          loop/file% \
-          loop/zones% server/rules% server/turn% server/untangle% worker/holdings%),$(OBJS))
+          loop/file% loop/zones% server/rules% server/turn% server/untangle% server/sql_job% \
+          server/once_hash% worker/holdings% worker/credits%),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
 FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
@@ -235,12 +235,13 @@ profile:
 	    /usr/bin/python3 tests/bench/profile.py
 
 # The simulator (tests/sim/README.md). `make sim` lives days 1 to SEEDS (or SEEDS=a-b), `make sim
-# SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them. Planted bugs are compiled
+# SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them, SERVERS=3 lets three servers
+# share a store. Planted bugs are compiled
 # only into a variant of their own: `make sim SEED=n PLANT=name` shows one being caught.
 SEEDS ?= 2000
 ifeq ($(PLANT),)
 sim: $(SIM)
-	$(Q)$(SIM) $(if $(filter sqlite,$(STORE)),--sqlite) \
+	$(Q)$(SIM) $(if $(filter sqlite,$(STORE)),--sqlite) $(if $(filter 3,$(SERVERS)),--cluster) \
 	    $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS) --jobs=$(shell nproc))
 else
 sim:
@@ -248,7 +249,8 @@ sim:
 endif
 
 run-plant: $(SIM)
-	$(Q)$(SIM) --plant=$(NAME) $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS))
+	$(Q)$(SIM) --plant=$(NAME) $(if $(filter 3,$(SERVERS)),--cluster) \
+	    $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS))
 
 # A year of a thousand schedules in ten time zones (tests/year/year.c), by SEED.
 sim-year: $(YEAR)

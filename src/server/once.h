@@ -4,6 +4,7 @@
  * hash of the request in its canonical form, so that a document which says the same in other words
  * is the same. engine/once.c does the rest. */
 #pragma once
+#include "server/once_hash.h"
 #include "server/request.h"
 
 /* Takes the Idempotency-Key of a POST into r->once_key. False: it is not one, or has no place here,
@@ -11,8 +12,6 @@
 bool once_read_header(struct request *r, bool has_place);
 
 /* The key is empty when the sender gave none: then nothing is remembered. */
-struct once once_in_scope(struct str scope, struct str key, const struct submission *item,
-                          struct arena *arena);
 struct once once_of_job(const struct request *r, struct str key, const struct submission *item);
 /* The same for a call whose path and body say all of it, with the key of the header. */
 struct once once_of_call(const struct request *r);

@@ -1,5 +1,5 @@
 #include "server/sql_job.h"
-#include "server/once.h"
+#include "server/once_hash.h"
 #include "server/rules.h"
 #include "wire/spec_json.h"
 
