@@ -25,6 +25,12 @@ uint64_t id_next(struct id_gen *gen, int64_t now_ms, uint32_t bucket)
            (uint64_t)bucket << SEQUENCE_BITS | gen->sequence;
 }
 
+uint64_t id_newest(const struct id_gen *gen)
+{
+    return (uint64_t)gen->last_ms << (SEQUENCE_BITS + BUCKET_BITS) |
+           (uint64_t)gen->bucket << SEQUENCE_BITS | gen->sequence;
+}
+
 void id_raise_floor(struct id_gen *gen, uint64_t floor)
 {
     int64_t ms = (int64_t)(floor >> (SEQUENCE_BITS + BUCKET_BITS));

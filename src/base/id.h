@@ -30,6 +30,9 @@ struct id_gen {
  * than the last one's, the next millisecond is borrowed, so generating never waits. */
 uint64_t id_next(struct id_gen *gen, int64_t now_ms, uint32_t bucket);
 
+/* No id that was made so far is larger. */
+uint64_t id_newest(const struct id_gen *gen);
+
 /* From now on ids are larger than `floor`, whatever the clock says. */
 void id_raise_floor(struct id_gen *gen, uint64_t floor);
 

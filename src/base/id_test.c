@@ -54,6 +54,19 @@ static void ids_are_above_the_floor(void **state)
     assert_true(id_next(&behind, NOW_MS - 1000, 0) > floor);
 }
 
+static void the_newest_is_a_floor_for_who_goes_on(void **state)
+{
+    (void)state;
+    struct id_gen old = {0};
+    uint64_t id = 0;
+    for (uint32_t i = 0; i < 10000; i++)
+        id = id_next(&old, NOW_MS, (uint32_t)rng_below(&rng, ID_BUCKETS));
+    assert_int_equal(id_newest(&old), id);
+    struct id_gen gen = {0};
+    id_raise_floor(&gen, id_newest(&old));
+    assert_true(id_next(&gen, NOW_MS, 0) > id);
+}
+
 static void a_lower_floor_changes_nothing(void **state)
 {
     (void)state;
@@ -136,6 +149,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ids_grow_when_the_clock_steps_back),
         cmocka_unit_test(ids_grow_whatever_the_buckets_are),
         cmocka_unit_test(ids_are_above_the_floor),
+        cmocka_unit_test(the_newest_is_a_floor_for_who_goes_on),
         cmocka_unit_test(a_lower_floor_changes_nothing),
         cmocka_unit_test(an_id_knows_when_and_where_it_was_made),
         cmocka_unit_test(text_reads_back_as_the_same_id),

@@ -74,13 +74,22 @@
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
     X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
     X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")              \
-    X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
-    X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
-    X(permit_forgotten_by_home, "a home that moves grants again what it has granted")              \
     X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")
 
+/* The same for bugs that only several servers can have. */
+#define CLUSTER_PLANTS(X)                                                                          \
+    X(share_lock_forgotten, "the epoch is checked when a turn begins, and not held until its end") \
+    X(takeover_without_term, "a new owner gives leases less than a full term")                     \
+    X(stale_owner_answers, "a server that was deposed answers from its memory")                    \
+    X(forward_applied_twice, "a command that was forwarded is sent again for want of an answer")   \
+    X(floors_forgotten, "an engine that takes the place of another gives its numbers again")       \
+    X(unparked_with_leases, "a poll is let go with what an undone turn had granted")               \
+    X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
+    X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
+    X(permit_forgotten_by_home, "a home that moves grants again what it has granted")
+
 #define PLANT_ENUM(name, words) PLANT_##name,
-enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) };
+enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };
 
 extern enum plant plant_active; /* set once, before anything runs */
 

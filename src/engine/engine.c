@@ -426,6 +426,12 @@ size_t engine_live_count(const struct engine *e)
     return e->execs.len;
 }
 
+void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn)
+{
+    *ret_id = id_newest(&e->ids);
+    *ret_turn = e->turn;
+}
+
 void engine_unpark(struct engine *e, struct list *ret_parked)
 {
     MAP_EACH(&e->workers, slot)
@@ -433,6 +439,8 @@ void engine_unpark(struct engine *e, struct list *ret_parked)
         struct worker *w = slot->value;
         if (w->v.parked == NULL)
             continue;
+        if (!PLANTED(unparked_with_leases)) /* an undone turn may have left leases in it */
+            w->v.parked->reply.poll = plain_reply(e, w);
         list_push_back(ret_parked, &w->v.parked->node);
         worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);
     }

@@ -168,6 +168,10 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now);
 
 /* ---- looking */
 
+/* The newest numbers that it has given out. An engine that takes its place in the same server needs
+ * them as its floors: what the store said when partitions were taken is older. */
+void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn);
+
 size_t engine_live_count(const struct engine *e);
 
 /* Everything it holds as text, the same for the same state: values and places, sorted by id. For

@@ -491,6 +491,8 @@ void decide_register(struct engine *e, struct command *cmd);
 /* Asks for the worker when another server has registered it, and about its results. */
 void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_poll(struct engine *e, struct command *cmd);
+/* What every reply says, and nothing else. */
+struct poll_reply plain_reply(const struct engine *e, const struct worker *w);
 void decide_hangup(struct engine *e, struct command *cmd);
 void decide_drain(struct engine *e, struct command *cmd);
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec);

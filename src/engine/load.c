@@ -59,7 +59,9 @@ static void resume_term(const struct engine *e, struct exec *x)
 {
     int64_t limit_ms = exec_limit_ms(e, x);
     int64_t age_ms = e->now_ms - x->v.started_ms;
-    x->v.lease.ends_ms = e->boot_ms + e->options.lease_ms;
+    int64_t term_ms =
+        PLANTED(takeover_without_term) ? e->options.lease_ms / 4 : e->options.lease_ms;
+    x->v.lease.ends_ms = e->boot_ms + term_ms;
     if (limit_ms == 0 || PLANTED(timeout_lost_at_restart))
         return;
     int64_t left_ms = limit_ms - (age_ms > 0 ? age_ms : 0);

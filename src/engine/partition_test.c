@@ -418,6 +418,66 @@ static void leases_of_a_worker_are_known_before_it_is(void **state)
     assert_int_equal(state_of(&w, cancelled->exec_id), EXEC_CANCELLED);
 }
 
+/* ---- keys and numbers */
+
+static void unique_work_that_others_have_is_returned_or_refused(void **state)
+{
+    (void)state;
+    WORLD(w);
+    world_own(&w, theirs);
+    const struct submission *first = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    world_own(&w, ours);
+    w.engine->turn--; /* numbers of turns are a server's own: this is the same as that */
+    w.table.turn--;
+    const struct submission *same = SUBMIT(&w, .unique = "u");
+    const struct submission *other = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REJECT);
+    const struct submission *newer = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REPLACE);
+    world_turn(&w);
+    assert_int_equal(same->rc, RC_OK);
+    assert_true(same->existing);
+    assert_int_equal(same->job_id, first->job_id);
+    assert_int_equal(same->exec_id, first->exec_id);
+    assert_int_equal(other->rc, RC_CONFLICT);
+    assert_int_equal(newer->rc, RC_DEPOSED); /* to end that job is for its owner */
+    assert_null(map_get(&w.engine->execs, first->exec_id));
+    assert_true(delta_is_empty(&w.delta));
+}
+
+static void who_takes_the_place_of_an_engine_can_go_on_with_its_numbers(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    uint64_t id;
+    uint64_t turn;
+    engine_floors(w.engine, &id, &turn);
+    assert_true(id >= job->exec_id && id >= job->job_id);
+    assert_int_equal(turn, w.delta.turn);
+}
+
+/* ---- letting go */
+
+static void a_poll_is_let_go_without_what_an_undone_turn_granted(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *parked = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    SUBMIT(&w);
+    CLEANUP(buf_free) struct buf delta = BUF(TEXT_MAX);
+    struct list let_go;
+    list_init(&let_go);
+    decide_and_undo(&w, &delta);
+    engine_unpark(w.engine, &let_go);
+    assert_ptr_equal(list_pop_front(&let_go), &parked->cmd.node);
+    assert_int_equal(parked->cmd.reply.poll.lease_count, 0);
+    assert_int_equal(parked->cmd.reply.poll.owned.bits, ours.bits);
+    w.relaxed = true;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +503,9 @@ int main(void)
         cmocka_unit_test(a_lease_whose_partition_came_is_renewed_by_its_new_owner),
         cmocka_unit_test(a_lease_whose_partition_came_is_kept_until_its_worker_has_heard_of_it),
         cmocka_unit_test(leases_of_a_worker_are_known_before_it_is),
+        cmocka_unit_test(unique_work_that_others_have_is_returned_or_refused),
+        cmocka_unit_test(who_takes_the_place_of_an_engine_can_go_on_with_its_numbers),
+        cmocka_unit_test(a_poll_is_let_go_without_what_an_undone_turn_granted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,11 +91,13 @@ bool unique_is_elsewhere(const struct engine *e, const struct unique_asked *aske
     return asked->claim != NULL && !partition_has(&e->owned, asked->claim->answer.holder);
 }
 
-/* Taken for something that this turn has refused since: else it would be in memory. */
+/* Taken for something that this turn has refused since: else it would be in memory. Other servers
+ * count turns of their own. */
 static bool is_of_this_turn(const struct engine *e, const struct question *claim)
 {
     uint64_t turn;
-    return str_to_u64(claim->answer.note, &turn) && turn == e->turn + 1;
+    return partition_has(&e->owned, claim->answer.holder) &&
+           str_to_u64(claim->answer.note, &turn) && turn == e->turn + 1;
 }
 
 static enum rc adopt_holder(struct engine *e, const struct answer *a, struct err *err)

@@ -162,7 +162,7 @@ static int64_t forget_at_ms(const struct engine *e, const struct worker *w)
 }
 
 /* A reply that says nothing but what every reply says. */
-static struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
+struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
 {
     struct poll_reply reply = {.drain = w->v.draining};
     if (is_one_of_many(e))

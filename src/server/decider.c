@@ -44,6 +44,7 @@ struct decider {
     struct membership *membership; /* NULL: there is no other server */
     struct engine_options options;
     struct ownership owned;
+    struct ownership numbers;  /* only its floors: what engines before this one have given out */
     uint64_t serial;           /* of what the membership told last */
     uint64_t settings_version; /* of what was read last */
     uint64_t doubt;            /* a ticket: what is owned must be heard first; 0: none */
@@ -344,6 +345,7 @@ static void drop_engine(struct decider *d)
 {
     struct list parked;
     list_init(&parked);
+    turn_raise_floors(&d->turn, &d->numbers);
     engine_unpark(d->turn.engine, &parked);
     send_done(&parked);
     retired_add(&d->retired, d->server, d->turn.engine);
@@ -355,6 +357,7 @@ static void load(struct decider *d)
 {
     struct err err;
     int64_t begin_us = clock_mono_us();
+    ownership_raise(&d->owned, d->numbers.id_floor, d->numbers.turn_floor);
     enum rc rc = turn_load(&d->turn, d->server->store, &d->owned, &d->options, clock_now(), &err);
     d->unloaded = rc != RC_OK;
     if (d->unloaded) {

@@ -214,6 +214,14 @@ enum rc turn_settings(struct turn *t, struct err *err)
     return t->store->ops->settings(t->store, &sink, err);
 }
 
+void turn_raise_floors(const struct turn *t, struct ownership *own)
+{
+    uint64_t id;
+    uint64_t turn;
+    engine_floors(t->engine, &id, &turn);
+    ownership_raise(own, id, turn);
+}
+
 void turn_close(struct turn *t)
 {
     engine_free(t->engine);
@@ -308,13 +316,14 @@ static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
 
 static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
 {
+    /* Also when nothing is to be kept: an answer from memory is one that somebody believes. */
+    if (t->may_keep != NULL && !t->may_keep(t->may_keep_arg) && !PLANTED(stale_owner_answers))
+        return err_set(err, RC_BUSY, "the right to decide has ended");
     if (delta_is_empty(delta)) {
         if (admitted)
             t->store->ops->abort(t->store);
         return RC_OK;
     }
-    if (t->may_keep != NULL && !t->may_keep(t->may_keep_arg))
-        return err_set(err, RC_BUSY, "the right to decide has ended");
     enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
     if (PLANTED(ack_before_durable) && rc == RC_FULL)
         return RC_OK;

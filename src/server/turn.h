@@ -30,6 +30,8 @@ enum rc turn_load(struct turn *t, struct store *store, const struct ownership *o
 enum rc turn_open(struct turn *t, struct store *store, struct str node,
                   const struct engine_options *options, struct moment now, struct err *err);
 void turn_close(struct turn *t);
+/* For whoever will load anew: the numbers that were given out since own was told its floors. */
+void turn_raise_floors(const struct turn *t, struct ownership *own);
 
 /* What a turn has to tell, valid until the next one. */
 struct turn_news {

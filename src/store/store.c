@@ -9,3 +9,11 @@ struct partition_set ownership_set(const struct ownership *own)
     }
     return set;
 }
+
+void ownership_raise(struct ownership *own, uint64_t id_floor, uint64_t turn_floor)
+{
+    if (id_floor > own->id_floor)
+        own->id_floor = id_floor;
+    if (turn_floor > own->turn_floor)
+        own->turn_floor = turn_floor;
+}

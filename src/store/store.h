@@ -29,6 +29,8 @@ struct ownership {
 };
 
 struct partition_set ownership_set(const struct ownership *own);
+/* Raises the floors to these, unless they are higher. */
+void ownership_raise(struct ownership *own, uint64_t id_floor, uint64_t turn_floor);
 
 enum settled {
     SETTLED_KEPT, /* the commit took place, whole */

@@ -530,7 +530,8 @@ static enum rc try_commit(struct mem_handle *h, const struct ownership *own,
                           const struct delta *delta, struct err *err)
 {
     TRY(mem_begin(h, own, err));
-    TRY(mem_check_epochs(h->m, own, err)); /* owning on this very handle may have come between */
+    if (!PLANTED(share_lock_forgotten)) /* owning on this very handle may have come between */
+        TRY(mem_check_epochs(h->m, own, err));
     TRY(claims_fit(h, delta->claims, delta->claim_count, err));
     return delta_fits(h->m, delta, err);
 }

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/plant.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
@@ -126,15 +127,14 @@ void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node
     p->owner = mem_dup(node.ptr, node.len);
     p->since_ms = m->clock == NULL ? 0 : now_ms(m);
     own->epochs[partition] = ++p->epoch;
-    if (p->newest_id > own->id_floor)
-        own->id_floor = p->newest_id;
-    if (p->turn > own->turn_floor)
-        own->turn_floor = p->turn;
+    ownership_raise(own, p->newest_id, p->turn);
 }
 
 /* A turn of somebody else is under way there: as with SKIP LOCKED, it is left alone. */
 static bool is_locked(const struct mem_handle *h, uint32_t partition)
 {
+    if (PLANTED(share_lock_forgotten))
+        return false;
     for (size_t i = 0; i < h->m->handle_count; i++) {
         const struct mem_handle *other = h->m->handles[i];
         if (other != h && other->locked >> partition & 1)
