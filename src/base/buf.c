@@ -35,14 +35,22 @@ char *buf_grow(struct buf *b, size_t bytes)
     return b->ptr + b->len;
 }
 
+/* Two digits with each division. */
 void buf_add_u64(struct buf *b, uint64_t value)
 {
+    static const char pairs[] = "0001020304050607080910111213141516171819"
+                                "2021222324252627282930313233343536373839"
+                                "4041424344454647484950515253545556575859"
+                                "6061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
     char digits[20];
     size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
+    for (; value >= 100; value /= 100)
+        memcpy(&digits[at -= 2], &pairs[value % 100 * 2], 2);
+    if (value >= 10)
+        memcpy(&digits[at -= 2], &pairs[value * 2], 2);
+    else
+        digits[--at] = (char)('0' + value);
     buf_add(b, str_of(digits + at, sizeof digits - at));
 }
 

@@ -1,8 +1,10 @@
 #include "base/buf.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -29,6 +31,14 @@ static void numbers_are_written_to_their_limits(void **state)
     buf_add_char(&b, ' ');
     buf_add_i64(&b, INT64_MIN);
     assert_buf(b, "0 18446744073709551615 -9223372036854775808");
+    char text[32];
+    uint64_t number = 1;
+    for (int digits = 1; digits <= 20; digits++, number = number * 10 + (uint64_t)digits % 10) {
+        buf_clear(&b);
+        buf_add_u64(&b, number);
+        snprintf(text, sizeof text, "%" PRIu64, number);
+        assert_true(str_eq(buf_str(&b), str_c(text)));
+    }
 }
 
 static void a_full_buffer_keeps_what_it_had_and_remembers(void **state)

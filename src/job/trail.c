@@ -1,14 +1,32 @@
 #include "job/trail.h"
 
+#include <string.h>
+
+/* True when none of the eight bytes is a control character: below 0x20, or 0x7f. */
+static bool is_plain(const char *bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    uint64_t delete = word ^ (ones * 0x7f);
+    uint64_t found = ((word - ones * 0x20) & ~word) | ((delete - ones) & ~delete);
+    return (found & (ones * 0x80)) == 0;
+}
+
 static void add_clean(struct buf *trail, struct str text)
 {
     text = str_head(text, TRAIL_REASON_MAX);
     char *to = buf_reserve(trail, text.len);
-    if (to == NULL)
+    if (to == NULL || text.len == 0)
         return;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        to[i] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+    memcpy(to, text.ptr, text.len);
+    for (size_t i = 0; i < text.len;) {
+        if (text.len - i >= 8 && is_plain(to + i)) {
+            i += 8;
+            continue;
+        }
+        unsigned char c = (unsigned char)to[i];
+        to[i++] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
     }
     trail->len += text.len;
 }

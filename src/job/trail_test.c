@@ -50,6 +50,25 @@ static void a_reason_cannot_forge_a_step(void **state)
     assert_false(trail_next(&rest, &step));
 }
 
+static void each_control_character_becomes_a_space_wherever_it_is(void **state)
+{
+    (void)state;
+    char text[] = "abc\xc3\xa9 0123456789~"; /* in both halves of a word, and behind the last */
+    for (size_t at = 0; at < sizeof text - 1; at++) {
+        for (int c = 0; c < 256; c++) {
+            CLEANUP(buf_free) struct buf trail = BUF(1000);
+            bool control = c < 0x20 || c == 0x7f;
+            char kept = text[at];
+            text[at] = (char)c;
+            add(&trail, 1000, str_of(text, sizeof text - 1));
+            const char *reason = trail.ptr + trail.len - sizeof text;
+            for (size_t i = 0; i < sizeof text - 1; i++)
+                assert_int_equal(reason[i], i == at && control ? ' ' : text[i]);
+            text[at] = kept;
+        }
+    }
+}
+
 static void a_long_reason_is_cut_between_characters(void **state)
 {
     (void)state;
@@ -80,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_read_back_in_order),
         cmocka_unit_test(a_reason_cannot_forge_a_step),
+        cmocka_unit_test(each_control_character_becomes_a_space_wherever_it_is),
         cmocka_unit_test(a_long_reason_is_cut_between_characters),
         cmocka_unit_test(a_line_that_does_not_parse_is_skipped),
     };

@@ -94,6 +94,26 @@ static void what_is_not_said_has_its_default(void **state)
     assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
 }
 
+/* Written as it is, not put together: it must say what the default is, and nothing else. */
+static void the_default_retry_is_printed_as_any_other(void **state)
+{
+    (void)state;
+    struct spec spec = {
+        .work = WORK_HANDLER, .handler = STR("h"), .queue = STR("default"), .retry = retry_default};
+    struct spec other = spec;
+    struct spec again;
+    assert_int_equal(spec_read(spec_text(&spec, &arena), &arena, &again, NULL), RC_OK);
+    assert_memory_equal(&again.retry, &retry_default, sizeof again.retry);
+    other.retry.max_retries = 4;
+    struct str text = spec_text(&spec, &arena);
+    struct str with = spec_text(&other, &arena);
+    assert_int_equal(text.len, with.len);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != with.ptr[i])
+            assert_true(text.ptr[i] == '3' && with.ptr[i] == '4');
+    }
+}
+
 static void a_schedule_recurs_by_interval_or_by_cron(void **state)
 {
     (void)state;
@@ -636,6 +656,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_document_is_understood),
         cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(the_default_retry_is_printed_as_any_other),
         cmocka_unit_test(a_schedule_recurs_by_interval_or_by_cron),
         cmocka_unit_test(schedules_that_make_no_sense_are_refused),
         cmocka_unit_test(limits_are_keys_with_numbers),

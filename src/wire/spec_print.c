@@ -137,8 +137,25 @@ static void put_retry_on(struct json_writer *w, uint32_t bits)
     json_close_array(w);
 }
 
+/* Most jobs leave it as it is, and each is printed when it is submitted: its text is known. */
+static const struct str retry_default_text =
+    STR_INIT("{\"max_retries\":3,\"policy\":\"exponential\",\"delay\":\"1s\",\"max_delay\":\"1h\","
+             "\"jitter\":0.3}");
+
+static bool is_default(const struct retry *retry)
+{
+    const struct retry *usual = &retry_default;
+    return retry->max_retries == usual->max_retries && retry->policy == usual->policy &&
+           retry->delay_ms == usual->delay_ms && retry->max_delay_ms == usual->max_delay_ms &&
+           retry->jitter_permille == usual->jitter_permille && retry->retry_on == usual->retry_on;
+}
+
 static void put_retry(struct json_writer *w, const struct retry *retry)
 {
+    if (is_default(retry)) {
+        json_put_raw(w, "retry", retry_default_text);
+        return;
+    }
     json_key(w, "retry");
     json_open(w);
     json_put_int(w, "max_retries", retry->max_retries);
