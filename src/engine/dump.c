@@ -121,10 +121,13 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
+    if ((v->wants | v->has) != 0)
+        buf_printf(out, " permits %d,%d until %" PRId64, v->wants, v->has, v->give_back_ms);
+    const struct track *track = x->job->v.def->track;
     if (exec_is_held(x))
         dump_key(out, "held", &e->held, &x->ready);
     else
-        dump_key(out, "ready", &x->job->v.def->track->heap, &x->ready);
+        dump_key(out, "ready", exec_has_permits(x) ? &track->twin->heap : &track->heap, &x->ready);
     const struct unique_rule *unique = x->job->v.def->unique;
     if (unique != NULL && strmap_get(&e->uniques, unique->key) == x)
         buf_printf(out, " unique=%.*s", STR_ARG(unique->key));
@@ -198,11 +201,12 @@ static void dump_limit(const struct engine *e, struct buf *out, const struct lim
 {
     const struct limit_values *v = &limit->v;
     buf_printf(out,
-               "limit %d %.*s members=%zu held=%" PRIu32 " next=%" PRId64 "+%" PRId64
+               "limit %d %.*s members=%zu held=%" PRIu32 ",%" PRIu32 " next=%" PRId64 "+%" PRId64
                " wake=%" PRId64 "%s%s%s%s at:",
-               (int)limit->kind, STR_ARG(limit->key), limit->members, limit->held, v->next_us,
-               v->interval_us, v->wake_ms, v->shut ? " shut" : "", v->stored ? " stored" : "",
-               v->gone ? " gone" : "", limit->touched == NULL ? "" : " touched");
+               (int)limit->kind, STR_ARG(limit->key), limit->members, limit->held, limit->lent,
+               v->next_us, v->interval_us, v->wake_ms, v->shut ? " shut" : "",
+               v->stored ? " stored" : "", v->gone ? " gone" : "",
+               limit->touched == NULL ? "" : " touched");
     if (limit->kind == LIMIT_TEAM)
         buf_printf(out, " max=%" PRIu32 " changed=%" PRId64 " by %.*s", v->max, v->changed_ms,
                    STR_ARG(v->changed_by));
@@ -265,6 +269,20 @@ static void dump_operations(const struct engine *e, struct buf *out)
                    (int)op->v.refusal_len, op->v.refusal, op->v.gone ? " gone" : "",
                    op->touched == NULL ? "" : " touched");
     }
+}
+
+static void dump_home(struct buf *out, const struct home *home)
+{
+    struct map_slot *permits = sorted(&home->permits);
+    buf_printf(out, "home %.*s asks=%" PRIu32 ":", STR_ARG(home->key), home->asks.len);
+    for (size_t i = 0; i < home->permits.len; i++) {
+        const struct permit *p = permits[i].value;
+        buf_printf(out, " %" PRIu64 ",%d,%d,%" PRId64 ",%" PRId64 ",%" PRIu64 "%s%s", p->exec_id,
+                   p->v.granted, p->v.gone, p->v.max, p->v.rank, p->v.ask,
+                   heap_holds(&p->place) ? ",placed" : "", p->touched == NULL ? "" : ",touched");
+    }
+    buf_add_char(out, '\n');
+    free(permits);
 }
 
 static void dump_calendar(struct buf *out, const struct named_calendar *calendar)
@@ -337,6 +355,10 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_queue(out, queues[i].value);
     for (size_t i = 0; i < e->calendars.len; i++)
         dump_calendar(out, calendars[i].value);
+    struct strmap_slot *homes = sorted_names(&e->homes);
+    for (size_t i = 0; i < e->homes.len; i++)
+        dump_home(out, homes[i].value);
+    free(homes);
     free(lanes);
     free(tracks);
     free(limits);

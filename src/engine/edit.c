@@ -132,6 +132,28 @@ static void plan(struct engine *e, struct command *cmd, struct job *job,
         slot_shift(e, job, cmd->actor);
 }
 
+/* Its permits are of limits that it had: they go back, and what runs is told to the homes of those that
+ * it has now. */
+static void permits_of_old(struct engine *e, struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if ((x->v.wants | x->v.has) != 0)
+            permits_give_back(e, x);
+    }
+}
+
+static void permits_of_new(struct engine *e, struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (exec_is_leased(x->v.state) && e->owned.count > 1)
+            permits_started(e, x);
+    }
+}
+
 /* Undo puts back the definition from before the turn, and commit frees that one; one in between is
  * freed by both, at the end: what it alone names may have been touched meanwhile. */
 static void redefine(struct engine *e, struct command *cmd, struct job *job, struct definition *def)
@@ -143,7 +165,9 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
         cmd->edit.item->owner = t->submission->owner;
     t->submission = cmd->edit.item;
     to.def = def;
+    permits_of_old(e, job);
     job_set_values(e, job, &to);
+    permits_of_new(e, job);
     job_set(e, job, job->v.state, STR("edit"), cmd->actor,
             arena_printf(e->arena, "version %u: %.*s", (unsigned)def->version,
                          STR_ARG(cmd->edit.what)));

@@ -74,6 +74,7 @@ void engine_free(struct engine *e)
 {
     if (e == NULL)
         return;
+    homes_free(e);
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
@@ -368,6 +369,8 @@ static void end_term(struct engine *e, struct term *term)
 {
     if (term->kind == TERM_WORKER)
         worker_wake(e, CONTAINER_OF(term, struct worker, term));
+    else if (CONTAINER_OF(term, struct exec, term)->v.state == EXEC_QUEUED)
+        permits_give_back(e, CONTAINER_OF(term, struct exec, term));
     else
         report_silence(e, CONTAINER_OF(term, struct exec, term),
                        STR("the lease ended without a word from its worker"));
@@ -413,7 +416,9 @@ const struct delta *engine_seal(struct engine *e)
 {
     if (!e->away) {
         calendars_look(e);
+        permits_grant(e, false);
         grant_all(e);
+        permits_grant(e, true);
     }
     polls_close(e);
     seal_delta(e);

@@ -97,6 +97,8 @@ void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 /* In the order of their ids. */
 void engine_load_operation(struct engine *e, const struct operation_rec *rec);
+/* Before the executions: what limits whose home is ours have granted elsewhere. */
+void engine_load_permit(struct engine *e, const struct permit_rec *rec);
 /* After the executions. One that does not wait, or whose dependant is not there, is passed over. */
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
 /* Who waits elsewhere for something of ours. */

@@ -196,6 +196,24 @@ static void deadline_place(struct engine *e, struct exec *x)
         heap_push(&e->deadlines, &x->due, (uint64_t)at_ms, x->id);
 }
 
+struct track *exec_track(struct engine *e, const struct exec *x)
+{
+    struct track *track = x->job->v.def->track;
+    return exec_has_permits(x) ? ready_twin(&e->ready, track) : track;
+}
+
+/* What it has asked for counts as if it ran: so nobody asks for more than there can be. */
+static void lend(struct engine *e, const struct exec *x, int by)
+{
+    struct track *track = x->job->v.def->track;
+    queue_lend(e, x->job->v.def->queue, by);
+    if (track->bars[BAR_CONCURRENCY].limit != NULL)
+        ready_lend(&e->ready, track->bars[BAR_CONCURRENCY].limit, by);
+    if (track->bars[BAR_TEAM].limit != NULL)
+        ready_lend(&e->ready, track->bars[BAR_TEAM].limit, by);
+    ready_want_rate(&e->ready, track, by);
+}
+
 void exec_place(struct engine *e, struct exec *x)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
@@ -206,10 +224,14 @@ void exec_place(struct engine *e, struct exec *x)
     } else {
         deadline_place(e, x);
     }
-    if (x->v.state == EXEC_QUEUED && !paused) {
+    if (exec_has_permits(x)) {
+        heap_push(&e->terms, &x->term.node, (uint64_t)x->v.give_back_ms, x->id);
+        lend(e, x, 1);
+    }
+    if (x->v.state == EXEC_QUEUED && !paused && x->v.wants == 0) {
         bool lost_rank = PLANTED(order_lost_on_requeue) && x->v.lease.token > 0;
-        ready_put(&e->ready, x->job->v.def->track, &x->ready,
-                  lost_rank ? 0 : x->job->v.def->priority, x->v.ready_ms, x->id);
+        ready_put(&e->ready, exec_track(e, x), &x->ready, lost_rank ? 0 : x->job->v.def->priority,
+                  x->v.ready_ms, x->id);
     } else if (exec_is_leased(x->v.state)) {
         heap_push(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
         if (holds_permit(x->v.state))
@@ -229,15 +251,17 @@ void exec_unplace(struct engine *e, struct exec *x)
 {
     unique_unplace(e, x);
     heap_remove(timers_of(e, x), &x->due);
-    if (heap_holds(&x->term.node)) {
-        heap_remove(&e->terms, &x->term.node);
-        if (holds_permit(x->v.state))
-            permits_return(e, x->job);
-    }
     if (exec_is_held(x))
         heap_remove(&e->held, &x->ready);
     else if (heap_holds(&x->ready))
-        ready_remove(&e->ready, x->job->v.def->track, &x->ready);
+        ready_remove(&e->ready, exec_track(e, x), &x->ready);
+    if (heap_holds(&x->term.node)) {
+        heap_remove(&e->terms, &x->term.node);
+        if (x->v.state == EXEC_QUEUED)
+            lend(e, x, -1);
+        else if (holds_permit(x->v.state))
+            permits_return(e, x->job);
+    }
     if (list_linked(&x->on_worker)) {
         struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
         list_remove(&x->on_worker);
@@ -392,6 +416,9 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         sla_reset(&to);
     if (exec_is_final(to.state))
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
+    bool waits_on = to.state == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
+    if ((to.wants | to.has) != 0 && !exec_is_leased(to.state) && !waits_on)
+        permits_end(e, x, &to);
     exec_set(e, x, &to);
     if (move->event == EV_LEASE)
         exec_start_clock(e, x);

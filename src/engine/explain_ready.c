@@ -331,7 +331,8 @@ static void explain_busy(struct scene *s)
 /* Those of its own track, and of the others that may start now. */
 static size_t count_ahead(const struct exec *x)
 {
-    const struct track *own = x->job->v.def->track;
+    const struct track *track_of_all = x->job->v.def->track;
+    const struct track *own = exec_has_permits(x) ? track_of_all->twin : track_of_all;
     const struct heap *tracks = &own->lane->heap;
     const struct heap_item *place = &own->heap.items[x->ready.place - 1];
     size_t count = heap_count_before(&own->heap, place, AHEAD_MAX);
@@ -365,12 +366,38 @@ static void explain_ahead(struct scene *s)
                  });
 }
 
-void explain_ready(struct scene *s)
+/* What it has asked for counts as if it ran, so its limits may look full because of itself. */
+static void explain_permits(struct scene *s)
+{
+    struct str key;
+    for (unsigned bar = 0; permits_waited(s->exec, &bar, &key); bar++) {
+        uint32_t home = partition_of_bucket(s->engine->owned.count, inbox_home(key));
+        scene_add(s, (struct blocker){
+                         .kind = BLOCKER_PERMIT,
+                         .key = arena_str(s->arena, str_from(key, 1)),
+                         .text = arena_printf(s->arena,
+                                              "it waits for a permit of '%.*s', whose home is "
+                                              "partition %" PRIu32 "; it starts when that one's "
+                                              "owner grants it",
+                                              STR_ARG(str_from(key, 1)), home),
+                     });
+    }
+}
+
+static void explain_limits(struct scene *s)
 {
     explain_queue_limit(s);
     explain_team(s);
     explain_concurrency(s);
     explain_rate(s);
+}
+
+void explain_ready(struct scene *s)
+{
+    if (exec_has_permits(s->exec))
+        explain_permits(s);
+    else
+        explain_limits(s);
     explain_breaker(s);
     explain_busy(s);
     explain_ahead(s);

@@ -46,12 +46,16 @@ static bool fill(struct engine *e, struct worker *w)
             expired = true;
             continue;
         }
+        if (e->owned.count > 1 && permits_ask(e, x))
+            continue;
         if (reason.len == 0)
             reason = worker_words(e, STR("leased to "), w);
         exec_move(
             e, x,
             &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
         rate_start(e, x->job);
+        if (e->owned.count > 1)
+            permits_started(e, x);
         breaker_started(e, x);
         add_lease(e, w, x);
     }

@@ -19,6 +19,7 @@ struct touched *touch_breaker(struct engine *e, struct breaker *b);
 struct touched *touch_edge(struct engine *e, struct edge *edge);
 struct touched *touch_operation(struct engine *e, struct operation *op);
 struct touched *touch_calendar(struct engine *e, struct named_calendar *calendar);
+struct touched *touch_permit(struct engine *e, struct permit *p);
 /* The same for a thing that came into memory in this turn: made, or, when stored, read. */
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored);
 
@@ -31,6 +32,8 @@ struct str name_keep(struct engine *e, struct str name);
 void queue_join(struct engine *e, struct queue *q, struct lane *lane);
 /* Gives it these values, and opens or closes its lanes. */
 void queue_set(struct engine *e, struct queue *q, const struct queue_values *to);
+/* Permits of its limit that are no leases of ours: so many more, or fewer. */
+void queue_lend(struct engine *e, struct queue *q, int by);
 /* A lease of the job begins, or ends. */
 void permits_take(struct engine *e, struct job *job);
 void permits_return(struct engine *e, struct job *job);
@@ -159,6 +162,8 @@ void exec_place(struct engine *e, struct exec *x);
 void exec_unplace(struct engine *e, struct exec *x);
 /* Puts a lease among those of its worker. */
 void lease_place(struct worker *w, struct exec *x);
+/* Where it stands while it is ready. */
+struct track *exec_track(struct engine *e, const struct exec *x);
 /* Gives it these values and the place that follows from them. */
 void exec_set(struct engine *e, struct exec *x, const struct exec_values *to);
 
@@ -339,6 +344,40 @@ void remote_over(struct engine *e, const struct edge *edge, const struct ended *
 void heard_wait(struct engine *e, const struct inbox_rec *rec);
 void heard_unwait(struct engine *e, const struct inbox_rec *rec);
 void heard_over(struct engine *e, const struct inbox_rec *rec);
+
+/* ---- permits.c: limits that count in more than one partition */
+
+/* A worker could have the execution now. True: it needs permits first, has asked for them, and is not
+ * to be had until they come. */
+bool permits_ask(struct engine *e, struct exec *x);
+/* Its lease has begun (or has got other limits by an edit): the homes know. */
+void permits_started(struct engine *e, struct exec *x);
+/* All that it has and wants goes back; to are the values that it is about to have. */
+void permits_end(struct engine *e, const struct exec *x, struct exec_values *to);
+/* The same, of one that waits with what it has. */
+void permits_give_back(struct engine *e, struct exec *x);
+/* A lease that is loaded has the permits it was granted with. */
+void permits_inherit(const struct engine *e, struct exec *x);
+/* The first key from bar on that it waits for, and its bar; false: there is none. */
+bool permits_waited(const struct exec *x, unsigned *bar, struct str *ret_key);
+/* Lets those elsewhere have what is free: who comes before all of our own, or everybody. */
+void permits_grant(struct engine *e, bool all);
+void permit_set(struct engine *e, struct permit *p, const struct permit_values *to);
+void permit_free(struct engine *e, struct permit *p);
+struct permit_change permit_changed(const struct permit *p);
+void homes_free(struct engine *e);
+/* What these say to us. */
+void heard_ask(struct engine *e, const struct inbox_rec *rec);
+void heard_grant(struct engine *e, const struct inbox_rec *rec);
+void heard_free(struct engine *e, const struct inbox_rec *rec);
+void heard_keep(struct engine *e, const struct inbox_rec *rec);
+/* The first turn after a start: says to all others who holds something of theirs. */
+void permits_announce(struct engine *e);
+/* It waits with permits that it has, or has asked for. */
+static inline bool exec_has_permits(const struct exec *x)
+{
+    return x->v.state == EXEC_QUEUED && (x->v.wants | x->v.has) != 0;
+}
 
 /* ---- mail.c: what partitions tell each other */
 

@@ -1,5 +1,6 @@
 #include "engine/limit.h"
 #include "base/mem.h"
+#include "job/spec.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,6 +18,20 @@ void limits_free(struct limits *l)
 static struct str full_key(const struct limit *limit)
 {
     return str_of(limit->key.ptr - 1, limit->key.len + 1);
+}
+
+struct str limit_home_key(const struct limit *limit)
+{
+    return full_key(limit);
+}
+
+uint32_t limit_home(enum limit_kind kind, struct str key)
+{
+    char full[1 + SPEC_NAME_MAX];
+    assert(key.len <= SPEC_NAME_MAX);
+    full[0] = (char)('0' + kind);
+    memcpy(full + 1, key.ptr, key.len);
+    return inbox_home(str_of(full, 1 + key.len));
 }
 
 static struct limit *limit_new(enum limit_kind kind, struct str key)
@@ -49,6 +64,10 @@ struct limit *limit_join(struct limits *l, enum limit_kind kind, struct str key)
     if (limit == NULL) {
         limit = fresh;
         limit->serial = ++l->serials;
+        if (l->owned.count > 1) {
+            limit->home = inbox_home(full_key(limit));
+            limit->remote = !partition_has_bucket(&l->owned, limit->home);
+        }
         strmap_put(&l->by_key, full_key(limit), limit);
     } else {
         free(fresh);

@@ -13,11 +13,13 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/when.h"
+#include "job/inbox.h"
 
 enum limit_kind {
     LIMIT_CONCURRENCY = 1,
     LIMIT_RATE,
     LIMIT_TEAM,
+    LIMIT_QUEUE, /* of a queue, which is no struct limit: only in the keys of permits */
 };
 
 struct limit_values {
@@ -38,6 +40,9 @@ struct limit {
     uint64_t serial;       /* so that wakes at one moment have an order */
     size_t members;        /* how often it was joined */
     uint32_t held;         /* leases that count */
+    uint32_t lent;         /* of those: no leases of ours, but permits (permits.c) */
+    uint32_t home;         /* the bucket that its key lives in */
+    bool remote;           /* that is somebody else's: who starts needs a permit */
     struct list bars;      /* of tracks (bar.node) */
     struct heap_node wake; /* in limits.wakes while shut, or while nobody names it any more */
     struct limit_values v;
@@ -45,6 +50,7 @@ struct limit {
 };
 
 struct limits {
+    struct partition_set owned;
     struct strmap by_key; /* owned, by kind and key */
     struct heap wakes;    /* boot clock */
     uint64_t serials;
@@ -60,6 +66,11 @@ void limit_leave(struct limits *l, struct limit *limit);
 void limit_free(struct limits *l, struct limit *limit);
 /* Nobody names it, and there is nothing to remember about it. */
 bool limit_is_idle(const struct limit *limit);
+
+/* The bucket that a key lives in. */
+uint32_t limit_home(enum limit_kind kind, struct str key);
+/* Kind and key, as permits name it. */
+struct str limit_home_key(const struct limit *limit);
 
 /* Gives it these values and the place among the wakes that follows from them. */
 void limit_set(struct limits *l, struct limit *limit, const struct limit_values *to);

@@ -103,8 +103,10 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     if (PLANTED(slot_lost_at_restart) && job->v.def->schedule != NULL &&
         rec->state == EXEC_SCHEDULED)
         move_to_clock(e, x);
-    if (exec_is_leased(rec->state))
+    if (exec_is_leased(rec->state)) {
         resume_term(e, x);
+        permits_inherit(e, x);
+    }
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;
     exec_place(e, x);
@@ -119,7 +121,7 @@ static int64_t near_ms(const struct engine *e)
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor)
 {
-    e->owned = owned;
+    e->owned = e->ready.limits.owned = owned;
     if (owned.bits != 0)
         e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
     e->now_ms = now.wall_ms;
@@ -146,6 +148,7 @@ enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct e
 {
     if (map_get(&e->execs, exec->id) != NULL)
         return err_set(err, RC_CORRUPT, "execution %" PRIu64 ": it is there twice", exec->id);
+    e->post.announce |= exec->state == EXEC_QUEUED;
     if (take_exec(e, exec, err) != NULL)
         return RC_OK;
     struct job *job = map_get(&e->jobs, exec->job_id);

@@ -31,6 +31,7 @@ void mail_begin(struct engine *e)
     memset(&e->mail, 0, sizeof e->mail);
     memset(&e->mail_read, 0, sizeof e->mail_read);
     memset(&e->rejected, 0, sizeof e->rejected);
+    memset(&e->permit_changes, 0, sizeof e->permit_changes);
 }
 
 void mail_undo(struct engine *e)
@@ -187,12 +188,17 @@ static bool act(struct engine *e, const struct inbox_rec *rec, size_t i)
     case INBOX_WAIT: heard_wait(e, rec); return true;
     case INBOX_UNWAIT: heard_unwait(e, rec); return true;
     case INBOX_OVER: heard_over(e, rec); return true;
+    case INBOX_ASK: heard_ask(e, rec); return true;
+    case INBOX_GRANT: heard_grant(e, rec); return true;
+    case INBOX_FREE: heard_free(e, rec); return true;
+    case INBOX_KEEP: heard_keep(e, rec); return true;
     default: return true; /* of a newer version, which knows how to do without */
     }
 }
 
 void mail_step(struct engine *e)
 {
+    permits_announce(e);
     if (e->reading.rows == NULL)
         return;
     const struct answer *a = &e->reading.rows->answer;

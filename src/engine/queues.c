@@ -28,11 +28,14 @@ struct queue *queue_of(struct engine *e, struct str name)
     struct queue *q = strmap_get(&e->queues, name);
     if (q != NULL)
         return q;
-    q = mem_new(sizeof *q + name.len + 1);
+    q = mem_new(sizeof *q + name.len + 2);
     char *text = (char *)(q + 1);
+    text[0] = '0' + LIMIT_QUEUE; /* as permits name its limit */
     if (name.len > 0)
-        memcpy(text, name.ptr, name.len);
-    q->name = str_of(text, name.len);
+        memcpy(text + 1, name.ptr, name.len);
+    q->home_key = str_of(text, name.len + 1);
+    q->home = inbox_home(q->home_key);
+    q->name = str_of(text + 1, name.len);
     list_init(&q->lanes);
     strmap_put(&e->queues, q->name, q);
     return q;
@@ -71,6 +74,14 @@ void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 
 /* ---- permits */
 
+void queue_lend(struct engine *e, struct queue *q, int by)
+{
+    q->held += (uint32_t)by;
+    q->lent += (uint32_t)by;
+    if (q->v.concurrency > 0)
+        settle(e, q);
+}
+
 void permits_take(struct engine *e, struct job *job)
 {
     job->v.def->queue->held++;
@@ -96,8 +107,8 @@ static struct moment now_of(const struct engine *e)
 void rate_start(struct engine *e, struct job *job)
 {
     const struct bar *bar = &job->v.def->track->bars[BAR_RATE];
-    if (bar->limit == NULL)
-        return;
+    if (bar->limit == NULL || bar->limit->remote)
+        return; /* its home has counted it */
     touch_limit(e, bar->limit)->durable = !PLANTED(rate_not_kept);
     struct limit_values to = limit_started(bar->limit, now_of(e), bar->interval_us);
     ready_limit(&e->ready, bar->limit, &to);
@@ -131,6 +142,10 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
 void engine_load_rate(struct engine *e, const struct rate_rec *rec)
 {
     struct limit *limit = limit_join(&e->ready.limits, LIMIT_RATE, rec->key);
+    if (limit->remote) { /* its home knows */
+        limit_leave(&e->ready.limits, limit);
+        return;
+    }
     struct limit_values to = limit_restored(rec->next_us, rec->interval_us, now_of(e));
     ready_limit(&e->ready, limit, &to);
     limit_leave(&e->ready.limits, limit); /* its jobs join it as they come */
@@ -185,7 +200,7 @@ static struct queue_view view_of(const struct engine *e, const struct queue *q, 
 {
     struct queue_view view = {
         .queue = queue_record(q),
-        .running = q->held,
+        .running = q->held - q->lent,
         .waited_ms = queue_waited_ms(e, q),
     };
     view.queue.name = arena_str(arena, view.queue.name);

@@ -247,7 +247,9 @@ bool bar_is_open(const struct bar *bar)
         return true;
     if (limit->kind == LIMIT_TEAM)
         return limit->v.max == 0 || limit->held < limit->v.max;
-    return limit->kind == LIMIT_RATE ? !limit->v.shut : limit->held < bar->max;
+    if (limit->kind == LIMIT_RATE)
+        return limit->remote ? limit->held < bar->max : !limit->v.shut;
+    return limit->held < bar->max;
 }
 
 bool track_is_open(const struct track *track)
@@ -327,6 +329,20 @@ void ready_release(struct ready *r, struct track *track)
     }
 }
 
+void ready_lend(struct ready *r, struct limit *limit, int by)
+{
+    limit->held += (uint32_t)by;
+    limit->lent += (uint32_t)by;
+    settle(r, limit);
+}
+
+void ready_want_rate(struct ready *r, struct track *track, int by)
+{
+    struct limit *limit = track->bars[BAR_RATE].limit;
+    if (limit != NULL && limit->remote)
+        ready_lend(r, limit, by);
+}
+
 void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to)
 {
     bool same = limit->kind == LIMIT_RATE && limit->v.shut == to->shut;
@@ -346,12 +362,52 @@ void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_valu
 
 /* ---- work */
 
+static void twin_free(struct ready *r, struct track *twin)
+{
+    twin->main->twin = NULL;
+    if (twin->breaker != NULL) {
+        list_remove(&twin->on_breaker);
+        breaker_leave(&r->breakers, twin->breaker);
+    }
+    list_remove(&twin->sibling);
+    strmap_remove(&r->tracks, twin->key);
+    heap_free(&twin->heap);
+    free(twin);
+}
+
+struct track *ready_twin(struct ready *r, struct track *track)
+{
+    static const char mark[] = "\n+";
+    if (track->twin != NULL)
+        return track->twin;
+    size_t len = track->key.len + sizeof mark - 1;
+    struct track *twin = mem_new(sizeof *twin + len);
+    char *key = (char *)(twin + 1);
+    memcpy(key, track->key.ptr, track->key.len);
+    memcpy(key + track->key.len, mark, sizeof mark - 1);
+    twin->key = str_of(key, len);
+    twin->lane = track->lane;
+    twin->main = track;
+    list_push_back(&twin->lane->tracks, &twin->sibling);
+    if (track->breaker != NULL) {
+        twin->breaker = breaker_join(&r->breakers, track->breaker->target);
+        list_push_back(&twin->breaker->tracks, &twin->on_breaker);
+    }
+    strmap_put(&r->tracks, twin->key, twin);
+    track->twin = twin;
+    return twin;
+}
+
+uint64_t ready_rank(const struct ready *r, int32_t priority, int64_t ready_ms)
+{
+    return (uint64_t)(ready_ms + (SPEC_PRIORITY_MAX - priority) * r->point_ms);
+}
+
 void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id)
 {
     assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
-    uint64_t rank = (uint64_t)(ready_ms + (SPEC_PRIORITY_MAX - priority) * r->point_ms);
-    heap_push(&track->heap, node, rank, id);
+    heap_push(&track->heap, node, ready_rank(r, priority, ready_ms), id);
     r->len++;
     if (heap_min(&track->heap)->node == node)
         reorder_track(r, track);
@@ -366,6 +422,8 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
     r->len--;
     if (was_best)
         reorder_track(r, track);
+    if (track->main != NULL && track->heap.len == 0)
+        twin_free(r, track);
 }
 
 /* ---- looking */

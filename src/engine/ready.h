@@ -41,6 +41,8 @@ struct track {
     struct list_node sibling; /* on lane.tracks */
     struct heap heap;
     struct heap_node order; /* in lane.heap while not empty and open */
+    struct track *twin;     /* for those of it that have their permits; NULL: there are none */
+    struct track *main;     /* whose twin it is; NULL: it is none */
     struct str key;         /* owned, behind the struct */
 };
 
@@ -79,13 +81,22 @@ static inline void ready_stay(struct track *track)
     track->members++;
 }
 
+/* Where work stands that is ready: the smallest comes first. */
+uint64_t ready_rank(const struct ready *r, int32_t priority, int64_t ready_ms);
 void ready_put(struct ready *r, struct track *track, struct heap_node *node, int32_t priority,
                int64_t ready_ms, uint64_t id);
+/* A track beside this one, for what no limit holds back any more. With the last one that is taken out
+ * of it it is gone. */
+struct track *ready_twin(struct ready *r, struct track *track);
 void ready_remove(struct ready *r, struct track *track, struct heap_node *node);
 
 /* A lease of the track's work begins, or ends: concurrency limits count it. */
 void ready_hold(struct ready *r, struct track *track);
 void ready_release(struct ready *r, struct track *track);
+/* Permits of the limit that are no leases of ours: so many more, or fewer. */
+void ready_lend(struct ready *r, struct limit *limit, int by);
+/* One of the track waits for a start by a rate whose home is elsewhere, or does not any more. */
+void ready_want_rate(struct ready *r, struct track *track, int by);
 /* The limit's values have changed. */
 void ready_limit(struct ready *r, struct limit *limit, const struct limit_values *to);
 /* The breaker's values have changed. */

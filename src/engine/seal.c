@@ -246,6 +246,13 @@ static void limit_changed(struct delta *d, const struct room *room, const struct
         };
 }
 
+/* One that was granted and used up in the turn that asked for it was never kept. */
+static void permit_kept(struct engine *e, const struct touched *t)
+{
+    if (t->stored || !t->permit->v.gone)
+        *VEC_PUSH(e->arena, &e->permit_changes) = permit_changed(t->permit);
+}
+
 /* One that was told in the turn in which it came to wait was never kept. */
 static void edge_changed(struct delta *d, const struct room *room, const struct touched *t)
 {
@@ -277,6 +284,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         break;
     case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
     case THING_EDGE: edge_changed(d, room, t); break;
+    case THING_PERMIT: permit_kept(e, t); break;
     default: limit_changed(d, room, t->limit); break;
     }
 }
@@ -357,6 +365,8 @@ void seal_delta(struct engine *e)
         if (t->durable && t->thing == THING_EXEC)
             join_ends(e, t, &room.execs[at++]);
     }
+    d->permits = e->permit_changes.items;
+    d->permit_count = e->permit_changes.len;
     d->calendar_uses = e->calendar_uses.items;
     d->calendar_use_count = e->calendar_uses.len;
     add_letters(e, d);

@@ -1,11 +1,39 @@
 /* submit.c - new jobs. */
 #include "engine/internal.h"
 
+/* The partition where it is best at home: with the one limit that it has, so that a start asks nobody, or
+ * with what it waits for. PARTITIONS_MAX: anywhere. */
+static uint32_t home_of(const struct engine *e, const struct submission *item)
+{
+    const struct limit_rule *many = &item->rules.concurrency;
+    const struct limit_rule *often = &item->rules.rate;
+    if ((many->key.len == 0) != (often->key.len == 0))
+        return partition_of_bucket(e->owned.count, many->key.len > 0
+                                                       ? limit_home(LIMIT_CONCURRENCY, many->key)
+                                                       : limit_home(LIMIT_RATE, often->key));
+    if (item->depends_count > 0 && item->depends_on[0].job_id != 0)
+        return partition_of(e->owned.count, item->depends_on[0].job_id);
+    return PARTITIONS_MAX;
+}
+
+/* Buckets go round, since a smaller one than the last borrows a millisecond. Where many jobs of many
+ * homes come, that would lead the ids away from the clock: then they go anywhere for a while. */
+static uint32_t bucket_for(const struct engine *e, const struct submission *item)
+{
+    enum { AHEAD_MAX_MS = 200 };
+    struct partition_set set = e->owned;
+    uint32_t home = set.count > 1 ? home_of(e, item) : PARTITIONS_MAX;
+    bool is_ahead = e->ids.last_ms > e->now_ms - ID_EPOCH_MS + AHEAD_MAX_MS;
+    if (home < PARTITIONS_MAX && !is_ahead && (set.bits >> home & 1) != 0)
+        set.bits = UINT64_C(1) << home;
+    return partition_next_bucket(&set, e->bucket);
+}
+
 /* Ids are given before the claims are taken, because a claim names its holder. A job and its
  * executions share a bucket, so they will always have the same owner. */
 static void give_ids(struct engine *e, struct submission *item)
 {
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
+    e->bucket = bucket_for(e, item);
     item->job_id = id_next(&e->ids, e->now_ms, e->bucket);
     item->exec_id = id_next(&e->ids, e->now_ms, e->bucket);
     item->rc = RC_OK;

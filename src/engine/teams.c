@@ -30,7 +30,7 @@ void engine_load_team(struct engine *e, const struct team_rec *rec)
 
 static struct team_view view_of(const struct limit *team, struct arena *arena)
 {
-    struct team_view view = {.team = team_record(team), .running = team->held};
+    struct team_view view = {.team = team_record(team), .running = team->held - team->lent};
     view.team.name = arena_str(arena, view.team.name);
     view.team.changed_by = arena_str(arena, view.team.changed_by);
     return view;

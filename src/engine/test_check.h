@@ -70,9 +70,12 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     bool waits = exec_is_waiting(x->v.state) && !paused;
     if (!leased) /* else it is for its SLA: check_sla */
         assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
-    assert_true(heap_holds(&x->term.node) == leased);
-    assert_true(heap_holds(&x->ready) ==
-                ((x->v.state == EXEC_QUEUED || exec_is_held(x)) && !paused));
+    bool permits = exec_has_permits(x);
+    bool ready = x->v.state == EXEC_QUEUED && x->v.wants == 0;
+    assert_true((x->v.wants | x->v.has) == 0 || permits || leased);
+    assert_true((x->v.wants & x->v.has) == 0 && (!leased || x->v.wants == 0));
+    assert_true(heap_holds(&x->term.node) == (leased || permits));
+    assert_true(heap_holds(&x->ready) == ((ready || exec_is_held(x)) && !paused));
     assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == leased);
     if (waits)
@@ -115,7 +118,7 @@ static inline void check_tracks(const struct engine *e)
         const struct limit *often = track->bars[BAR_RATE].limit;
         const struct limit *team = track->bars[BAR_TEAM].limit;
         bool held_back = (many != NULL && many->held >= track->bars[BAR_CONCURRENCY].max) ||
-                         (often != NULL && often->v.shut) ||
+                         (often != NULL && !bar_is_open(&track->bars[BAR_RATE])) ||
                          (team != NULL && team->v.max > 0 && team->held >= team->v.max) ||
                          (track->breaker != NULL && !breaker_lets_start(track->breaker));
         assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
@@ -127,12 +130,57 @@ static inline void check_tracks(const struct engine *e)
     }
 }
 
+static inline size_t granted_by(const struct home *home)
+{
+    size_t count = 0;
+    MAP_EACH(&home->permits, slot)
+    {
+        const struct permit *p = slot->value;
+        assert_true(p->touched == NULL && !p->v.gone && heap_holds(&p->place) == !p->v.granted);
+        count += p->v.granted;
+    }
+    return count;
+}
+
+/* What a home has granted is in the table, and what of our own needs a row there. */
+static inline void check_homes(const struct engine *e, const struct table *t)
+{
+    struct arena arena = {0};
+    size_t rows = 0;
+    for (size_t i = 0; i < e->homes.cap; i++) {
+        const struct home *home = e->homes.slots[i].value;
+        if (home == NULL)
+            continue;
+        assert_true(home->permits.len > 0);
+        MAP_EACH(&home->permits, slot)
+        {
+            const struct permit *p = slot->value;
+            const struct permit_rec *rec =
+                strmap_get(&t->permits, permit_name(&arena, home->key, p->exec_id));
+            assert_true(rec != NULL && rec->granted == p->v.granted && rec->ask == p->v.ask);
+            assert_int_equal(rec->bucket, inbox_home(rec->key));
+            rows++;
+        }
+    }
+    for (size_t i = 0; i < t->permits.cap; i++) {
+        const struct permit_rec *rec = t->permits.slots[i].value;
+        if (rec == NULL || !partition_has(&e->owned, rec->exec_id))
+            continue;
+        const struct exec *x = map_get(&e->execs, rec->exec_id);
+        assert_true(x != NULL && x->v.has != 0);
+        rows++;
+    }
+    assert_int_equal(t->permits.len, rows);
+    arena_free(&arena);
+}
+
 /* Permits are what is leased, and no more. */
 static inline void check_permits(const struct engine *e)
 {
     for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
         const struct limit *limit = e->ready.limits.by_key.slots[i].value;
         size_t held = 0;
+        size_t lent = 0;
         size_t members = 0;
         if (limit == NULL)
             continue;
@@ -140,11 +188,16 @@ static inline void check_permits(const struct engine *e)
         {
             const struct exec *x = slot->value;
             const struct bar *bars = x->job->v.def->track->bars;
-            held += exec_is_leased(x->v.state) &&
-                    (bars[BAR_CONCURRENCY].limit == limit || bars[BAR_TEAM].limit == limit);
+            bool of = bars[BAR_CONCURRENCY].limit == limit || bars[BAR_TEAM].limit == limit;
+            held += exec_is_leased(x->v.state) && of;
+            lent += exec_has_permits(x) && (of || (bars[BAR_RATE].limit == limit && limit->remote));
         }
         LIST_EACH(&limit->bars, node) members++;
-        assert_int_equal(limit->held, held);
+        const struct home *home = strmap_get(&e->homes, limit_home_key(limit));
+        members += home != NULL;
+        lent += home == NULL ? 0 : granted_by(home);
+        assert_int_equal(limit->held, held + lent);
+        assert_int_equal(limit->lent, lent);
         assert_int_equal(limit->members, members);
         assert_true(limit->touched == NULL && !limit->v.gone);
         assert_true(heap_holds(&limit->wake) ==
@@ -153,14 +206,19 @@ static inline void check_permits(const struct engine *e)
     for (size_t i = 0; i < e->queues.cap; i++) {
         const struct queue *q = e->queues.slots[i].value;
         size_t held = 0;
+        size_t lent = 0;
         if (q == NULL)
             continue;
         MAP_EACH(&e->execs, slot)
         {
             const struct exec *x = slot->value;
             held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
+            lent += exec_has_permits(x) && x->job->v.def->queue == q;
         }
-        assert_int_equal(q->held, held);
+        const struct home *home = strmap_get(&e->homes, q->home_key);
+        lent += home == NULL ? 0 : granted_by(home);
+        assert_int_equal(q->held, held + lent);
+        assert_int_equal(q->lent, lent);
         assert_null(q->touched);
     }
 }
@@ -179,7 +237,7 @@ static inline void check_places(const struct engine *e)
         const struct exec *x = slot->value;
         check_exec(e, x);
         dues += heap_holds(&x->due);
-        terms += exec_is_leased(x->v.state);
+        terms += exec_is_leased(x->v.state) || exec_has_permits(x);
         ready += heap_holds(&x->ready);
         by_calendar += exec_is_held(x) && heap_holds(&x->ready);
         held += list_linked(&x->on_worker) && map_get(&e->workers, x->v.lease.worker_id) != NULL;

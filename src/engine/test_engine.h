@@ -239,6 +239,7 @@ static inline void world_check(struct world *w)
     check_names(&w->table);
     check_uniques(w->engine, &w->table);
     check_edges(w->engine, &w->table);
+    check_homes(w->engine, &w->table);
     if (w->relaxed)
         return;
     check_slots(&w->table);
@@ -392,6 +393,10 @@ static inline void world_restart(struct world *w)
                 engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
     }
     MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
+    for (size_t i = 0; i < w->table.permits.cap; i++) {
+        if (w->table.permits.slots[i].value != NULL)
+            engine_load_permit(w->engine, w->table.permits.slots[i].value);
+    }
     MAP_EACH(&w->table.live, slot)
     {
         const struct exec_rec *x = slot->value;

@@ -852,8 +852,7 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
     }
     for (size_t i = 0; i < d->mail_count; i++) {
         const struct inbox_rec *m = &d->mail[i];
-        buf_printf(out, "mail %.*s to %" PRIu32, STR_ARG(inbox_kind_name(m->kind)),
-                   m->about != 0 ? id_bucket(m->about) : m->bucket);
+        buf_printf(out, "mail %.*s", STR_ARG(inbox_kind_name(m->kind)));
         print_id(&p, "about", m->about);
         print_id(&p, "from", m->from);
         buf_printf(out, " %" PRId64 " %" PRId64 " %.*s %.*s\n",

@@ -31,6 +31,9 @@ struct queue {
     struct str name;
     struct queue_values v;
     uint32_t held;                /* leases */
+    uint32_t lent;                /* of those held: no leases of ours, but permits (permits.c) */
+    uint32_t home;                /* the bucket that its limit lives in, … */
+    struct str home_key;          /* … and the name of that */
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
     struct list lanes;            /* lane.sibling */
     struct touched *touched;
@@ -154,6 +157,11 @@ struct exec_values {
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
+    /* Permits, a bit for each bar and one for its queue; see permits.c. */
+    uint8_t wants;        /* asked for */
+    uint8_t has;          /* granted, and with the home until it is given back */
+    uint64_t ask;         /* the number of its newest request */
+    int64_t give_back_ms; /* boot clock, while it is queued: what it has goes back then */
 };
 
 /* How an attempt ended. */
@@ -293,10 +301,38 @@ struct retain {
     uint64_t after_id;
 };
 
+/* Of a limit whose home is ours: who elsewhere has a permit, or waits for one. */
+struct home {
+    struct str key; /* owned, behind the struct: kind and key */
+    enum limit_kind kind;
+    struct limit *limit; /* joined; NULL: it is a queue's */
+    struct queue *queue;
+    struct heap asks;   /* permits that are not granted, by rank */
+    struct map permits; /* execution -> struct permit, owned; without any it is gone */
+};
+
+struct permit_values {
+    bool granted;
+    bool gone; /* forgotten; freed when the turn is committed */
+    int64_t max;
+    int64_t rank;
+    uint64_t ask;
+};
+
+struct permit {
+    struct home *home;
+    uint64_t exec_id;
+    int64_t asked_ms;
+    struct heap_node place; /* in home.asks while it is not granted */
+    struct permit_values v;
+    struct touched *touched;
+};
+
 /* When to look into the inbox (mail.c). */
 struct post {
     bool told;       /* somebody said that there is something */
     int64_t look_ms; /* boot clock: without being told */
+    bool announce;   /* something ready was loaded, which may have asked for permits before */
 };
 
 /* What a turn found there. */
@@ -334,6 +370,7 @@ enum thing {
     THING_EDGE,
     THING_OPERATION,
     THING_CALENDAR,
+    THING_PERMIT,
     THINGS
 };
 
@@ -354,6 +391,7 @@ struct touched {
         struct edge *edge;
         struct operation *operation;
         struct named_calendar *calendar;
+        struct permit *permit;
     };
     union {
         struct job_values job;
@@ -365,6 +403,7 @@ struct touched {
         struct edge_values edge;
         const struct operation_values *operation; /* in the arena, since they are many bytes */
         struct calendar_values calendar;
+        struct permit_values permit;
     } before;
     struct str steps;                    /* trail lines */
     const struct submission *submission; /* of a job that is new or edited: the texts to keep */
@@ -399,6 +438,7 @@ struct engine {
     struct map workers;
     struct map upstreams;  /* id of a job or execution -> struct upstream, while one waits for it */
     struct map standing;   /* job id -> struct rulebook, of jobs that have such rules */
+    struct strmap homes;   /* owned: struct home, by key */
     struct strmap waiters; /* owned: edges of executions elsewhere, by edge_waiter_key */
     struct heap asking;    /* edges, by their execution and upstream */
     size_t edge_count;
@@ -465,5 +505,6 @@ struct engine {
     VEC(struct inbox_rec) mail; /* to be sent */
     VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */
     VEC(struct rejected_rec) rejected;
+    VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
     struct delta delta;
 };

@@ -109,12 +109,23 @@ struct touched *touch_calendar(struct engine *e, struct named_calendar *calendar
     return calendar->touched;
 }
 
+struct touched *touch_permit(struct engine *e, struct permit *p)
+{
+    if (p->touched == NULL) {
+        p->touched = touch(e, THING_PERMIT);
+        p->touched->permit = p;
+        p->touched->before.permit = p->v;
+    }
+    return p->touched;
+}
+
 struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool stored)
 {
     struct touched *t = thing == THING_JOB         ? touch_job(e, ptr)
                         : thing == THING_EXEC      ? touch_exec(e, ptr)
                         : thing == THING_EDGE      ? touch_edge(e, ptr)
                         : thing == THING_OPERATION ? touch_operation(e, ptr)
+                        : thing == THING_PERMIT    ? touch_permit(e, ptr)
                                                    : touch_worker(e, ptr);
     t->is_new = true;
     t->stored = stored;
@@ -212,6 +223,15 @@ static void undo_calendar(struct engine *e, struct touched *t)
     calendar_forget_if_unused(e, t->calendar);
 }
 
+static void undo_permit(struct engine *e, struct touched *t)
+{
+    t->permit->touched = NULL;
+    if (t->is_new)
+        permit_free(e, t->permit);
+    else
+        permit_set(e, t->permit, &t->before.permit);
+}
+
 static void undo_things(struct engine *e, enum thing thing,
                         void (*undo)(struct engine *, struct touched *))
 {
@@ -251,6 +271,7 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_OPERATION, undo_operation);
     undo_things(e, THING_QUEUE, undo_queue);
     undo_things(e, THING_LIMIT, undo_limit);
+    undo_things(e, THING_PERMIT, undo_permit);
     undo_things(e, THING_BREAKER, undo_breaker);
     undo_things(e, THING_EDGE, undo_edge);
     undo_things(e, THING_EXEC, undo_exec);
@@ -341,6 +362,13 @@ static void commit_breaker(struct engine *e, struct breaker *b)
         breaker_free(&e->ready.breakers, b);
 }
 
+static void commit_permit(struct engine *e, struct permit *p)
+{
+    p->touched = NULL;
+    if (p->v.gone)
+        permit_free(e, p);
+}
+
 static void commit_calendar(struct engine *e, struct touched *t)
 {
     t->calendar->touched = NULL;
@@ -385,6 +413,8 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             commit_operation(e, t->operation);
         else if (t->thing == THING_CALENDAR)
             commit_calendar(e, t);
+        else if (t->thing == THING_PERMIT)
+            commit_permit(e, t->permit);
     }
     free_passed_over(e);
     list_splice_back(ret_done, &e->done);

@@ -20,6 +20,7 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_TEAM_LIMIT] = STR_INIT("team_limit"),
         [BLOCKER_CONCURRENCY] = STR_INIT("concurrency"),
         [BLOCKER_RATE] = STR_INIT("rate"),
+        [BLOCKER_PERMIT] = STR_INIT("permit"),
         [BLOCKER_BREAKER] = STR_INIT("breaker"),
         [BLOCKER_WORKERS_SILENT] = STR_INIT("workers_silent"),
         [BLOCKER_WORKERS_DRAINING] = STR_INIT("workers_draining"),

@@ -24,6 +24,7 @@ enum blocker_kind {
     BLOCKER_TEAM_LIMIT,
     BLOCKER_CONCURRENCY,
     BLOCKER_RATE,
+    BLOCKER_PERMIT,         /* asked for with the home of a limit, which is elsewhere */
     BLOCKER_BREAKER,        /* what it calls keeps failing, and is left alone for a while */
     BLOCKER_WORKERS_SILENT, /* those that could are not heard … */
     BLOCKER_WORKERS_DRAINING,

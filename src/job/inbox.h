@@ -25,6 +25,7 @@ enum inbox_kind {
     INBOX_ASK,   /* to the home of a key (name): the execution (from) wants to start */
     INBOX_GRANT, /* to the execution (about): it may, as far as the key (name) goes */
     INBOX_FREE,  /* to the home of a key (name): the execution (from) needs it no more */
+    INBOX_KEEP,  /* to a partition: who has started anew has these (body), and no others */
     INBOX_KINDS
 };
 

@@ -120,6 +120,13 @@ static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct
     return RC_OK;
 }
 
+static enum rc load_permit(void *arg, const struct permit_rec *permit, struct err *err)
+{
+    (void)err;
+    engine_load_permit(((struct turn *)arg)->engine, permit);
+    return RC_OK;
+}
+
 static enum rc load_waiter(void *arg, const struct waiter_rec *waiter, struct err *err)
 {
     (void)err;
@@ -163,6 +170,7 @@ static struct load_sink sink_of(struct turn *t)
         .breaker = load_breaker,
         .dependency = load_dependency,
         .waiter = load_waiter,
+        .permit = load_permit,
         .operation = load_operation,
         .calendar = load_calendar,
         .arg = t,

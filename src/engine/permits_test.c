@@ -1,0 +1,648 @@
+#include "base/rng.h"
+#include "engine/test_duo.h"
+
+/* A key of that kind whose home is in a partition of two. */
+static const char *key_at(enum limit_kind kind, uint32_t partition, unsigned which)
+{
+    static char keys[16][16];
+    static unsigned next;
+    char *key = keys[next++ % COUNT_OF(keys)];
+    char full[17];
+    for (unsigned i = 0;; i++) {
+        snprintf(key, sizeof keys[0], "k%u", i);
+        snprintf(full, sizeof full, "%d%s", (int)kind, key);
+        if (partition_of_bucket(2, inbox_home(str_c(full))) == partition && which-- == 0)
+            return key;
+    }
+}
+
+#define FAR_KEY key_at(LIMIT_CONCURRENCY, 0, 0) /* for what runs with b */
+
+static size_t running(const struct world *w)
+{
+    size_t count = 0;
+    MAP_EACH(&w->table.live, slot)
+    count += exec_is_leased(((const struct exec_rec *)slot->value)->state);
+    return count;
+}
+
+/* A poll that takes what is there, now or when it comes. */
+struct crew {
+    struct fake fake;
+    struct asked *poll;
+    uint32_t slots;
+};
+
+static struct crew crew_hire(struct world *w, uint32_t slots)
+{
+    return (struct crew){.fake = HIRE(w, .slots = slots), .slots = slots};
+}
+
+static void crew_take(struct crew *c)
+{
+    if (c->poll != NULL && c->poll->answers > 0) {
+        fake_take(&c->fake, c->poll);
+        asked_free(c->poll);
+        c->poll = NULL;
+    }
+}
+
+static void crew_poll(struct world *w, struct crew *c)
+{
+    crew_take(c);
+    if (c->poll == NULL)
+        c->poll = ask_poll(w, &c->fake, c->slots - (uint32_t)c->fake.held_count);
+}
+
+/* Ends the i-th of what it runs. */
+static void crew_end(struct world *w, struct crew *c, size_t i, enum outcome outcome)
+{
+    struct poll_lease lease = {.exec_id = c->fake.held[i].exec_id, .token = c->fake.held[i].token};
+    fake_drop(&c->fake, lease.exec_id);
+    if (c->poll != NULL) { /* the one that is parked is answered with it */
+        struct asked *hangup = ask_about(w, CMD_HANGUP, c->fake.id);
+        hangup->cmd.target.seq = c->fake.seq;
+        world_turn(w);
+        asked_free(hangup);
+        crew_take(c);
+    }
+    struct asked *poll = ask_poll(w, &c->fake, 0);
+    add_result(poll, &lease, outcome);
+    world_turn(w);
+    assert_int_equal(poll->answers, 1);
+    asked_free(poll);
+}
+
+static void settle(struct duo *d, struct crew *a, struct crew *b)
+{
+    for (int i = 0; i < 3; i++) {
+        if (a != NULL)
+            crew_poll(&d->a, a);
+        if (b != NULL)
+            crew_poll(&d->b, b);
+        duo_settle(d);
+    }
+    if (a != NULL)
+        crew_take(a);
+    if (b != NULL)
+        crew_take(b);
+}
+
+static void a_limit_elsewhere_is_asked_before_a_start(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew crew = crew_hire(&d.b, 4);
+    const struct submission *one = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    const struct submission *two = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    world_turn(&d.b);
+    assert_int_equal(d.box.rows.len, 0); /* nobody could run them */
+    crew_poll(&d.b, &crew);
+    world_turn(&d.b);
+    assert_int_equal(duo_mail(&d, INBOX_ASK), 1); /* for one: the other could not be granted */
+    assert_int_equal(running(&d.b), 0);
+    mail_turn(&d.a);
+    assert_int_equal(d.a.table.permits.len, 1);
+    mail_turn(&d.b);
+    assert_int_equal(state_of(&d.b, one->exec_id), EXEC_RUNNING);
+    assert_int_equal(state_of(&d.b, two->exec_id), EXEC_QUEUED);
+    settle(&d, NULL, &crew);
+    assert_int_equal(running(&d.b), 1);
+    crew_end(&d.b, &crew, 0, OUTCOME_SUCCEEDED);
+    assert_int_equal(duo_mail(&d, INBOX_FREE), 1); /* in the commit of the end */
+    settle(&d, NULL, &crew);
+    assert_int_equal(state_of(&d.b, two->exec_id), EXEC_RUNNING);
+    crew_end(&d.b, &crew, 0, OUTCOME_SUCCEEDED);
+    settle(&d, NULL, &crew);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void a_key_at_home_needs_no_message(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew crew = crew_hire(&d.a, 4);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &crew, NULL);
+    assert_int_equal(running(&d.a), 1);
+    assert_int_equal(d.box.numbers, 0);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void both_count_together(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    for (int i = 0; i < 3; i++) {
+        SUBMIT(&d.a, .key = FAR_KEY, .limit = 2);
+        SUBMIT(&d.b, .key = FAR_KEY, .limit = 2);
+    }
+    settle(&d, &a, &b);
+    assert_int_equal(running(&d.a) + running(&d.b), 2);
+    for (int left = 6; left > 0; left--) {
+        bool of_a = a.fake.held_count > 0;
+        crew_end(of_a ? &d.a : &d.b, of_a ? &a : &b, 0, OUTCOME_SUCCEEDED);
+        settle(&d, &a, &b);
+        assert_int_equal(running(&d.a) + running(&d.b), left - 1 < 2 ? left - 1 : 2);
+    }
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void who_waits_longest_is_next_wherever_it_is(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    const struct submission *first = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    d.a.now_ms += 1000;
+    d.b.now_ms += 1000;
+    const struct submission *second = SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    crew_end(&d.a, &a, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.b, first->exec_id), EXEC_RUNNING);
+    assert_int_equal(state_of(&d.a, second->exec_id), EXEC_QUEUED);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.a, second->exec_id), EXEC_RUNNING);
+}
+
+static void a_home_that_starts_anew_grants_nothing_twice(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, NULL, &b);
+    world_restart(&d.a);
+    struct crew a = crew_hire(&d.a, 4);
+    const struct submission *other = SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.a, other->exec_id), EXEC_QUEUED);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.a, other->exec_id), EXEC_RUNNING);
+}
+
+static void a_server_that_starts_anew_still_gives_back(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, NULL, &b);
+    world_restart(&d.b);
+    b.poll = NULL;
+    assert_int_equal(b.fake.held_count, 1);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void a_grant_that_nobody_waits_for_goes_back(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew b = crew_hire(&d.b, 4);
+    const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    crew_poll(&d.b, &b);
+    world_turn(&d.b);
+    mail_turn(&d.a); /* grants it */
+    world_restart(&d.b);
+    mail_turn(&d.b);
+    assert_int_equal(duo_mail(&d, INBOX_FREE), 1);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len, 0);
+    assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
+}
+
+static void a_grant_of_an_older_request_counts_for_nothing(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew b = crew_hire(&d.b, 4);
+    const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    crew_poll(&d.b, &b);
+    world_turn(&d.b);
+    mail_turn(&d.a);
+    struct inbox_rec old = d.box.rows.items[0]; /* the grant */
+    assert_int_equal(old.kind, INBOX_GRANT);
+    settle(&d, NULL, &b);
+    crew_end(&d.b, &b, 0, OUTCOME_RETURNED);
+    settle(&d, NULL, NULL);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1, .priority = 999);
+    struct crew a = crew_hire(&d.a, 4);
+    settle(&d, &a, NULL);
+    assert_int_equal(running(&d.a), 1);
+    settle(&d, NULL, &b);
+    assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
+    post_put(&d.box, &old);
+    settle(&d, NULL, &b);
+    assert_int_equal(running(&d.b), 0);
+}
+
+static void what_is_cancelled_while_it_waits_withdraws(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, NULL);
+    const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, NULL, &b);
+    assert_int_equal(d.a.table.permits.len, 1);
+    ask_about(&d.b, CMD_CANCEL_JOB, item->job_id);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void what_no_worker_takes_goes_back_after_a_while(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 1);
+    const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    crew_poll(&d.b, &b);
+    world_turn(&d.b);
+    SUBMIT(&d.b); /* the worker has something else to do meanwhile */
+    world_turn(&d.b);
+    settle(&d, NULL, &b);
+    assert_int_equal(d.a.table.permits.len, 1);
+    const struct submission *other = SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, &b);
+    assert_int_equal(state_of(&d.a, other->exec_id), EXEC_QUEUED);
+    for (int i = 0; i < 3; i++) {
+        d.a.now_ms += 5000;
+        d.b.now_ms += 5000;
+        settle(&d, &a, &b);
+    }
+    assert_int_equal(state_of(&d.a, other->exec_id), EXEC_RUNNING);
+    assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
+}
+
+static void a_rate_is_kept_over_both(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *key = key_at(LIMIT_RATE, 0, 0);
+    struct crew a = crew_hire(&d.a, 9);
+    struct crew b = crew_hire(&d.b, 9);
+    for (int i = 0; i < 3; i++) {
+        SUBMIT(&d.a, .rate = key, .starts = 1, .per_ms = 10000);
+        SUBMIT(&d.b, .rate = key, .starts = 1, .per_ms = 10000);
+    }
+    settle(&d, &a, &b);
+    assert_int_equal(running(&d.a) + running(&d.b), 1);
+    for (size_t i = 2; i <= 6; i++) {
+        d.a.now_ms += 9000;
+        d.b.now_ms += 9000;
+        settle(&d, &a, &b);
+        assert_int_equal(running(&d.a) + running(&d.b), i - 1);
+        d.a.now_ms += 1000;
+        d.b.now_ms += 1000;
+        settle(&d, &a, &b);
+        assert_int_equal(running(&d.a) + running(&d.b), i);
+        if (i == 4)
+            world_restart(&d.a), a.poll = NULL;
+    }
+    assert_int_equal(d.a.table.permits.len, 0);
+    assert_int_equal(running(&d.b), 3);
+}
+
+static void limit_queue(struct world *w, const char *name, uint32_t concurrency)
+{
+    struct asked *asked = ask(w, CMD_QUEUE);
+    asked->cmd.queue = (struct queue_wish){
+        .name = str_c(name), .set_concurrency = true, .concurrency = concurrency};
+    world_turn(w);
+}
+
+static void limit_team(struct world *w, const char *name, uint32_t concurrency)
+{
+    struct asked *asked = ask(w, CMD_TEAM);
+    asked->cmd.team = (struct team_wish){
+        .name = str_c(name), .set_concurrency = true, .concurrency = concurrency};
+    world_turn(w);
+}
+
+static void queues_and_teams_have_homes_too(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    const char *team = key_at(LIMIT_TEAM, 1, 0);
+    limit_queue(&d.a, queue, 3);
+    limit_queue(&d.b, queue, 3);
+    limit_team(&d.a, team, 2);
+    limit_team(&d.b, team, 2);
+    struct crew a = crew_hire(&d.a, 9);
+    struct crew b = crew_hire(&d.b, 9);
+    for (int i = 0; i < 4; i++) {
+        SUBMIT(&d.a, .queue = queue, .team = team);
+        SUBMIT(&d.b, .queue = queue, .team = team);
+    }
+    settle(&d, &a, &b);
+    for (int i = 0; i < 10; i++) { /* the queue's permits that wait for the team's go back */
+        d.a.now_ms += 5000;
+        d.b.now_ms += 5000;
+        settle(&d, &a, &b);
+    }
+    assert_int_equal(running(&d.a) + running(&d.b), 2);
+    limit_team(&d.b, team, 0);
+    limit_team(&d.a, team, 0);
+    for (int i = 0; i < 5; i++) {
+        d.a.now_ms += 5000;
+        d.b.now_ms += 5000;
+        settle(&d, &a, &b);
+    }
+    assert_int_equal(running(&d.a) + running(&d.b), 3);
+}
+
+/* What a owns has the home of one, and needs the other; and the other way round. */
+static void two_that_wait_for_one_another_both_get_through(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *key = key_at(LIMIT_CONCURRENCY, 0, 0);
+    const char *team = key_at(LIMIT_TEAM, 1, 0);
+    limit_team(&d.a, team, 1);
+    limit_team(&d.b, team, 1);
+    struct crew a = crew_hire(&d.a, 9);
+    struct crew b = crew_hire(&d.b, 9);
+    SUBMIT(&d.a, .key = key, .limit = 1, .team = team);
+    SUBMIT(&d.b, .key = key, .limit = 1, .team = team);
+    crew_poll(&d.a, &a);
+    crew_poll(&d.b, &b);
+    world_turn(&d.a);
+    world_turn(&d.b);
+    size_t done = 0;
+    for (int i = 0; i < 40 && done < 2; i++) {
+        settle(&d, &a, &b);
+        assert_true(running(&d.a) + running(&d.b) <= 1);
+        if (a.fake.held_count + b.fake.held_count > 0) {
+            bool of_a = a.fake.held_count > 0;
+            crew_end(of_a ? &d.a : &d.b, of_a ? &a : &b, 0, OUTCOME_SUCCEEDED);
+            done++;
+        }
+        d.a.now_ms += 3000;
+        d.b.now_ms += 3000;
+    }
+    assert_int_equal(done, 2);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len + d.b.table.permits.len, 0);
+}
+
+static void an_edit_takes_its_permit_along(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew b = crew_hire(&d.b, 4);
+    const struct submission *job = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, NULL, &b);
+    assert_int_equal(running(&d.b), 1);
+    const struct submission *wish = SUBMIT(&d.b, .key = key_at(LIMIT_CONCURRENCY, 0, 1), .limit = 1,
+                                           .when = WHEN_AT, .when_ms = d.b.now_ms + 9 * HOUR_MS);
+    world_turn(&d.b);
+    struct asked *edit = ask(&d.b, CMD_EDIT_JOB);
+    struct submission *item = ARENA_NEW(&edit->arena, struct submission);
+    *item = *wish;
+    edit->cmd.edit.id = job->job_id;
+    edit->cmd.edit.version = 1;
+    edit->cmd.edit.item = item;
+    world_turn(&d.b);
+    assert_int_equal(edit->cmd.reply.rc, RC_OK);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len, 1);
+    for (size_t i = 0; i < d.a.table.permits.cap; i++) {
+        const struct permit_rec *rec = d.a.table.permits.slots[i].value;
+        assert_true(rec == NULL ||
+                    (rec->granted &&
+                     str_eq(str_from(rec->key, 1), str_c(key_at(LIMIT_CONCURRENCY, 0, 1)))));
+    }
+    crew_take(&b);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    duo_settle(&d);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+static void one_who_owns_both_leaves_a_row_for_when_they_part(void **state)
+{
+    (void)state;
+    struct post_box box = {0};
+    struct engine_options options = engine_defaults;
+    options.mail_ms = 1000;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &options, partition_all(2));
+    w.table.box = &box;
+    struct crew crew = crew_hire(&w, 20);
+    for (int i = 0; i < 20; i++)
+        SUBMIT(&w, .queue = "q"); /* anywhere */
+    limit_queue(&w, "q", 10);
+    for (int i = 0; i < 3; i++) {
+        crew_poll(&w, &crew);
+        world_turn(&w);
+    }
+    crew_take(&crew);
+    assert_int_equal(running(&w), 10);
+    size_t apart = 0;
+    uint32_t home = partition_of_bucket(2, inbox_home(STR("4q")));
+    MAP_EACH(&w.table.live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        apart += exec_is_leased(x->state) && partition_of(2, x->id) != home;
+    }
+    assert_int_equal(w.table.permits.len, apart);
+    assert_int_equal(box.numbers, 0);
+    world_restart(&w);
+    crew.poll = NULL;
+    world_turn(&w);
+    while (crew.fake.held_count > 0)
+        crew_end(&w, &crew, 0, OUTCOME_SUCCEEDED);
+    assert_int_equal(w.table.permits.len, 0);
+    arena_free(&box.arena);
+}
+
+static void a_job_with_a_key_is_made_where_its_home_is(void **state)
+{
+    (void)state;
+    struct post_box box = {0};
+    struct engine_options options = engine_defaults;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &options, partition_all(2));
+    w.table.box = &box;
+    for (uint32_t home = 0; home < 2; home++) {
+        for (int i = 0; i < 10; i++) {
+            const struct submission *item =
+                SUBMIT(&w, .key = key_at(LIMIT_CONCURRENCY, home, 0), .limit = 1);
+            world_turn(&w);
+            assert_int_equal(partition_of(2, item->job_id), home);
+        }
+    }
+    arena_free(&box.arena);
+}
+
+/* ---- anything, in any order */
+
+struct soak {
+    struct duo d;
+    struct crew crews[2];
+    struct rng rng;
+    size_t submitted;
+    size_t ended;
+};
+
+static struct world *side(struct soak *s, unsigned which)
+{
+    return which == 0 ? &s->d.a : &s->d.b;
+}
+
+/* No more run than each of their keys allows. */
+static void check_limits(const struct soak *s)
+{
+    for (uint32_t home = 0; home < 2; home++) {
+        for (unsigned which = 0; which < 2; which++) {
+            struct str key = str_c(key_at(LIMIT_CONCURRENCY, home, which));
+            const struct world *worlds[] = {&s->d.a, &s->d.b};
+            size_t count = 0;
+            for (size_t i = 0; i < 2; i++) {
+                MAP_EACH(&worlds[i]->engine->execs, slot)
+                {
+                    const struct exec *x = slot->value;
+                    const struct limit *limit = x->job->v.def->track->bars[BAR_CONCURRENCY].limit;
+                    count += exec_is_leased(x->v.state) && limit != NULL && str_eq(limit->key, key);
+                }
+            }
+            assert_true(count <= which + 1);
+        }
+    }
+}
+
+static void soak_submit(struct soak *s, unsigned on)
+{
+    unsigned which = (unsigned)rng_below(&s->rng, 2);
+    bool rated = rng_below(&s->rng, 4) == 0;
+    SUBMIT(side(s, on), .key = key_at(LIMIT_CONCURRENCY, (uint32_t)rng_below(&s->rng, 2), which),
+           .limit = which + 1, .retries = 3,
+           .rate = rated ? key_at(LIMIT_RATE, (uint32_t)rng_below(&s->rng, 2), 0) : NULL,
+           .starts = rated ? 2 : 0, .per_ms = rated ? 1000 : 0,
+           .team = rng_below(&s->rng, 3) == 0 ? "team" : NULL);
+    s->submitted++;
+}
+
+static void soak_cancel(struct world *w)
+{
+    MAP_EACH(&w->table.live, slot)
+    {
+        ask_about(w, CMD_CANCEL_EXEC, slot->key);
+        return;
+    }
+}
+
+static void soak_end(struct soak *s, unsigned on, bool winding_down)
+{
+    struct crew *crew = &s->crews[on];
+    bool fails = rng_below(&s->rng, 4) == 0 && !winding_down;
+    if (crew->fake.held_count > 0)
+        crew_end(side(s, on), crew, rng_below(&s->rng, crew->fake.held_count),
+                 fails ? OUTCOME_FAILED : OUTCOME_SUCCEEDED);
+}
+
+static void soak_restart(struct soak *s, unsigned on)
+{
+    world_restart(side(s, on));
+    crew_take(&s->crews[on]);
+    s->crews[on].poll = NULL;
+}
+
+static void soak_step(struct soak *s, bool winding_down)
+{
+    unsigned on = (unsigned)rng_below(&s->rng, 2);
+    struct world *w = side(s, on);
+    uint64_t dice = rng_below(&s->rng, 100);
+    if (dice < 20 && !winding_down) {
+        soak_submit(s, on);
+    } else if (dice < 40) {
+        crew_poll(w, &s->crews[on]);
+    } else if (dice < 60) {
+        soak_end(s, on, winding_down);
+    } else if (dice < 63 && !winding_down) {
+        soak_cancel(w);
+    } else if (dice < 66) {
+        soak_restart(s, on);
+    } else if (dice < 75) {
+        s->d.a.now_ms += 700;
+        s->d.b.now_ms += 700;
+    }
+    if (rng_below(&s->rng, 2) == 0)
+        engine_mail(w->engine);
+    world_turn(w);
+    crew_take(&s->crews[on]);
+    check_limits(s);
+}
+
+static void whatever_happens_no_limit_is_exceeded_and_none_is_lost(void **state)
+{
+    (void)state;
+    const char *seed = getenv("BELFRY_SEED");
+    struct soak *s = MEM_NEW(struct soak);
+    struct engine_options options = engine_defaults;
+    options.breaker.percent = 0;
+    s->rng.state = seed == NULL ? 1 : strtoull(seed, NULL, 10);
+    duo_init(&s->d, &options);
+    limit_team(&s->d.a, "team", 2);
+    limit_team(&s->d.b, "team", 2);
+    s->crews[0] = crew_hire(&s->d.a, 3);
+    s->crews[1] = crew_hire(&s->d.b, 3);
+    for (int i = 0; i < 3000; i++)
+        soak_step(s, false);
+    for (int i = 0; i < 20000 && s->d.a.table.live.len + s->d.b.table.live.len > 0; i++) {
+        s->d.a.now_ms += 50;
+        s->d.b.now_ms += 50;
+        soak_step(s, true);
+    }
+    if (s->d.a.table.live.len + s->d.b.table.live.len > 0) {
+        struct buf out = BUF(TEXT_MAX);
+        engine_dump(s->d.a.engine, &out);
+        buf_printf(&out, "-------------------- b\n");
+        engine_dump(s->d.b.engine, &out);
+        fwrite(out.ptr, 1, out.len, stderr);
+    }
+    assert_int_equal(s->d.a.table.live.len + s->d.b.table.live.len, 0);
+    duo_settle(&s->d);
+    assert_int_equal(s->d.a.table.permits.len + s->d.b.table.permits.len, 0);
+    print_message("%zu jobs, %llu messages\n", s->submitted, (unsigned long long)s->d.box.numbers);
+    duo_free(&s->d);
+    free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_limit_elsewhere_is_asked_before_a_start),
+        cmocka_unit_test(a_key_at_home_needs_no_message),
+        cmocka_unit_test(both_count_together),
+        cmocka_unit_test(who_waits_longest_is_next_wherever_it_is),
+        cmocka_unit_test(a_home_that_starts_anew_grants_nothing_twice),
+        cmocka_unit_test(a_server_that_starts_anew_still_gives_back),
+        cmocka_unit_test(a_grant_that_nobody_waits_for_goes_back),
+        cmocka_unit_test(a_grant_of_an_older_request_counts_for_nothing),
+        cmocka_unit_test(what_is_cancelled_while_it_waits_withdraws),
+        cmocka_unit_test(what_no_worker_takes_goes_back_after_a_while),
+        cmocka_unit_test(a_rate_is_kept_over_both),
+        cmocka_unit_test(queues_and_teams_have_homes_too),
+        cmocka_unit_test(two_that_wait_for_one_another_both_get_through),
+        cmocka_unit_test(an_edit_takes_its_permit_along),
+        cmocka_unit_test(one_who_owns_both_leaves_a_row_for_when_they_part),
+        cmocka_unit_test(a_job_with_a_key_is_made_where_its_home_is),
+        cmocka_unit_test(whatever_happens_no_limit_is_exceeded_and_none_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
