@@ -65,7 +65,8 @@ static void towards_an_earlier_time_it_only_runs_slower(void **state)
         assert_true(now_ms >= last_ms);
         last_ms = now_ms;
     }
-    assert_true(last_ms - before_ms >= elapsed_us / 1000 * 8 / 10); /* and it does not stand still */
+    assert_true(last_ms - before_ms >=
+                elapsed_us / 1000 * 8 / 10); /* and it does not stand still */
 }
 
 int main(void)
