@@ -2,6 +2,7 @@
  * database itself: servers may be running or not. */
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "loop/usage.h"
 #include "store/store.h"
 
 #include <inttypes.h>
@@ -77,6 +78,8 @@ static enum rc migrate(struct cli *cli, const void *opaque, struct err *err)
 
 int migrate_command(int argc, char **argv)
 {
+    CLEANUP(arena_free) struct arena arena = {0};
     struct migrate_args args = {0};
+    argv = usage_take_args(argc, argv, &arena);
     return cli_main(&opts, argc, argv, &args.common, migrate);
 }

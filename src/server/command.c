@@ -18,6 +18,7 @@ int server_command(int argc, char **argv)
     struct server_options options;
     struct err err;
     bool help = false;
+    argv = usage_take_args(argc, argv, &arena);
     if (server_options_parse(argc, argv, variable, &arena, &options, &help, &err))
         return usage_refuse(&server_opts, &err);
     if (help)

@@ -211,6 +211,8 @@ def test_a_role_that_migrate_admitted_is_enough():
                           "WHERE rolname = 'bell'")
         assert "lock_timeout=5s" in limits, limits
         assert "secret" not in server.log_path.read_text()
+        seen = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_text()
+        assert "bell:******@" in seen and "secret" not in seen, seen
 
 
 def test_a_role_that_may_nothing_is_told_what_to_do():

@@ -25,7 +25,7 @@ SET plan_cache_mode = force_generic_plan;
 SET jit = off;
 SET statement_timeout = '15s';
 SET lock_timeout = '5s';
-SET idle_in_transaction_session_timeout = '10s';
+SET idle_in_transaction_session_timeout = '5s';
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 SET default_transaction_isolation = 'read committed';
 SET TimeZone = 'UTC';
@@ -35,7 +35,7 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
     set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
     set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
     set_config('lock_timeout', '5s', true),
-    set_config('idle_in_transaction_session_timeout', '10s', true),
+    set_config('idle_in_transaction_session_timeout', '5s', true),
     CASE WHEN current_setting('synchronous_commit') = 'off'
         THEN set_config('synchronous_commit', 'on', true) END;
 

@@ -595,7 +595,7 @@ BEGIN
     EXECUTE format('REVOKE EXECUTE ON FUNCTION belfry.admit_role(text) FROM %I', role);
     EXECUTE format('ALTER ROLE %I SET statement_timeout = ''15s''', role);
     EXECUTE format('ALTER ROLE %I SET lock_timeout = ''5s''', role);
-    EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''10s''', role);
+    EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5s''', role);
     EXECUTE format('ALTER ROLE %I SET tcp_user_timeout = ''10s''', role);
 END $$;
 
