@@ -26,6 +26,7 @@ static void disconnect(struct pg *pg)
     pg->conn = NULL;
     pg->in_transaction = false;
     pg->begun = false;
+    pg->pushed = false;
     memset(pg->prepared, 0, sizeof pg->prepared);
 }
 
@@ -138,7 +139,8 @@ static bool is_alive(struct pg *pg)
 
 enum rc pg_connect(struct pg *pg, struct err *err)
 {
-    if (pg->conn != NULL && (pg->begun ? PQstatus(pg->conn) == CONNECTION_OK : is_alive(pg)))
+    bool in_use = pg->begun || pg->pushed; /* then answers may be waiting, and all is well */
+    if (pg->conn != NULL && (in_use ? PQstatus(pg->conn) == CONNECTION_OK : is_alive(pg)))
         return RC_OK;
     disconnect(pg);
     pg->conn = PQconnectdbParams((const char *const *)pg->place->names,
@@ -327,6 +329,7 @@ void pg_push(struct pg *pg)
     for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
         if (use->result == NULL && !send_once(pg, use))
             return;
+        pg->pushed = true;
     }
     (void)PQflush(pg->conn);
 }
@@ -358,6 +361,7 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
         return rc;
     }
     rc = read_all(pg, until_ms, fresh, ret_bad, err);
+    pg->pushed = false;
     if (rc == RC_OK)
         pg->begun = pg->in_transaction;
     return rc;
@@ -449,6 +453,8 @@ enum rc pg_commit(struct pg *pg, struct err *err)
 void pg_rollback(struct pg *pg)
 {
     struct pg_use *bad;
+    if (pg->pushed)
+        disconnect(pg); /* with answers that nobody will read */
     bool open = pg->conn != NULL && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
     pg_clear(pg);
     pg->in_transaction = false;

@@ -36,6 +36,7 @@ struct pg {
     bool replays; /* also a commit that was lost may be sent again: doing it twice is harmless */
     bool plain;   /* for migrations: no pipeline, no time-outs */
     bool in_transaction;      /* begun, and neither committed nor rolled back */
+    bool pushed;              /* what is queued is on its way, as far as pg_push saw it */
     bool begun;               /* its BEGIN was answered: it lives and dies with this connection */
     int wait_ms;              /* for an answer; then the connection is given up */
     uint64_t connects;        /* how often it was made */
