@@ -585,6 +585,7 @@ static struct letter_rec letter_of(struct world *w, uint64_t exec_id)
     struct exec_rec exec = read_exec(w, exec_id);
     return (struct letter_rec){.place = {.died_ms = T0, .exec_id = exec_id},
                                .job_id = exec.job_id,
+                               .state = EXEC_FAILED,
                                .queue = STR("default"),
                                .class = FAILURE_NETWORK};
 }

@@ -79,6 +79,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     CLEANUP(pg_clear_at) struct pg *clear = &m->pg;
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
     bind_node(renewed, me, lease_ms);
+    pg_bool(renewed, m->has_row);
     struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
     struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
     struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);

@@ -94,7 +94,7 @@ WITH free AS MATERIALIZED (
     SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
     WHERE p.id = ANY($3::bigint[])
         AND (p.owner = '' OR p.owner = $1::text
-            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $2::bigint)
+            OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
@@ -108,7 +108,7 @@ WITH free AS MATERIALIZED (
     SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
     WHERE p.id = ANY($3::bigint[])
         AND (p.owner = '' OR p.owner = $1::text
-            OR greatest(p.since_ms, coalesce(n.seen_ms, 0)) <= belfry.now_ms() - $2::bigint)
+            OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
@@ -136,7 +136,7 @@ WHERE NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.id = t.partition AND 
 
 -- name: count_partitions
 SELECT count(*), bool_or(owner = $1::text),
-    coalesce(max(greatest(p.since_ms, coalesce(n.seen_ms, 0))), 0)
+    coalesce(max(coalesce(n.seen_ms, p.since_ms)), 0)
 FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner;
 
 -- name: pause
@@ -796,7 +796,8 @@ SET name = excluded.name, role = excluded.role, hash = excluded.hash,
 -- ---- other servers
 
 -- name: renew_node
--- Nothing comes back when somebody else, who was heard of within the lease ($7), has the name.
+-- Nothing comes back when somebody else has the name, and was heard of within the lease ($7); or has taken
+-- it from us ($8), for good.
 INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms)
 SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms
 FROM (SELECT belfry.now_ms() AS ms) t
@@ -804,7 +805,7 @@ ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
-WHERE n.start = excluded.start OR n.seen_ms <= excluded.seen_ms - $7::bigint
+WHERE n.start = excluded.start OR (NOT $8::boolean AND n.seen_ms <= excluded.seen_ms - $7::bigint)
 RETURNING n.start;
 
 -- name: read_nodes
