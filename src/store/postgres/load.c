@@ -2,7 +2,9 @@
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
 
-enum { LOAD_PAGE = 20000 }; /* executions in memory at a time: some 20 MB with their jobs */
+enum {
+    LOAD_PAGE = 5000
+}; /* executions at a time: what fits into the socket, while we look at others */
 
 /* One row of what is loaded, to the sink. */
 typedef enum rc load_row(struct pg_row *row, const struct load_sink *sink, struct err *err);
@@ -97,13 +99,12 @@ static enum rc load_all(struct pg *pg, enum query query, const struct ownership 
 /* One row is an execution and its job, which is told when it is seen for the first time. An execution is of
  * no use without its job, and is left out with it. */
 static enum rc load_exec(struct pg_row row, struct map *told, const struct load_sink *sink,
-                         uint64_t *ret_id, struct err *err)
+                         struct err *err)
 {
     static char yes;
     struct exec_rec exec;
     struct job_rec job;
     bool good = pg_row_exec(&row, &exec);
-    *ret_id = exec.id;
     if (!good || !pg_row_job(&row, &job)) {
         if (sink->damaged != NULL)
             sink->damaged(sink->arg, exec.id);
@@ -116,31 +117,48 @@ static enum rc load_exec(struct pg_row row, struct map *told, const struct load_
     return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
 }
 
-static enum rc load_page(struct pg *pg, const struct ownership *own, int64_t until_ms,
-                         struct map *told, const struct load_sink *sink, uint64_t *after,
-                         bool *ret_more, struct err *err)
+static struct pg_use *ask_page(struct pg *pg, const struct ownership *own, int64_t until_ms,
+                               uint64_t after)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
     struct pg_use *use = pg_use(pg, Q_LOAD_LIVE);
     postgres_bind_set(use, own);
     pg_i64(use, until_ms);
-    pg_u64(use, *after);
+    pg_u64(use, after);
     pg_i64(use, LOAD_PAGE);
-    TRY(pg_run(pg, err));
-    *ret_more = pg_rows(use) == LOAD_PAGE;
-    for (size_t i = 0; i < pg_rows(use); i++)
-        TRY(load_exec(pg_row_of(use, i, NULL), told, sink, after, err));
-    *ret_more = *ret_more && *after != 0; /* a row without an id: no way to step over it */
-    return RC_OK;
+    return use;
 }
 
+/* Where the next page begins; 0: there is none (or a row without an id, which cannot be stepped over). */
+static uint64_t page_end(const struct pg_use *use)
+{
+    if (pg_rows(use) < LOAD_PAGE)
+        return 0;
+    struct pg_row last = pg_row_of(use, LOAD_PAGE - 1, NULL);
+    return pg_row_u64(&last);
+}
+
+/* The next page is asked for before this one is looked at, so that the database reads while we load. */
 static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
                           const struct load_sink *sink, struct err *err)
 {
     CLEANUP(map_free) struct map told = {0};
-    uint64_t after = 0;
-    for (bool more = true; more;)
-        TRY(load_page(pg, own, until_ms, &told, sink, &after, &more, err));
+    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    struct pg_use *page = ask_page(pg, own, until_ms, 0);
+    TRY(pg_run(pg, err));
+    while (page != NULL) {
+        uint64_t after = page_end(page);
+        struct pg_use *next = after == 0 ? NULL : ask_page(pg, own, until_ms, after);
+        enum rc rc = RC_OK;
+        pg_push(pg);
+        for (size_t i = 0; i < pg_rows(page) && rc == RC_OK; i++)
+            rc = load_exec(pg_row_of(page, i, NULL), &told, sink, err);
+        pg_forget_first(pg);
+        enum rc asked =
+            pg_run(pg, rc == RC_OK ? err : NULL); /* also after a failure: it is on its way */
+        TRY(rc);
+        TRY(asked);
+        page = next;
+    }
     return RC_OK;
 }
 

@@ -189,6 +189,14 @@ void pg_clear(struct pg *pg)
     arena_reset(&pg->arena);
 }
 
+void pg_forget_first(struct pg *pg)
+{
+    PQclear(pg->first->result);
+    pg->first = pg->first->next;
+    if (pg->first == NULL)
+        pg->last = NULL;
+}
+
 void pg_clear_at(struct pg **pg)
 {
     pg_clear(*pg);

@@ -90,6 +90,8 @@ void pg_push(struct pg *pg);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
 void pg_clear_at(struct pg **pg); /* for CLEANUP */
+/* Ends the oldest use alone, and frees its result. */
+void pg_forget_first(struct pg *pg);
 
 size_t pg_rows(const struct pg_use *use);
 const PGresult *pg_result(const struct pg_use *use);

@@ -769,12 +769,12 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 -- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
 -- out.
 SELECT l.*, j.* FROM (
-    SELECT id FROM belfry.live
+    SELECT * FROM belfry.live_row
     WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
         AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
             OR (state = 1 AND ready_ms > 0))
-    ORDER BY id LIMIT $5::bigint) w
-JOIN belfry.live_row l ON l.id = w.id LEFT JOIN belfry.job_kept j ON j.id = l.job_id
+    ORDER BY id LIMIT $5::bigint) l
+LEFT JOIN belfry.job_kept j ON j.id = l.job_id
 ORDER BY l.id;
 
 -- name: load_dependencies
