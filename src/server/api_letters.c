@@ -273,7 +273,7 @@ static void answer_started(struct request *r)
 static void look_count(struct request *r, struct reader *reader)
 {
     struct letter_call *call = r->own;
-    r->rc = letter_count(reader, &call->filter, &call->count, &r->err);
+    r->rc = letter_count(reader, &call->filter, r->server->membership, &call->count, &r->err);
 }
 
 static void count_then_operate(struct request *r)

@@ -8,6 +8,7 @@
 #include "loop/mailbox.h"
 #include "loop/thread.h"
 #include "server/decider.h"
+#include "server/membership.h"
 #include "store/store.h"
 #include "wire/alert_json.h"
 #include "wire/post.h"
@@ -207,6 +208,13 @@ static void forget_marked(struct herald *h, const struct alert_page *page)
     h->deliveries = still;
 }
 
+/* Others tell about theirs, and would be told twice. */
+static bool is_ours(const struct herald *h, const struct alert_rec *alert)
+{
+    const struct membership *m = h->server->membership;
+    return m == NULL || membership_owns(m, alert->id);
+}
+
 static void look(struct herald *h)
 {
     struct alert_page page;
@@ -220,8 +228,10 @@ static void look(struct herald *h)
     }
     unsigned down = 0;
     forget_marked(h, &page);
-    for (size_t i = page.count; i-- > 0 && !atomic_load(&h->stopping);)
-        deliver(h, &page.alerts[i], &down);
+    for (size_t i = page.count; i-- > 0 && !atomic_load(&h->stopping);) {
+        if (is_ours(h, &page.alerts[i]))
+            deliver(h, &page.alerts[i], &down);
+    }
 }
 
 static void run(void *arg)

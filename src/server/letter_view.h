@@ -1,5 +1,6 @@
 /* letter_view.h - dead letters as people look at them: a page, a number, groups of one kind. */
 #pragma once
+#include "server/membership.h"
 #include "store/store.h"
 #include "wire/letter_json.h"
 
@@ -14,9 +15,9 @@ enum rc letter_page_read(struct reader *reader, const struct letter_filter *filt
                          struct letter_place before, size_t limit, struct arena *arena,
                          struct letter_page *ret_page, struct err *err);
 
-/* How many fit: all are looked at, in short reads. */
-enum rc letter_count(struct reader *reader, const struct letter_filter *filter, uint64_t *ret_count,
-                     struct err *err);
+/* How many fit, of those that this member owns (NULL: of all): all are looked at, in short reads. */
+enum rc letter_count(struct reader *reader, const struct letter_filter *filter,
+                     const struct membership *of, uint64_t *ret_count, struct err *err);
 
 enum { LETTER_GROUP_SCAN_MAX = 100000 }; /* letters that are looked at for groups: some 100 ms */
 

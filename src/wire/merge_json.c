@@ -15,8 +15,7 @@ struct values {
 static const char *const identities[] = {"name", "target", "worker_id", "operation_id", "queue"};
 
 /* Numbers that are not parts of a sum. */
-static const char *const largest[] = {"uptime_ms", "oldest_age_ms", "concurrency",
-                                      "slots",     "count",         "total"};
+static const char *const largest[] = {"uptime_ms", "oldest_age_ms", "concurrency", "slots"};
 
 /* Texts of which one outweighs the other, and those that grow. */
 static const char *const weightier[] = {"open",   "half_open", "closed",
@@ -51,10 +50,9 @@ static const struct json *first_said(struct values v)
     return v.items[0];
 }
 
-static void put_number(struct json_writer *w, struct str key, struct values v)
+static void put_sum(struct json_writer *w, struct values v, bool max)
 {
     int64_t sum = 0;
-    bool max = is_among(key, largest, COUNT_OF(largest));
     for (size_t i = 0; i < v.len; i++) {
         if (v.items[i]->kind != JSON_INT)
             continue;
@@ -65,6 +63,11 @@ static void put_number(struct json_writer *w, struct str key, struct values v)
             sum = value;
     }
     json_int(w, sum);
+}
+
+static void put_number(struct json_writer *w, struct str key, struct values v)
+{
+    put_sum(w, v, is_among(key, largest, COUNT_OF(largest)));
 }
 
 static void put_text(struct json_writer *w, struct str key, struct values v)
@@ -206,8 +209,19 @@ static void each_member(struct json_writer *w, const struct json *const *objects
     strmap_free(&done);
 }
 
+/* A worker is known to every server that it polls. */
+static void put_of_workers(struct json_writer *w, struct str key, struct values v,
+                           struct arena *arena)
+{
+    if (str_eq(key, STR("count")))
+        put_sum(w, v, true);
+    else
+        put_value(w, key, v, arena);
+}
+
 static void put_value(struct json_writer *w, struct str key, struct values v, struct arena *arena)
 {
+    bool workers = str_eq(key, STR("workers"));
     switch (first_said(v)->kind) {
     case JSON_INT: put_number(w, key, v); break;
     case JSON_STRING: put_text(w, key, v); break;
@@ -215,7 +229,7 @@ static void put_value(struct json_writer *w, struct str key, struct values v, st
     case JSON_ARRAY: put_array(w, v, arena); break;
     case JSON_OBJECT:
         json_open(w);
-        each_member(w, v.items, v.len, put_value, arena);
+        each_member(w, v.items, v.len, workers ? put_of_workers : put_value, arena);
         json_close(w);
         break;
     case JSON_NULL:
@@ -261,7 +275,7 @@ static void put_page(struct json_writer *w, const struct json *const *objects, s
     if (total == NULL)
         return;
     json_key(w, "total"); /* at least as many as anybody knows */
-    put_number(w, STR("total"), values_of(objects, count, STR("total"), arena));
+    put_sum(w, values_of(objects, count, STR("total"), arena), true);
     json_put_bool(w, "total_is_estimate", true);
 }
 

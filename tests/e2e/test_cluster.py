@@ -137,6 +137,27 @@ def test_what_failed_for_good_is_retried_and_cancelled_through_any_server():
         a.wait_for_status(job, "cancelled")
 
 
+def test_all_dead_letters_of_all_servers_are_retried_once_by_one_call():
+    with Cluster(POSTGRES, 2) as (a, b):
+        jobs = jobs_of_both([a, b, a, b], command="exit 3", retry={"max_retries": 0})
+        for job in jobs:
+            a.wait_for_status(job, "failed")
+        wait_for(lambda: len(b.api("GET", "/dead-letters")[1]["dead_letters"]) == 4, "letters")
+        status, answer = b.api("POST", "/dead-letters/retry", {"all": True})
+        assert status == 202, answer
+
+        def done():
+            operations = a.api("GET", "/operations")[1]["operations"]
+            return operations if all(o["status"] == "done" for o in operations) else None
+        operations = wait_for(done, "the operations to end")
+        assert sum(o["done"] for o in operations) == 4, operations
+        assert sum(o["total"] for o in operations) == answer["total"] == 4, operations
+        for job in jobs:
+            a.wait_for_status(job, "failed")
+            executions = a.api("GET", f"/jobs/{job}/executions")[1]["executions"]
+            assert len(executions) == 2, executions
+
+
 def test_output_is_followed_through_any_server():
     with Cluster(POSTGRES, 2) as (a, b):
         job = jobs_of_both([a], command="echo one; sleep 1; echo two")[0]
