@@ -103,7 +103,7 @@ class Cluster:
             addresses = ",".join(node.url for node in self.nodes)
             for i in range(self.worker_count):
                 worker = Process(self, f"worker{i}", "worker", "--server", addresses, "--token-file",
-                                 str(self.key_path()), "--slots", str(self.slots), "--name",
+                                 str(self.key_path("worker.key")), "--slots", str(self.slots), "--name",
                                  f"worker{i}")
                 self.workers.append(worker)
                 worker.start()
@@ -135,9 +135,9 @@ class Cluster:
             for complaint in ("Sanitizer", "runtime error:", "Assertion"):
                 assert complaint not in log, f"{complaint} in {process.log}"
 
-    def key_path(self):
+    def key_path(self, name="admin.key"):
         """The first server wrote it; all servers know it, since it is in the store."""
-        return self.nodes[0].log.parent / self.nodes[0].name / "admin.key"
+        return self.nodes[0].log.parent / self.nodes[0].name / name
 
     def key(self):
         return self.key_path().read_text().strip()
