@@ -2,6 +2,7 @@
 #include "loop/clock.h"
 #include "server/api.h"
 #include "server/decider.h"
+#include "server/forward.h"
 #include "server/membership.h"
 #include "server/tail.h"
 #include "wire/log_frame.h"
@@ -84,13 +85,21 @@ static void poll_gone(struct http_request *http)
     decider_hangup(r->server->decider, r);
 }
 
+/* Meant for another server, which the worker cannot reach: true when it went there. */
+static bool poll_goes_on(struct request *r)
+{
+    struct str address;
+    return http_request_param(r->http, STR("server"), &address) && forward_to_address(r, address);
+}
+
 void api_worker_poll(struct request *r)
 {
+    static const char *const known[] = {"server", NULL};
     struct json doc;
     struct field_errors errors = {0};
     uint64_t worker_id;
-    if (!request_no_params(r) || !request_path_id(r, ID_WORKER, &worker_id) ||
-        !request_json(r, false, &doc))
+    if (!request_params_known(r, known) || poll_goes_on(r) ||
+        !request_path_id(r, ID_WORKER, &worker_id) || !request_json(r, false, &doc))
         return;
     if (poll_parse(&doc, r->arena, &r->cmd.poll, &errors) != RC_OK) {
         request_fail_fields(r, &errors);

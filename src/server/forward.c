@@ -320,6 +320,24 @@ bool forward_to_holder(struct request *r, const struct submission *item)
     return true;
 }
 
+bool forward_to_address(struct request *r, struct str address)
+{
+    struct membership *m = r->server->membership;
+    struct peer *peers;
+    if (r->by_server || (m != NULL && str_eq(address, membership_address(m))))
+        return false;
+    size_t count = m == NULL ? 0 : membership_peers(m, r->arena, &peers);
+    for (size_t i = 0; i < count; i++) {
+        if (!str_eq(peers[i].address, address))
+            continue;
+        forward_of(r)->until_us = 0; /* whoever asks will ask again */
+        send_to(r, peers[i].address);
+        return true;
+    }
+    request_problem(r, 503, "there is no server at '%.*s'", STR_ARG(str_head(address, 300)));
+    return true;
+}
+
 void forward_refused(struct request *r)
 {
     if (r->by_server) {

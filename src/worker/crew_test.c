@@ -86,6 +86,8 @@ static int set_up(void **state)
     for (size_t i = 0; i < SERVERS; i++) {
         o->servers[i]->servers = o->addresses;
         o->servers[i]->server_count = SERVERS;
+        o->servers[i]->peers = o->servers;
+        o->servers[i]->peer_count = SERVERS;
     }
     *state = o;
     return 0;
@@ -161,7 +163,7 @@ static void pass(struct owner *o, int64_t ms)
     while (clock_mono_us() < end_us) {
         int64_t next_us = clock_mono_us() + 100000;
         for (size_t i = 0; i < SERVERS; i++) {
-            if (o->servers[i] != NULL && !o->servers[i]->frozen)
+            if (o->servers[i] != NULL && !o->servers[i]->frozen && !o->servers[i]->cut)
                 fake_unpark(o->servers[i]);
         }
         while (clock_mono_us() < next_us)
@@ -384,6 +386,25 @@ static void the_death_of_a_server_kills_no_command(void **state)
     FAKE_WAIT(o->servers[0], o->servers[0]->result_count == 2);
 }
 
+/* It is alive, and nobody takes over what it owns. */
+static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 2000);
+    start(o);
+    lease_at(o, 1, id_in(5, 1));
+    lease_at(o, 1, id_in(5, 2));
+    o->servers[1]->cut = true;
+    pass(o, 3000);
+    assert_int_equal(o->lost_count, 0);
+    assert_true(o->servers[0]->relayed + o->servers[2]->relayed > 0);
+    finish(o, id_in(5, 1));
+    FAKE_WAIT(o->servers[0], o->servers[1]->result_count == 1 && crew_pending(o->crew) == 0);
+    o->servers[1]->cut = false;
+    finish(o, id_in(5, 2));
+    FAKE_WAIT(o->servers[0], o->servers[1]->result_count == 2);
+}
+
 static void a_server_that_is_cut_off_costs_nothing(void **state)
 {
     struct owner *o = *state;
@@ -511,6 +532,7 @@ int main(void)
         TEST(a_partition_may_move_while_a_command_runs),
         TEST(a_server_that_owns_nothing_renews_nothing),
         TEST(the_death_of_a_server_kills_no_command),
+        TEST(a_server_that_only_we_cannot_reach_is_told_by_others),
         TEST(a_server_that_is_cut_off_costs_nothing),
         TEST(a_result_is_offered_to_all_until_one_accepts_it),
         TEST(one_that_does_not_know_us_is_not_all),

@@ -74,6 +74,10 @@ struct fake_server {
     struct str self;
     const struct str *servers;
     size_t server_count;
+    struct fake_server **peers; /* all of them, to hand polls on to */
+    size_t peer_count;
+    bool cut; /* does not answer polls that come here; those that are handed on come through */
+    unsigned relayed;         /* polls that were meant for others */
     bool forgetful;           /* does not know anybody */
     unsigned foreign_results; /* that were offered, and are for others to judge */
 
@@ -245,7 +249,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     }
     struct http_request *older = f->parked;
     f->parked = NULL;
-    if (older != NULL) {
+    if (older != NULL && !f->cut) {
         older->on_gone = NULL;
         struct poll_reply plain = fake_plain(f);
         fake_reply(older, &plain);
@@ -347,6 +351,34 @@ static inline void fake_checkpoint(struct fake_server *f, struct http_request *r
     }
 }
 
+static inline struct fake_server *fake_at(struct fake_server *f, struct str address)
+{
+    for (size_t i = 0; i < f->peer_count; i++) {
+        if (f->peers[i] != NULL && str_eq(f->peers[i]->self, address))
+            return f->peers[i];
+    }
+    return NULL;
+}
+
+/* A poll that is meant for another server is handed on. */
+static inline void fake_route_poll(struct fake_server *f, struct http_request *req)
+{
+    struct str address;
+    struct fake_server *meant = f;
+    if (http_request_param(req, STR("server"), &address)) {
+        f->relayed++;
+        meant = fake_at(f, address);
+    } else if (f->cut) {
+        req->user = f;
+        req->on_gone = fake_on_gone;
+        return;
+    }
+    if (meant == NULL)
+        fake_answer(req, 503, NULL, STR(""));
+    else
+        fake_poll(meant, req);
+}
+
 static inline void fake_handle(void *arg, struct http_request *req)
 {
     struct fake_server *f = arg;
@@ -360,7 +392,7 @@ static inline void fake_handle(void *arg, struct http_request *req)
     if (str_eq(req->path, STR("/api/v1/workers")))
         fake_register(f, req);
     else if (known && str_eq(tail, STR("/poll")))
-        fake_poll(f, req);
+        fake_route_poll(f, req);
     else if (known && str_eq(tail, STR("/logs")))
         fake_log(f, req);
     else if (known && str_starts(tail, STR("/checkpoints/")))
@@ -382,7 +414,7 @@ static inline struct http_answer fake_refuse(void *arg, int status, const char *
 static inline void fake_on_tick(uv_timer_t *timer)
 {
     struct fake_server *f = timer->data;
-    if (f->server_count > 0 && f->parked != NULL && !f->frozen &&
+    if (f->server_count > 0 && f->parked != NULL && !f->frozen && !f->cut &&
         clock_mono_us() - f->parked_us > f->poll.wait_ms * 1000)
         fake_unpark(f);
     uv_stop(timer->loop);

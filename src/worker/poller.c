@@ -178,22 +178,26 @@ static void take_word(struct poller *p, const struct link *link, const struct po
     p->backlog = reply->backlog;
 }
 
-/* Returns how many leases were taken up. */
-static size_t take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
+void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply)
 {
-    struct crew *c = p->crew;
     struct partition_set renewed = both(&link->scope, &reply->owned);
-    size_t taken = 0;
-    take_word(p, link, reply);
     holdings_renew(&c->holdings, link->seq, link->sent_ms, &renewed);
     for (size_t i = 0; i < reply->verdict_count; i++)
         holdings_verdict(&c->holdings, &reply->verdicts[i]);
     holdings_landed(&c->holdings, link->seq);
-    if (is_newest(p, link) && !c->draining)
-        taken = take_leases(c, link, reply);
     take_stops(c, reply);
     take_drain(c, reply);
     crew_tell_deadline(c);
+}
+
+/* Returns how many leases were taken up. */
+static size_t take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
+{
+    size_t taken = 0;
+    take_word(p, link, reply);
+    if (is_newest(p, link) && !p->crew->draining)
+        taken = take_leases(p->crew, link, reply);
+    poller_take(p->crew, link, reply);
     return taken;
 }
 
@@ -281,6 +285,8 @@ static void on_failed(struct poller *p, const struct link *link,
         if (!handled)
             pace_failed(&p->pace, "an unexpected status");
         crew_failed(c, p);
+        if (response == NULL)
+            relay_poll(p);
     }
 }
 
@@ -492,6 +498,7 @@ void poller_close(struct poller *p)
     p->closing = true;
     for (size_t i = 0; i < LINKS; i++)
         http_client_free(p->links[i].client);
+    outlet_free(p->relay.outlet);
     pace_close(&p->pace, on_closed, p);
 }
 
@@ -499,6 +506,8 @@ void poller_reset(struct poller *p)
 {
     for (size_t i = 0; i < LINKS; i++)
         http_client_abort(p->links[i].client);
+    if (p->relay.outlet != NULL)
+        outlet_abort(p->relay.outlet);
     doubt(p);
     p->unknown = p->met = p->last_word = false;
     p->stale = 0;

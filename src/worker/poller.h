@@ -11,6 +11,7 @@
 #pragma once
 #include "base/list.h"
 #include "job/poll.h"
+#include "worker/outlet.h"
 #include "worker/pace.h"
 
 enum { LINKS = 2 }; /* one poll is parked while another one replaces it */
@@ -30,6 +31,12 @@ struct link {
     int64_t sent_ms;            /* boot clock */
 };
 
+/* Polls by way of another server, while this one cannot be reached: see relay.c. */
+struct relay {
+    struct outlet *outlet; /* owned; NULL: never needed so far */
+    struct link link;      /* without a client */
+};
+
 struct poller {
     struct list_node node; /* on crew.pollers, or crew.leaving */
     struct crew *crew;
@@ -37,6 +44,7 @@ struct poller {
     struct str url;
     struct str server; /* as it calls itself; empty: it has not said */
     struct link links[LINKS];
+    struct relay relay;
     struct pace pace;
     uint64_t seq;               /* of the newest poll */
     bool known;                 /* it has answered the newest poll that came to an end */
@@ -65,5 +73,9 @@ void poller_stir(struct poller *p);
 bool poller_is_connected(const struct poller *p);
 /* Everything that was said belongs to the past: the crew will register again. */
 void poller_reset(struct poller *p);
+/* What a reply says about what we hold: terms, verdicts, stops. */
+void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply);
+/* relay.c: sends a poll to this server by way of another, if we hold something and can. */
+void relay_poll(struct poller *p);
 /* The newest poll, while it is under way; else NULL. */
 const struct link *poller_newest(const struct poller *p);
