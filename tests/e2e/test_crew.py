@@ -127,6 +127,8 @@ def test_a_poll_is_handed_on_to_the_server_it_is_meant_for():
         assert status == 200 and relayed["server"] == b.url, relayed
         assert relayed["partitions"] == direct["partitions"], relayed
         assert sorted(relayed["servers"]) == sorted([a.url, b.url]), relayed
+        assert direct["partitions"]["count"] == 16 and len(direct["partitions"]["owned"]) == 8, direct
+        assert direct["backlog"] == 0, direct
         result = {**lease, "outcome": "succeeded", "exit_code": 0}
         status, own = a.api("POST", path, {"seq": 1, "free": 0, "results": [result]}, key=key)
         assert status == 200 and own["server"] == a.url and own["results"] == [], own

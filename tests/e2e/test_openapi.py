@@ -696,8 +696,10 @@ def test_whatever_an_answer_may_have_was_seen():
                  test_explanations_are_as_documented,
                  test_answers_of_the_server_itself_are_as_documented):
         test()
-    missing = sorted(at for key, at in checker.declared.items() if key not in checker.seen)
-    assert not missing, missing
+    missing = {at for key, at in checker.declared.items() if key not in checker.seen}
+    # What only one of several servers says; test_crew.py has those.
+    missing -= {"answer.partitions", "answer.backlog", "answer.server", "answer.servers"}
+    assert not missing, sorted(missing)
     assert len(checker.seen) > 100, len(checker.seen)
 
 
