@@ -164,11 +164,14 @@ static void a_backlog_of_what_may_not_start_is_none(void **state)
     (void)state;
     HALF_WORLD(w);
     struct fake f = HIRE(&w);
+    struct asked *pause = ask(&w, CMD_QUEUE);
+    pause->cmd.queue = (struct queue_wish){.name = STR("default"), .run = QUEUE_PAUSE};
     for (size_t i = 0; i < 5; i++)
-        SUBMIT(&w, .key = "k", .limit = 1);
+        SUBMIT(&w);
     struct asked *asked = ask_poll(&w, &f, 4);
+    asked->cmd.poll.wait_ms = 0;
     world_turn(&w);
-    assert_int_equal(reply_of(asked)->lease_count, 1);
+    assert_int_equal(reply_of(asked)->lease_count, 0);
     assert_int_equal(reply_of(asked)->backlog, 0);
 }
 
