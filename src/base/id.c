@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SEQUENCE_BITS = 12, BUCKET_BITS = 10 };
+enum { SEQUENCE_BITS = ID_BUCKET_SHIFT, BUCKET_BITS = 10 };
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 

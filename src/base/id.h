@@ -13,6 +13,7 @@
 
 enum {
     ID_BUCKETS = 1024,
+    ID_BUCKET_SHIFT = 12, /* where the bucket begins */
     ID_SEQUENCE_MAX = 4095,
     ID_DIGITS = 13,
     ID_TEXT_MAX = 24, /* longest prefix + digits + NUL */

@@ -124,6 +124,12 @@ void api_cluster(struct request *r)
     answer(r, &view, me.start, membership_lease_ms(r->server->membership));
 }
 
+void api_cluster_mail(struct request *r)
+{
+    decider_nudge(r->server->decider);
+    request_answer_empty(r, 204);
+}
+
 void api_cluster_wake(struct request *r)
 {
     if (r->server->membership != NULL)

@@ -9,6 +9,7 @@
 #include "server/membership.h"
 #include "server/net.h"
 #include "server/outage.h"
+#include "server/peers.h"
 #include "server/retired.h"
 #include "server/tail.h"
 #include "server/turn.h"
@@ -179,8 +180,32 @@ static bool is_fatal(enum rc rc)
 
 /* ---- with a store */
 
+/* What was told to other partitions is durable, and read within a second; who owns them reads it now. */
+static void wake_readers(struct decider *d, uint64_t mailed)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct str told[PARTITIONS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < PARTITIONS_MAX && d->membership != NULL; i++) {
+        struct peer owner;
+        size_t k = 0;
+        uint32_t bucket = partition_first_bucket(d->turn.owned.partitions, i);
+        if (!(mailed >> i & 1) ||
+            !membership_owner(d->membership, (uint64_t)bucket << ID_BUCKET_SHIFT, &arena, &owner))
+            continue;
+        while (k < count && !str_eq(told[k], owner.address))
+            k++;
+        if (k == count) {
+            told[count++] = owner.address;
+            peers_mail(d->server, owner.address);
+        }
+    }
+}
+
 static void tell(struct decider *d, struct turn_news *news)
 {
+    if (news->mailed != 0)
+        wake_readers(d, news->mailed);
     tail_tell(d->server->tail, news->events, news->event_count);
     send_done(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);
@@ -504,6 +529,7 @@ static void take_mail(struct decider *d)
     if (atomic_load(&d->nudged) && list_linked(&d->nudge.node)) {
         list_remove(&d->nudge.node);
         atomic_store(&d->nudged, false);
+        engine_mail(d->turn.engine);
     }
 }
 

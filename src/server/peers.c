@@ -231,6 +231,7 @@ bool peers_closed(const struct peers *p)
 struct wake {
     struct parcel parcel;
     struct server *server;
+    struct str target;
     size_t len;
     char address[];
 };
@@ -249,7 +250,7 @@ static void deliver_wake(struct parcel *parcel)
     (void)peers_send(net_peers(wake->server->nets[0]), str_of(wake->address, wake->len),
                      &(struct http_call){
                          .method = "POST",
-                         .target = STR("/api/v1/cluster/wake"),
+                         .target = wake->target,
                          .timeout_ms = WAKE_MS,
                          .on_done = woken,
                      },
@@ -257,17 +258,28 @@ static void deliver_wake(struct parcel *parcel)
     free(wake);
 }
 
-void peers_wake(struct server *server, struct str address)
+static void wake(struct server *server, struct str address, struct str target)
 {
     if (atomic_load(&server->net_count) == 0)
         return;
-    struct wake *wake = mem_new(sizeof *wake + address.len);
-    wake->parcel.deliver = deliver_wake;
-    wake->server = server;
-    wake->len = address.len;
+    struct wake *w = mem_new(sizeof *w + address.len);
+    w->parcel.deliver = deliver_wake;
+    w->server = server;
+    w->target = target;
+    w->len = address.len;
     for (size_t i = 0; i < address.len; i++)
-        wake->address[i] = address.ptr[i];
-    net_send(server->nets[0], &wake->parcel);
+        w->address[i] = address.ptr[i];
+    net_send(server->nets[0], &w->parcel);
+}
+
+void peers_wake(struct server *server, struct str address)
+{
+    wake(server, address, STR("/api/v1/cluster/wake"));
+}
+
+void peers_mail(struct server *server, struct str address)
+{
+    wake(server, address, STR("/api/v1/cluster/mail"));
 }
 
 /* ---- coming and going */

@@ -28,6 +28,8 @@ void peer_stream_free(struct peer_stream *s);
 
 /* From any thread: the server at that address had better look at the cluster, and at its mail. */
 void peers_wake(struct server *server, struct str address);
+/* The same, of its mail only. */
+void peers_mail(struct server *server, struct str address);
 
 /* ---- for requests that wait a moment before they are tried again, on this thread */
 

@@ -90,6 +90,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/calendars/{}"),               api_calendar_delete,      JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/events"),                     api_events,               ANY},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/cluster"),                    api_cluster,              JSON_TYPE},
+    {HTTP_METHOD_POST,    ROLE_SERVER, API("/cluster/mail"),               api_cluster_mail,         ANY},
     {HTTP_METHOD_POST,    ROLE_SERVER, API("/cluster/wake"),               api_cluster_wake,         ANY},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/stats"),                      api_stats,                JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ANYONE, PATH("/healthz"),                   api_healthz,              ANY},

@@ -414,6 +414,14 @@ static void publish(struct turn *t, struct turn_news *ret_news)
     }
 }
 
+static uint64_t partitions_of_mail(const struct turn *t, const struct delta *delta)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < delta->mail_count; i++)
+        bits |= UINT64_C(1) << partition_of_bucket(t->owned.partitions, delta->mail[i].bucket);
+    return bits;
+}
+
 /* Between any two lines the process may die. Before commit returns, the store holds nothing of the
  * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
  * again, and a lease that was not delivered is sent again with the worker's next poll. */
@@ -445,8 +453,10 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
         return rc;
     }
     bool committed = !delta_is_empty(delta);
+    uint64_t mailed = partitions_of_mail(t, delta);
     publish(t, ret_news);
     ret_news->committed = committed;
+    ret_news->mailed = mailed;
     return RC_OK;
 }
 

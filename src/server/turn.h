@@ -38,7 +38,8 @@ struct turn_news {
     struct list done; /* commands that are answered, of this turn or parked before */
     const struct event *events;
     size_t event_count;
-    bool committed; /* the store has taken something, so it takes commits */
+    bool committed;  /* the store has taken something, so it takes commits */
+    uint64_t mailed; /* bits: partitions elsewhere that were told something, and would look later */
 };
 
 /* Runs one turn over the commands. RC_OK: they are durable and answered, or parked in the engine.

@@ -1,0 +1,232 @@
+"""Jobs from somebody's own SQL transaction, and what servers tell each other: waits and permits."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import psycopg2
+
+from belfry import main, tests_of, wait_for
+from cluster import Cluster, Postgres
+
+POSTGRES = Postgres()
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "sql"
+
+
+class Shop:
+    """Two servers, and roles that may submit for a team each."""
+
+    def __init__(self, count=2, *flags):
+        self.cluster = Cluster(POSTGRES, count, *flags)
+        self.database = self.cluster.store.rsplit("/", 1)[1]
+        self.connections = []
+
+    def __enter__(self):
+        self.servers = self.cluster.__enter__()
+        for role, team in (("alice", "red"), ("bob", "blue")):
+            POSTGRES.sql(f"DO $$ BEGIN CREATE ROLE {role} LOGIN; "
+                         "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+            POSTGRES.sql(f"SELECT belfry.admit_submitter('{role}', '{team}')", self.database)
+        return self
+
+    def __exit__(self, *error):
+        for connection in self.connections:
+            connection.close()
+        return self.cluster.__exit__(*error)
+
+    def url(self, role):
+        return f"postgres://{role}@127.0.0.1:{POSTGRES.port}/{self.database}"
+
+    def connect(self, role):
+        self.connections.append(psycopg2.connect(self.url(role)))
+        return self.connections[-1]
+
+    def named(self, name):
+        status, answer = self.servers[0].api("GET", f"/jobs?name={name}")
+        assert status == 200, answer
+        return answer["jobs"]
+
+    def wait_for_job(self, name, status="completed"):
+        def found():
+            jobs = self.named(name)
+            assert len(jobs) <= 1, jobs
+            return jobs and jobs[0]["status"] == status and jobs[0]
+        return wait_for(found, f"job {name} {status}")
+
+    def rejected(self, server=None):
+        status, answer = (server or self.servers[0]).api("GET", "/submissions/rejected")
+        assert status == 200, answer
+        return answer["rejected"]
+
+
+def submit(connection, **job):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT belfry.submit(%s)", (json.dumps(job),))
+        return cursor.fetchone()[0]
+
+
+def test_a_job_exists_if_and_only_if_its_transaction_commits():
+    with Shop() as shop:
+        alice, other = shop.connect("alice"), shop.connect("alice")
+        submit(alice, name="waits-for-commit", command=["true"])
+        submit(other, name="rolled-back", command=["true"])
+        other.rollback()
+        # Numbered later and committed earlier: the first one is a gap until it comes.
+        for i in range(5):
+            submit(other, name=f"later-{i}", command=["true"])
+        other.commit()
+        for i in range(5):
+            shop.wait_for_job(f"later-{i}")
+        assert not shop.named("waits-for-commit")
+        alice.commit()
+        job = shop.wait_for_job("waits-for-commit")
+        assert job["team"] == "red" and job["owner"] == "sql:alice", job
+        assert not shop.named("rolled-back")
+        assert not shop.rejected()
+        assert POSTGRES.sql("SELECT count(*) FROM belfry.inbox", shop.database) == "0"
+
+
+def test_what_is_wrong_is_shown_by_every_server_and_does_not_come_again():
+    with Shop() as shop:
+        alice = shop.connect("alice")
+        ticket = submit(alice, name="wrong", command=["true"], pryority=3)
+        submit(alice, name="other-team", command=["true"], team="blue")
+        submit(alice, name="right", command=["true"])
+        alice.commit()
+        shop.wait_for_job("right")
+        wait_for(lambda: len(shop.rejected()) == 2, "two that were rejected")
+        for server in shop.servers:
+            wrong = [r for r in shop.rejected(server) if r["submission"] == ticket]
+            assert len(wrong) == 1 and "pryority" in wrong[0]["reason"], wrong
+            assert wrong[0]["team"] == "red" and wrong[0]["actor"] == "sql:alice"
+            assert "wrong" in wrong[0]["head"]
+        assert not shop.named("wrong") and not shop.named("other-team")
+
+
+def test_a_role_cancels_jobs_of_its_own_team_and_no_others():
+    with Shop() as shop:
+        alice, bob = shop.connect("alice"), shop.connect("bob")
+        submit(alice, name="alices", command=["true"], schedule={"delay": "1h"})
+        alice.commit()
+        job = shop.wait_for_job("alices", "active")
+        with bob, bob.cursor() as cursor:
+            cursor.execute("SELECT belfry.cancel(%s, 'mine?')", (job["job_id"],))
+        wait_for(lambda: len(shop.rejected()) == 1, "a refusal")
+        assert shop.named("alices")[0]["status"] == "active"
+        with alice, alice.cursor() as cursor:
+            cursor.execute("SELECT belfry.cancel(%s, 'not needed')", (job["job_id"],))
+        shop.wait_for_job("alices", "cancelled")
+
+
+def test_nobody_else_gets_in():
+    with Shop(1) as shop:
+        POSTGRES.sql("DO $$ BEGIN CREATE ROLE eve LOGIN; "
+                     "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+        eve, alice = shop.connect("eve"), shop.connect("alice")
+        for connection, statement in (
+                (eve, "SELECT belfry.submit('{}')"),
+                (alice, "SELECT * FROM belfry.inbox"),
+                (alice, "INSERT INTO belfry.inbox (bucket, kind, sent_ms, name) VALUES (1, 1, 1, 'blue')"),
+                (alice, "SELECT belfry.admit_submitter('alice', 'blue')"),
+                (alice, "SELECT belfry.cancel('job_nonsense')"),
+                (alice, "SELECT belfry.submit(NULL)")):
+            try:
+                with connection, connection.cursor() as cursor:
+                    cursor.execute(statement)
+            except psycopg2.Error:
+                continue
+            raise AssertionError(f"taken: {statement}")
+
+
+def run_example(shop, *command):
+    done = subprocess.run([*map(str, command), shop.url("alice")], capture_output=True, text=True,
+                          timeout=120)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def test_the_example_in_sql():
+    with Shop() as shop:
+        run_example(shop, "psql", "-v", "ON_ERROR_STOP=1", "-f", EXAMPLES / "submit.sql")
+        assert shop.wait_for_job("receipt-1")["team"] == "red"
+        assert not shop.named("never")
+
+
+def test_the_example_in_python():
+    with Shop() as shop:
+        out = run_example(shop, "/usr/bin/python3", EXAMPLES / "submit.py")
+        assert "nothing was submitted: an order needs a customer" in out, out
+        shop.wait_for_job("receipt-py-1")
+        assert not shop.named("receipt-py-2")
+
+
+def test_the_example_in_node():
+    if shutil.which("npm") is None:
+        print("skipped: there is no npm")
+        return
+    with tempfile.TemporaryDirectory() as home, Shop() as shop:
+        installed = subprocess.run(["npm", "install", "--prefix", home, "--no-audit", "--no-fund", "pg"],
+                                   capture_output=True, text=True, timeout=120)
+        if installed.returncode != 0:
+            print("skipped: npm cannot install pg:", installed.stderr[-300:])
+            return
+        script = pathlib.Path(home) / "submit.js"
+        script.write_text((EXAMPLES / "submit.js").read_text())
+        out = run_example(shop, "node", script)
+        assert "nothing was submitted: an order needs a customer" in out, out
+        shop.wait_for_job("receipt-js-1")
+        assert not shop.named("receipt-js-2")
+
+
+def test_jobs_wait_for_jobs_of_other_servers():
+    with Shop(2) as shop:
+        a, b = shop.servers
+        with tempfile.TemporaryDirectory() as place:
+            status, up = a.api("POST", "/jobs", {"command": ["sh", "-c", f"sleep 1; date +%s%N > {place}/up"]})
+            assert status == 201, up
+            downs = []
+            for server in (a, b):
+                for i in range(4):
+                    status, down = server.api("POST", "/jobs", {
+                        "command": ["sh", "-c", f"date +%s%N > {place}/{server.name}{i}"],
+                        "depends_on": [{"job": up["job_id"]}]})
+                    assert status == 201, down
+                    downs.append(down["job_id"])
+            for job in downs:
+                b.wait_for_status(job, "completed")
+            stamps = [int((pathlib.Path(place) / f"{s.name}{i}").read_text()) for s in (a, b) for i in range(4)]
+            assert min(stamps) >= int((pathlib.Path(place) / "up").read_text())
+        status, failing = a.api("POST", "/jobs", {"command": ["false"], "retry": {"max_retries": 0}})
+        a.wait_for_status(failing["job_id"], "failed")
+        status, never = b.api("POST", "/jobs", {"command": ["true"], "depends_on": [{"job": failing["job_id"]}]})
+        assert status == 201, never
+        b.wait_for_status(never["job_id"], "skipped", "failed", "cancelled")
+        wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.waiter", shop.database) == "0",
+                 "everybody to have heard")
+
+
+def test_a_limit_holds_over_all_servers():
+    with Shop(2) as shop, tempfile.TemporaryDirectory() as place:
+        log = pathlib.Path(place) / "log"
+        ids = []
+        for i in range(12):
+            status, job = shop.servers[i % 2].api("POST", "/jobs", {
+                "command": ["sh", "-c", f"echo + >> {log}; sleep 0.2; echo - >> {log}"],
+                "concurrency": {"key": "one-at-a-time", "limit": 2}})
+            assert status == 201, job
+            ids.append(job["job_id"])
+        for job in ids:
+            shop.servers[0].wait_for_status(job, "completed")
+        under_way, most = 0, 0
+        for line in log.read_text().split():
+            under_way += 1 if line == "+" else -1
+            most = max(most, under_way)
+        assert most <= 2, most
+        wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.permit", shop.database) == "0",
+                 "all permits to be given back")
+
+
+if __name__ == "__main__":
+    main(tests_of(globals()), POSTGRES)
