@@ -44,3 +44,12 @@ bool agenda_step(struct world *w)
     now.act(w, now.what, now.no);
     return true;
 }
+
+void agenda_live_until(struct world *w, int64_t boot_ms)
+{
+    const struct heap_item *first;
+    while ((first = heap_min(&w->agenda.heap)) != NULL && (int64_t)first->key < boot_ms)
+        agenda_step(w);
+    if (w->boot_ms < boot_ms)
+        w->boot_ms = boot_ms;
+}

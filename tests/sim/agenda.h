@@ -20,5 +20,7 @@ struct agenda {
 void agenda_free(struct agenda *a);
 /* At boot_ms (at once when that has passed), act(w, what, no). */
 void agenda_add(struct world *w, int64_t boot_ms, agenda_act *act, void *what, uint64_t no);
+/* Does all that comes until then, and moves the clock there. */
+void agenda_live_until(struct world *w, int64_t boot_ms);
 /* Moves the clock to the next entry and does it. False when there is none. */
 bool agenda_step(struct world *w);

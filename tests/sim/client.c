@@ -479,8 +479,8 @@ static void change_queue(struct world *w)
     struct queue_wish *wish = &call->cmd.queue;
     wish->name = pick(w, 8) == 0 ? STR("nowhere") : PICK(w, queues);
     wish->run = pick(w, 3) == 0 && w->scene.pauses ? QUEUE_PAUSE : QUEUE_RESUME;
-    wish->set_concurrency = chance(w, w->scene.limit_permille);
-    wish->concurrency = (uint32_t)pick(w, 4);
+    wish->set_concurrency = chance(w, w->cluster ? 300 : w->scene.limit_permille);
+    wish->concurrency = (uint32_t)pick(w, 4) * (w->cluster ? 1000 : 1);
     if (pick(w, 4) == 0)
         *wish = (struct queue_wish){.name = wish->name}; /* only looks */
     SAY(w, "client", "asks for '%.*s' to be %s, limit %" PRIu32, STR_ARG(wish->name),

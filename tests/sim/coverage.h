@@ -48,10 +48,18 @@
     X(SLA_AFTER_MOVE, "a limit was told under another lease than the first")                       \
     X(CALENDAR_SKIP, "a calendar skipped something")                                               \
     X(CALENDAR_GROUP, "slots that a calendar had held became one run")                             \
-    X(LET_GO_EARLY, "what was held went on because its calendar was changed")
+    X(LET_GO_EARLY, "what was held went on because its calendar was changed")                      \
+    X(TAKEN, "a server took partitions")                                                           \
+    X(GIVEN, "a server gave partitions back")                                                      \
+    X(DEPRIVED, "a server learned that it was deprived of a partition")                            \
+    X(FORWARDED, "a command was forwarded to its owner")                                           \
+    X(MISDIRECTED, "a command came to a server that does not own it, and was refused")             \
+    X(FENCED, "a server stopped deciding because it could not renew")                              \
+    X(SEVERED, "a turn took so long that the database ended it")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
 enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };
+enum { SIGHTINGS_ALONE = SAW_TAKEN }; /* those from there on are for clusters */
 
 void saw(enum sighting sighting);
 void saw_fault(enum fault fault);
@@ -60,4 +68,4 @@ void saw_outcome(enum outcome outcome);
 void saw_answer(const struct command *cmd);
 
 /* Prints what was never seen and returns false, or returns true. */
-bool coverage_is_full(void);
+bool coverage_is_full(bool cluster);

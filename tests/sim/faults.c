@@ -12,7 +12,8 @@ static const struct {
 void faults_draw(struct world *w)
 {
     bool calm = pick(w, 20) == 0; /* a day on which all goes well must go well, too */
-    for (int i = 0; i < FAULT_KINDS; i++) {
+    int count = w->cluster ? FAULT_KINDS : FAULTS_ALONE;
+    for (int i = 0; i < count; i++) {
         bool never = calm || pick(w, 2) == 0;
         w->faults.permille[i] = never ? 0 : 1 + (uint32_t)pick(w, faults[i].most);
     }

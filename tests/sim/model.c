@@ -10,6 +10,7 @@ void model_free(struct model *m)
     map_free(&m->job_by_id);
     map_free(&m->exec_by_id);
     map_free(&m->worker_by_id);
+    map_free(&m->applied);
 }
 
 struct model_job *model_job(const struct model *m, uint64_t id)
@@ -32,13 +33,17 @@ struct model_worker *model_worker(const struct model *m, uint64_t id)
     return worker == NULL || worker->forgotten ? NULL : worker;
 }
 
+bool model_is_leased(const struct model *m, const struct model_exec *x)
+{
+    return exec_is_leased(x->rec.state) && (m->scope == NULL || partition_has(m->scope, x->rec.id));
+}
+
 size_t model_leases(const struct model *m, uint64_t worker_id)
 {
     size_t count = 0;
-    for (size_t i = 0; i < m->execs.len; i++) {
-        const struct exec_rec *rec = &m->execs.items[i]->rec;
-        count += exec_is_leased(rec->state) && rec->worker_id == worker_id;
-    }
+    for (size_t i = 0; i < m->execs.len; i++)
+        count +=
+            model_is_leased(m, m->execs.items[i]) && m->execs.items[i]->rec.worker_id == worker_id;
     return count;
 }
 
@@ -171,8 +176,10 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
                          const struct turn_view *view)
 {
     const struct model_worker *worker = model_worker(&w->model, to->worker_id);
-    PROMISE(w, worker == NULL || !worker->rec.draining, "%s was granted to a worker that drains",
-            exec_label(w, to->id));
+    PROMISE(w,
+            worker == NULL || !worker->rec.draining || /* its home knows; others hear of it */
+                !partition_has(&view->owned, worker->rec.id),
+            "%s was granted to a worker that drains", exec_label(w, to->id));
     PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
             "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
@@ -456,12 +463,14 @@ bool model_was_granted(const struct model *m, const struct model_exec *x)
 
 /* Nobody was given work while better work of the same lane waits on, unless a limit of its own may
  * have held that back. */
-static void check_order(struct world *w, const struct model_exec *granted)
+static void check_order(struct world *w, const struct model_exec *granted,
+                        const struct turn_view *view)
 {
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (x->rec.state != EXEC_QUEUED || x->job->rec.state == JOB_PAUSED ||
-            !model_same_lane(w, x, granted) || !model_same_limits(w, x, granted))
+            !partition_has(&view->owned, x->rec.id) || !model_same_lane(w, x, granted) ||
+            !model_same_limits(w, x, granted))
             continue;
         PROMISE(w, !goes_first(w, x, granted), "%s was granted while %s, which goes first, waits",
                 exec_label(w, granted->rec.id), exec_label(w, x->rec.id));
@@ -524,7 +533,7 @@ static void check_changed(struct world *w, const struct model_exec *x, const str
             "%s says %" PRIu32 " attempts where %" PRIu32 " count", exec_label(w, x->rec.id),
             x->rec.attempts, attempts_of(x));
     if (model_was_granted(&w->model, x)) {
-        check_order(w, x);
+        check_order(w, x, view);
         limits_granted(w, x, view);
         breakers_granted(w, x);
     }
@@ -534,10 +543,27 @@ static void check_changed(struct world *w, const struct model_exec *x, const str
     check_job(w, x);
 }
 
+/* However a command came here, forwarded or not, it is acted upon once. */
+static void check_deliveries(struct world *w, const struct turn_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        struct call *call = CONTAINER_OF(view->commands[i], struct call, cmd);
+        enum command_kind kind = call->cmd.kind;
+        if ((kind != CMD_TRIGGER_JOB && kind != CMD_RETRY_EXEC) || call->cmd.reply.rc != RC_OK)
+            continue; /* of others more than one promise speaks */
+        PROMISE(w, map_get(&w->model.applied, call->delivery) == NULL,
+                "one command was acted upon twice");
+        map_put(&w->model.applied, call->delivery, w);
+    }
+}
+
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view)
 {
+    check_deliveries(w, view);
     if (view->now.wall_ms > w->model.newest_ms)
         w->model.newest_ms = view->now.wall_ms;
+    if (delta->queue_count + delta->team_count + delta->calendar_count > 0)
+        w->model.settings_ms = w->boot_ms;
     for (size_t i = 0; i < delta->claim_count; i++)
         duplicates_claim(w, &delta->claims[i]);
     for (size_t i = 0; i < delta->job_count; i++)
@@ -545,7 +571,7 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     for (size_t i = 0; i < delta->calendar_count; i++)
         calendars_keep(w, &delta->calendars[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
-        limits_keep_queue(w, &delta->queues[i]);
+        limits_keep_queue(w, &delta->queues[i], view);
     for (size_t i = 0; i < delta->team_count; i++)
         limits_keep_team(w, &delta->teams[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
@@ -581,8 +607,8 @@ static void renew(struct world *w, uint64_t worker_id, uint64_t exec_id, uint64_
 {
     struct model_exec *x = model_exec(&w->model, exec_id);
     int64_t until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
-    if (x != NULL && exec_is_leased(x->rec.state) && x->rec.worker_id == worker_id &&
-        x->rec.token == token && x->lease_until_ms < until_ms &&
+    if (x != NULL && partition_has(&view->owned, exec_id) && exec_is_leased(x->rec.state) &&
+        x->rec.worker_id == worker_id && x->rec.token == token && x->lease_until_ms < until_ms &&
         !(x->times_out_ms != 0 && view->now.boot_ms >= x->times_out_ms))
         x->lease_until_ms = until_ms;
 }
@@ -611,13 +637,33 @@ void model_turn_done(struct world *w, const struct turn_view *view, const struct
     }
 }
 
-void model_reloaded(struct world *w)
+void model_owned(struct world *w, const struct ownership *own)
+{
+    for (uint32_t i = 0; i < own->partitions; i++) {
+        uint64_t *newest = &w->model.epochs[i];
+        if (own->epochs[i] == 0)
+            continue;
+        PROMISE(w, own->epochs[i] >= *newest, "an epoch did not grow");
+        *newest = own->epochs[i];
+    }
+}
+
+bool model_is_owner(const struct world *w, const struct ownership *own)
+{
+    for (uint32_t i = 0; i < own->partitions; i++) {
+        if (own->epochs[i] != 0 && own->epochs[i] != w->model.epochs[i])
+            return false;
+    }
+    return true;
+}
+
+void model_reloaded(struct world *w, const struct partition_set *owned)
 {
     w->model.loads++;
     w->model.loaded_ms = w->boot_ms;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         struct model_exec *x = w->model.execs.items[i];
-        if (!exec_is_leased(x->rec.state))
+        if (!exec_is_leased(x->rec.state) || !partition_has(owned, x->rec.id))
             continue;
         saw(SAW_RESTARTED_WITH_LEASES);
         x->lease_until_ms = w->boot_ms + w->scene.engine.lease_ms;

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "base/when.h"
 #include "job/command.h"
+#include "store/store.h"
 
 struct world;
 
@@ -147,7 +148,7 @@ struct model_alert {
     struct str key;
     uint64_t id;
     int64_t told_ms; /* boot clock */
-    uint64_t loads;  /* model.loads, then */
+    uint64_t loads;  /* by the engine that was loaded as that */
 };
 
 /* Something that is done with many dead letters. */
@@ -187,11 +188,13 @@ struct model_request {
 };
 
 struct model {
-    struct arena *arena; /* of the day */
-    uint64_t turn;       /* turns tried so far, by anybody */
-    uint64_t epoch;      /* the newest owner's */
-    uint64_t loads;      /* servers that have started so far */
-    int64_t loaded_ms;   /* boot clock: the newest of those */
+    struct arena *arena;               /* of the day */
+    const struct partition_set *scope; /* leases are counted here; NULL: everywhere */
+    uint64_t turn;                     /* turns tried so far, by anybody */
+    uint64_t epochs[PARTITIONS_MAX];   /* the newest owners' */
+    uint64_t loads;                    /* servers that have started so far */
+    int64_t loaded_ms;                 /* boot clock: the newest of those */
+    int64_t settings_ms; /* boot clock: the newest change of what belongs to everybody */
     int64_t newest_ms;   /* wall clock: the latest at which a turn was kept */
     VEC(struct wish) wishes;
     VEC(struct model_request) requests;
@@ -209,7 +212,8 @@ struct model {
     struct map job_by_id;
     struct map exec_by_id;
     struct map worker_by_id;
-    size_t once_count; /* unfinished executions of jobs that run once */
+    struct map applied; /* deliveries of commands that changed something */
+    size_t once_count;  /* unfinished executions of jobs that run once */
 };
 
 /* The turn that is being tried. */
@@ -217,6 +221,8 @@ struct turn_view {
     struct command *const *commands;
     size_t count;
     struct moment now;
+    struct partition_set owned; /* by the server that tries it */
+    uint64_t load;              /* model.loads, when its engine was loaded */
 };
 
 void model_free(struct model *m);
@@ -224,6 +230,8 @@ void model_free(struct model *m);
 struct model_job *model_job(const struct model *m, uint64_t id);
 struct model_exec *model_exec(const struct model *m, uint64_t id);
 struct model_worker *model_worker(const struct model *m, uint64_t id);
+/* It has a lease, within the scope. */
+bool model_is_leased(const struct model *m, const struct model_exec *x);
 /* Leases that a worker holds. */
 size_t model_leases(const struct model *m, uint64_t worker_id);
 struct model_attempt *model_attempt(struct model_exec *x, uint64_t token);
@@ -243,8 +251,12 @@ void waits_step(struct world *w, struct model_exec *x, enum exec_event event, st
 void model_check_waits(struct world *w);
 /* Everything in the turn has happened; done are the commands that are answered. */
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
-/* A new owner has loaded everything: each lease gets a full term. */
-void model_reloaded(struct world *w);
+/* A new owner has loaded these: each lease gets a full term. */
+void model_reloaded(struct world *w, const struct partition_set *owned);
+/* It was taken by somebody. */
+void model_owned(struct world *w, const struct ownership *own);
+/* Nobody has taken anything of that since. */
+bool model_is_owner(const struct world *w, const struct ownership *own);
 
 /* ---- jobs that recur: each slot has one outcome */
 
@@ -302,6 +314,9 @@ void duplicates_check_effect(struct world *w, struct model_exec *x, const struct
 
 /* ---- what holds work back: pauses, queues, limits */
 
+/* By that moment of the boot clock every server that may decide knows all settings: it has renewed since
+ * the newest change. */
+bool model_settings_known(const struct world *w, int64_t boot_ms);
 /* As somebody decided, or as every queue is before that. */
 struct queue_rec model_queue(const struct model *m, struct str name);
 size_t model_queue_leases(const struct model *m, struct str name);
@@ -312,7 +327,7 @@ size_t model_key_leases(const struct model *m, struct str key); /* of a concurre
 bool model_is_held(const struct world *w, const struct model_exec *x);
 bool model_same_limits(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b);
-void limits_keep_queue(struct world *w, const struct queue_rec *rec);
+void limits_keep_queue(struct world *w, const struct queue_rec *rec, const struct turn_view *view);
 void limits_keep_team(struct world *w, const struct team_rec *rec);
 /* It was granted in this turn, and everything else of the turn is kept. */
 void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
@@ -350,7 +365,7 @@ void slas_step(struct world *w, struct model_exec *x, enum exec_event event, enu
                const struct turn_view *view);
 void slas_keep(struct world *w, const struct delta *delta);
 /* No timer is due: everything was told. */
-void slas_check(struct world *w, int64_t now_ms);
+void slas_check(struct world *w, const struct partition_set *owned, int64_t now_ms);
 
 /* ---- failures: model_failures.c */
 

@@ -4,35 +4,33 @@
 
 #include <inttypes.h>
 
-static struct model_alert *find(const struct model *m, struct str key)
+/* The newest by the same engine: each is quiet for itself. */
+static struct model_alert *find(const struct model *m, struct str key, uint64_t load)
 {
     for (size_t i = 0; i < m->alerts.len; i++) {
-        if (str_eq(m->alerts.items[i].key, key))
+        if (m->alerts.items[i].loads == load && str_eq(m->alerts.items[i].key, key))
             return &m->alerts.items[i];
     }
     return NULL;
 }
 
-/* Told by the server that runs now, and not long ago. */
 static bool is_quiet(const struct world *w, const struct model_alert *told, int64_t now_ms)
 {
-    return told != NULL && told->loads == w->model.loads &&
-           now_ms - told->told_ms < w->scene.engine.alerts.quiet_ms;
+    return told != NULL && now_ms - told->told_ms < w->scene.engine.alerts.quiet_ms;
 }
 
 static void keep_alert(struct world *w, const struct alert_rec *alert, const struct turn_view *view)
 {
     struct model *m = &w->model;
-    struct model_alert *told = find(m, alert->key);
+    struct model_alert *told = find(m, alert->key, view->load);
     PROMISE(w, !is_quiet(w, told, view->now.boot_ms), "'%.*s' is told again at once",
             STR_ARG(alert->key));
     if (told == NULL) {
         told = VEC_PUSH(m->arena, &m->alerts);
-        *told = (struct model_alert){.key = arena_str(m->arena, alert->key)};
+        *told = (struct model_alert){.key = arena_str(m->arena, alert->key), .loads = view->load};
     }
     told->id = alert->id;
     told->told_ms = view->now.boot_ms;
-    told->loads = m->loads;
 }
 
 static struct str key_of(const struct world *w, const struct model_exec *x, char *bytes, size_t max)
@@ -63,7 +61,7 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
         if (rec->state != EXEC_FAILED && rec->state != EXEC_TIMEOUT)
             continue;
         struct str key = key_of(w, model_exec(&w->model, rec->id), bytes, sizeof bytes);
-        PROMISE(w, is_quiet(w, find(&w->model, key), view->now.boot_ms),
+        PROMISE(w, is_quiet(w, find(&w->model, key, view->load), view->now.boot_ms),
                 "%s failed for good, and nobody was told of '%.*s'", exec_label(w, rec->id),
                 STR_ARG(key));
     }

@@ -54,7 +54,7 @@ void duplicates_claim(struct world *w, const struct claim *claim)
 /* Another submission with the same key in this turn: nobody can say what becomes of it. */
 static bool is_asked_twice(const struct world *w, const struct submission *item)
 {
-    const struct turn_view *view = w->store.view;
+    const struct turn_view *view = w->door->view;
     for (size_t i = 0; i < view->count; i++) {
         const struct command *cmd = view->commands[i];
         for (size_t k = 0; cmd->kind == CMD_SUBMIT && k < cmd->submit.count; k++) {

@@ -12,6 +12,11 @@ static const struct rules *rules_of(const struct model *m, const struct model_ex
 
 /* ---- queues */
 
+bool model_settings_known(const struct world *w, int64_t boot_ms)
+{
+    return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms;
+}
+
 struct queue_rec model_queue(const struct model *m, struct str name)
 {
     for (size_t i = 0; i < m->queues.len; i++) {
@@ -21,10 +26,28 @@ struct queue_rec model_queue(const struct model *m, struct str name)
     return (struct queue_rec){.name = name};
 }
 
-void limits_keep_queue(struct world *w, const struct queue_rec *rec)
+/* What nobody asked to be changed stays as it is. */
+static void check_queue_wishes(struct world *w, const struct queue_rec *rec,
+                               const struct turn_view *view)
+{
+    struct queue_rec before = model_queue(&w->model, rec->name);
+    bool run = rec->paused == before.paused;
+    bool limit = rec->concurrency == before.concurrency;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        if (cmd->kind != CMD_QUEUE || !str_eq(cmd->queue.name, rec->name))
+            continue;
+        run |= cmd->queue.run != QUEUE_LEAVE;
+        limit |= cmd->queue.set_concurrency;
+    }
+    PROMISE(w, run && limit, "%.*s was changed in a way that nobody asked for", STR_ARG(rec->name));
+}
+
+void limits_keep_queue(struct world *w, const struct queue_rec *rec, const struct turn_view *view)
 {
     struct model *m = &w->model;
     struct queue_rec *kept = NULL;
+    check_queue_wishes(w, rec, view);
     for (size_t i = 0; i < m->queues.len; i++) {
         if (str_eq(m->queues.items[i].name, rec->name))
             kept = &m->queues.items[i];
@@ -43,7 +66,7 @@ size_t model_queue_leases(const struct model *m, struct str name)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->execs.len; i++)
-        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+        count += model_is_leased(m, m->execs.items[i]) &&
                  str_eq(rules_of(m, m->execs.items[i])->queue, name);
     return count;
 }
@@ -79,7 +102,7 @@ size_t model_team_leases(const struct model *m, struct str name)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->execs.len; i++)
-        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+        count += model_is_leased(m, m->execs.items[i]) &&
                  str_eq(rules_of(m, m->execs.items[i])->team, name);
     return count;
 }
@@ -97,7 +120,7 @@ size_t model_key_leases(const struct model *m, struct str key)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->execs.len; i++)
-        count += exec_is_leased(m->execs.items[i]->rec.state) &&
+        count += model_is_leased(m, m->execs.items[i]) &&
                  str_eq(rules_of(m, m->execs.items[i])->concurrency.key, key);
     return count;
 }
@@ -200,7 +223,8 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
     struct queue_rec queue = model_queue(&w->model, rules->queue);
     PROMISE(w, x->job->rec.state != JOB_PAUSED, "%s was granted while its job is paused",
             exec_label(w, x->rec.id));
-    PROMISE(w, !queue.paused, "%s was granted while its queue is paused", exec_label(w, x->rec.id));
+    PROMISE(w, !queue.paused || !model_settings_known(w, view->now.boot_ms),
+            "%s was granted while its queue is paused", exec_label(w, x->rec.id));
     PROMISE(w,
             queue.concurrency == 0 ||
                 model_queue_leases(&w->model, rules->queue) <= queue.concurrency,
@@ -235,6 +259,8 @@ bool model_is_held(const struct world *w, const struct model_exec *x)
 {
     const struct rules *rules = rules_of(&w->model, x);
     struct queue_rec queue = model_queue(&w->model, rules->queue);
+    if (!model_settings_known(w, w->boot_ms))
+        return true; /* by something that is over, perhaps */
     if (x->job->rec.state == JOB_PAUSED || queue.paused || team_is_full(&w->model, rules->team))
         return true;
     if (queue.concurrency > 0 && model_queue_leases(&w->model, rules->queue) >= queue.concurrency)

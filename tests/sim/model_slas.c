@@ -158,11 +158,11 @@ void slas_keep(struct world *w, const struct delta *delta)
     }
 }
 
-void slas_check(struct world *w, int64_t now_ms)
+void slas_check(struct world *w, const struct partition_set *owned, int64_t now_ms)
 {
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
-        if (x->rec.state == EXEC_RUNNING)
+        if (x->rec.state == EXEC_RUNNING && partition_has(owned, x->rec.id))
             check_told(w, x, now_ms);
     }
 }

@@ -1,5 +1,6 @@
 #include "net.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "client.h"
 #include "world.h"
 
@@ -15,6 +16,7 @@ struct call *call_new(struct world *w, enum command_kind kind, struct str actor)
     call->cmd.actor = actor;
     call->cmd.arena = &call->arena;
     call->no = ++w->call_no;
+    call->delivery = call->no;
     list_push_back(&w->calls, &call->all);
     return call;
 }
@@ -31,9 +33,10 @@ void call_free(struct call *call)
 static void arrive(struct world *w, void *what, uint64_t no)
 {
     struct call *call = what;
+    struct sim_server *s = call->to != NULL ? call->to : w->server;
     (void)no;
-    if (w->server->up)
-        sim_server_take(w->server, call);
+    if (s->up && !sim_server_is_cut(s))
+        sim_server_take(s, call);
     else
         net_break(w, call);
 }
@@ -64,9 +67,11 @@ static void repeat_poll(struct call *copy, const struct poll *poll)
 static struct call *call_repeat(struct world *w, const struct call *call)
 {
     struct call *copy = call_new(w, call->cmd.kind, call->cmd.actor);
-    copy->no = call->no;
+    copy->no = call->no; /* but another delivery */
     copy->worker = call->worker;
     copy->life = call->life;
+    copy->to = call->to;
+    copy->forwarded = call->forwarded;
     switch (call->cmd.kind) {
     case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
     case CMD_EDIT_JOB: client_edit_again(w, copy, &call->cmd); break;
@@ -82,7 +87,7 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     return copy;
 }
 
-void net_send(struct world *w, struct call *take_call)
+static void travel(struct world *w, struct call *take_call)
 {
     if (take_call->cmd.kind != CMD_HANGUP && fault_strikes(w, FAULT_REQUEST_REPEATED)) {
         struct call *copy = call_repeat(w, take_call);
@@ -96,6 +101,35 @@ void net_send(struct world *w, struct call *take_call)
     }
     int64_t at_ms = w->boot_ms + travel_ms(w, FAULT_REQUEST_SLOW);
     agenda_add(w, at_ms, arrive, take_call, take_call->no);
+}
+
+void net_send(struct world *w, struct call *take_call)
+{
+    if (w->cluster && take_call->to == NULL)
+        take_call->to = &w->servers[pick(w, w->server_count)];
+    travel(w, take_call);
+}
+
+/* As a bug would have it: who hears nothing tries again. */
+static void forward_again(struct world *w, const struct call *call)
+{
+    if (call->cmd.kind != CMD_TRIGGER_JOB && call->cmd.kind != CMD_RETRY_EXEC)
+        return;
+    struct call *twin = call_new(w, call->cmd.kind, call->cmd.actor);
+    twin->delivery = call->delivery;
+    twin->cmd.target = call->cmd.target;
+    twin->to = call->to;
+    twin->forwarded = true;
+    travel(w, twin);
+}
+
+void net_forward(struct world *w, struct call *take_call, struct sim_server *to)
+{
+    take_call->to = to;
+    take_call->forwarded = true;
+    if (PLANTED(forward_applied_twice))
+        forward_again(w, take_call);
+    travel(w, take_call);
 }
 
 /* ---- and back */
@@ -128,7 +162,8 @@ void net_reply(struct world *w, struct call *take_call)
         call_free(take_call);
         return;
     }
-    if (fault_strikes(w, FAULT_REPLY_LOST)) {
+    if ((take_call->to != NULL && sim_server_is_cut(take_call->to)) ||
+        fault_strikes(w, FAULT_REPLY_LOST)) {
         net_break(w, take_call);
         return;
     }

@@ -10,6 +10,7 @@
 
 struct world;
 struct sim_worker;
+struct sim_server;
 
 struct call {
     struct list_node all; /* on world.calls */
@@ -17,7 +18,9 @@ struct call {
     struct command cmd;
     struct arena arena;
     uint64_t no;
-    uint64_t to_epoch;         /* of the server that it was sent to; 0: nobody listened */
+    uint64_t delivery;         /* each is acted upon once */
+    struct sim_server *to;     /* that it was sent to; NULL: whoever serves */
+    bool forwarded;            /* by another server, which is allowed once */
     struct sim_worker *worker; /* who waits for the reply; NULL: nobody */
     uint64_t life;             /* of that worker */
 };
@@ -26,8 +29,10 @@ struct call *call_new(struct world *w, enum command_kind kind, struct str actor)
 /* From the world for good; it is on no list of a server. */
 void call_free(struct call *call);
 
-/* Sends it to the server; it is the network's from now on. */
+/* Sends it to its server (a client's: to any); it is the network's from now on. */
 void net_send(struct world *w, struct call *take_call);
+/* Sends it on to another server. */
+void net_forward(struct world *w, struct call *take_call, struct sim_server *to);
 /* Sends the answer home. */
 void net_reply(struct world *w, struct call *take_call);
 /* There will be no answer: the connection broke. The caller hears of it, or runs into its own

@@ -5,7 +5,10 @@
 #ifdef BELFRY_PLANTS
 
 #define PLANT_ROW(name, words) #name,
-static const char *const names[] = {PLANTS(PLANT_ROW) NULL};
+static const char *const names[] = {PLANTS(PLANT_ROW) CLUSTER_PLANTS(PLANT_ROW) NULL};
+
+#define PLANT_COUNT(name, words) +1
+enum { ALONE = 0 PLANTS(PLANT_COUNT) };
 
 enum plant plant_active;
 
@@ -17,6 +20,11 @@ const char *plant_name(void)
 const char *plant_at(size_t place)
 {
     return names[place];
+}
+
+bool plant_takes_many(size_t place)
+{
+    return place >= ALONE;
 }
 
 bool plant_choose(const char *name)
@@ -31,6 +39,12 @@ bool plant_choose(const char *name)
 }
 
 #else
+
+bool plant_takes_many(size_t place)
+{
+    (void)place;
+    return false;
+}
 
 const char *plant_name(void)
 {

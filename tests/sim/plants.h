@@ -9,3 +9,5 @@ const char *plant_name(void);
 bool plant_choose(const char *name);
 /* All of them, by place; NULL behind the last. */
 const char *plant_at(size_t place);
+/* It shows only where there are several servers. */
+bool plant_takes_many(size_t place);

@@ -22,7 +22,7 @@ static bool asks_for_name(const struct world *w, const struct command *cmd, stru
 /* Held when the turn began, or taken in it, be it for something that was refused afterwards. */
 static bool name_was_held(const struct world *w, const struct submission *item)
 {
-    const struct turn_view *view = w->store.view;
+    const struct turn_view *view = w->door->view;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (str_eq(x->job->rec.name, item->name) &&
@@ -41,7 +41,7 @@ static bool is_stored(struct world *w, uint64_t job_id)
     CLEANUP(arena_free) struct arena arena = {0};
     struct job_rec job;
     struct err err;
-    return w->store.reader->ops->job(w->store.reader, job_id, &arena, &job, &err) == RC_OK;
+    return w->reader->ops->job(w->reader, job_id, &arena, &job, &err) == RC_OK;
 }
 
 static void check_submission(struct world *w, const struct submission *item)
@@ -209,7 +209,7 @@ static void check_run_again(struct world *w, const struct command *cmd)
 /* Nobody else decided about the same thing in this turn. */
 static bool is_alone(const struct world *w, const struct command *cmd)
 {
-    const struct turn_view *view = w->store.view;
+    const struct turn_view *view = w->door->view;
     for (size_t i = 0; i < view->count; i++) {
         const struct command *other = view->commands[i];
         if (other == cmd)
@@ -291,7 +291,7 @@ static void check_queue(struct world *w, const struct command *cmd)
                 (wish->run == QUEUE_LEAVE || view->queue.paused == (wish->run == QUEUE_PAUSE)) &&
                 (!wish->set_concurrency || view->queue.concurrency == wish->concurrency),
             "%.*s was changed otherwise than was asked for", STR_ARG(wish->name));
-    if (is_alone(w, cmd))
+    if (is_alone(w, cmd) && model_settings_known(w, w->door->view->now.boot_ms))
         check_view(w, view);
 }
 
@@ -416,6 +416,25 @@ static void check_extended(struct world *w, const struct command *cmd)
             job_label(w, cmd->target.id));
 }
 
+/* One per result of what the server owns, in order; the others are for other servers. */
+static void check_verdicts(struct world *w, const struct command *cmd)
+{
+    const struct poll_reply *reply = &cmd->reply.poll;
+    size_t at = 0;
+    for (size_t i = 0; i < cmd->poll.result_count; i++) {
+        const struct poll_result *result = &cmd->poll.results[i];
+        if (!partition_has(&w->door->view->owned, result->exec_id))
+            continue;
+        PROMISE(w,
+                at < reply->verdict_count && reply->verdicts[at].exec_id == result->exec_id &&
+                    reply->verdicts[at].token == result->token,
+                "the result of %s got no verdict", exec_label(w, result->exec_id));
+        check_verdict(w, cmd, &reply->verdicts[at++], result->outcome);
+    }
+    PROMISE(w, at == reply->verdict_count, "a poll got %zu verdicts too many",
+            reply->verdict_count - at);
+}
+
 static void check_poll(struct world *w, const struct command *cmd)
 {
     const struct poll_reply *reply = &cmd->reply.poll;
@@ -428,10 +447,7 @@ static void check_poll(struct world *w, const struct command *cmd)
     }
     PROMISE(w, reply->lease_count <= cmd->poll.free, "a poll with %" PRIu32 " free slots got %zu",
             cmd->poll.free, reply->lease_count);
-    PROMISE(w, reply->verdict_count == cmd->poll.result_count, "%zu results got %zu verdicts",
-            cmd->poll.result_count, reply->verdict_count);
-    for (size_t i = 0; i < reply->verdict_count; i++)
-        check_verdict(w, cmd, &reply->verdicts[i], cmd->poll.results[i].outcome);
+    check_verdicts(w, cmd);
     for (size_t i = 0; i < reply->lease_count; i++)
         check_lease(w, cmd, &reply->leases[i]);
     for (size_t i = 0; i < reply->stop_count; i++)
@@ -587,19 +603,19 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
             check_fence(w, cmd);
         break;
     case CMD_WORKERS:
-        if (kept_nothing)
+        if (kept_nothing && !w->cluster) /* a server of many tells its part of these */
             check_workers(w, cmd);
         break;
     case CMD_QUEUES:
-        if (kept_nothing)
+        if (kept_nothing && !w->cluster)
             check_queues(w, cmd);
         break;
     case CMD_TEAMS:
-        if (kept_nothing)
+        if (kept_nothing && !w->cluster)
             check_teams(w, cmd);
         break;
     case CMD_STATS:
-        if (kept_nothing)
+        if (kept_nothing && !w->cluster)
             check_stats(w, cmd);
         break;
     case CMD_EXPLAIN_EXEC:
@@ -613,7 +629,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done)
 {
     (void)s;
-    bool kept_nothing = w->store.kept_turn != w->model.turn;
+    bool kept_nothing = !w->door->kept;
     LIST_EACH(done, node)
     check_answer(w, CONTAINER_OF(node, struct command, node), kept_nothing);
 }

@@ -93,7 +93,7 @@ static void check_execs(struct world *w, const struct engine *e)
     size_t near = 0;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *kept = w->model.execs.items[i];
-        if (exec_is_final(kept->rec.state))
+        if (exec_is_final(kept->rec.state) || !partition_has(&e->owned, kept->rec.id))
             continue;
         const struct exec *x = map_get(&e->execs, kept->rec.id);
         if (x == NULL && is_far(e, &kept->rec)) {
@@ -130,7 +130,9 @@ static void check_queues(struct world *w, const struct engine *e)
         struct queue_rec kept = model_queue(&w->model, q->name);
         PROMISE(w, q->held == leases, "%.*s counts %" PRIu32 " leases and has %zu",
                 STR_ARG(q->name), q->held, leases);
-        PROMISE(w, q->v.paused == kept.paused && q->v.concurrency == kept.concurrency,
+        PROMISE(w,
+                w->cluster || /* others hear of it a moment later */
+                    (q->v.paused == kept.paused && q->v.concurrency == kept.concurrency),
                 "%.*s is one thing in memory and another in the store", STR_ARG(q->name));
     }
 }
@@ -141,7 +143,7 @@ static void check_team(struct world *w, const struct limit *limit)
     struct team_rec kept = model_team(&w->model, limit->key);
     PROMISE(w, limit->held == leases, "the team '%.*s' counts %" PRIu32 " and there are %zu",
             STR_ARG(limit->key), limit->held, leases);
-    PROMISE(w, limit->v.max == kept.concurrency,
+    PROMISE(w, w->cluster || limit->v.max == kept.concurrency,
             "the team '%.*s' is one thing in memory and another in the store", STR_ARG(limit->key));
 }
 
@@ -165,9 +167,13 @@ static void check_worker(struct world *w, const struct engine *e, const struct m
 {
     const struct worker *k = map_get(&e->workers, kept->rec.id);
     size_t leases = model_leases(&w->model, kept->rec.id);
+    if (k == NULL && w->cluster && !partition_has(&e->owned, kept->rec.id) && leases == 0)
+        return; /* it has never been here */
     PROMISE(w, k != NULL, "a worker that is kept is not in memory");
     PROMISE(w, k->busy == leases, "%.*s has %" PRIu32 " slots in use and %zu leases",
             STR_ARG(kept->rec.name), k->busy, leases);
+    if (w->cluster)
+        return; /* others may have given it something, or told it to drain */
     PROMISE(w, leases <= kept->rec.slots, "%.*s has %" PRIu32 " slots and %zu leases",
             STR_ARG(kept->rec.name), kept->rec.slots, leases);
     PROMISE(w, k->v.draining == kept->rec.draining, "%.*s drains in memory, or in the store, alone",
@@ -193,6 +199,8 @@ static void check_nobody_waits(struct world *w, const struct engine *e, const st
         return; /* a full turn has left that for the next one */
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
+        if (!partition_has(&e->owned, x->rec.id))
+            continue;
         PROMISE(w, !waits_for(w, x, k), "%s waits for a worker while %.*s waits for work",
                 exec_label(w, x->rec.id), (int)k->name_len, k->name);
     }
@@ -204,22 +212,26 @@ static void check_workers(struct world *w, const struct engine *e)
     for (size_t i = 0; i < w->model.workers.len; i++) {
         if (w->model.workers.items[i]->forgotten)
             continue;
-        known++;
+        const struct worker *k = map_get(&e->workers, w->model.workers.items[i]->rec.id);
+        known += k != NULL;
         check_worker(w, e, w->model.workers.items[i]);
-        check_nobody_waits(w, e, map_get(&e->workers, w->model.workers.items[i]->rec.id));
+        if (k != NULL)
+            check_nobody_waits(w, e, k);
     }
-    PROMISE(w, known == e->workers.len, "the engine holds %zu workers, the store %zu",
+    PROMISE(w, w->cluster || known == e->workers.len, "the engine holds %zu workers, the store %zu",
             e->workers.len, known);
 }
 
 void promise_engine(struct world *w, const struct sim_server *s)
 {
-    if (s->deposed || !s->up)
+    if (s->deposed || !s->up || !model_is_owner(w, &s->turn.owned))
         return;
+    w->model.scope = &s->turn.engine->owned;
     check_execs(w, s->turn.engine);
     check_workers(w, s->turn.engine);
     check_queues(w, s->turn.engine);
     check_limits(w, s->turn.engine);
+    w->model.scope = NULL;
 }
 
 void promise_near(struct world *w, const struct sim_server *s)

@@ -97,7 +97,7 @@ static const struct exec_rec *next_exec(const struct world *w, const struct filt
 static void read_jobs(struct world *w, const struct filter *f, size_t limit)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct reader *r = w->store.reader;
+    struct reader *r = w->reader;
     struct page page = {.limit = limit};
     uint64_t last = UINT64_MAX;
     struct err err;
@@ -121,7 +121,7 @@ static void read_jobs(struct world *w, const struct filter *f, size_t limit)
 static void read_execs(struct world *w, const struct filter *f, size_t limit)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct reader *r = w->store.reader;
+    struct reader *r = w->reader;
     struct page page = {.limit = limit};
     uint64_t last = UINT64_MAX;
     struct err err;
@@ -197,8 +197,8 @@ static void read_letters(struct world *w, const struct letter_filter *filter, si
     do {
         r.left = limit;
         PROMISE(w,
-                w->store.reader->ops->letters(w->store.reader, filter, at, 7, take_letter, &r, &at,
-                                              &err) == RC_OK,
+                w->reader->ops->letters(w->reader, filter, at, 7, take_letter, &r, &at, &err) ==
+                    RC_OK,
                 "a list failed: %s", err.text);
     } while (at.exec_id != 0);
     const struct letter_rec *missed = next_letter(&r);
@@ -211,7 +211,7 @@ static void read_letters(struct world *w, const struct letter_filter *filter, si
 static void read_one(struct world *w, const struct model_exec *x)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct reader *r = w->store.reader;
+    struct reader *r = w->reader;
     struct job_rec job;
     struct exec_rec exec;
     struct attempt_rec *attempts;
@@ -262,7 +262,7 @@ void promise_acknowledged(struct world *w)
         const struct wish *wish = &w->model.wishes.items[i];
         if (!wish->acknowledged || was_forgotten(w, wish->job_id))
             continue;
-        enum rc rc = w->store.reader->ops->job(w->store.reader, wish->job_id, &arena, &job, &err);
+        enum rc rc = w->reader->ops->job(w->reader, wish->job_id, &arena, &job, &err);
         PROMISE(w,
                 rc == RC_OK && str_eq(job.payload, model_job(&w->model, wish->job_id)->rec.payload),
                 "j%zu was acknowledged, and is lost", i);

@@ -39,13 +39,56 @@ static void wake_in(struct sim_server *s, int64_t delay_ms)
 static void sleep_until_next(struct sim_server *s)
 {
     int64_t ahead_ms = engine_wait_ms(s->turn.engine, world_now(s->world));
+    if (s->world->cluster && ahead_ms == 0) /* as commits take time */
+        ahead_ms = pick_ms(s->world, 0, 3);
     if (!list_empty(&s->mailbox))
         ahead_ms = pick_ms(s->world, 0, 3);
     wake_in(s, ahead_ms < WAKE_MAX_MS ? ahead_ms : WAKE_MAX_MS);
 }
 
+/* The thing that a command is about; 0: about none that exists. */
+static uint64_t target_of(const struct command *cmd)
+{
+    switch (cmd->kind) {
+    case CMD_SUBMIT:
+    case CMD_REGISTER:
+    case CMD_QUEUE:
+    case CMD_TEAM:
+    case CMD_RESET_BREAKER:
+    case CMD_OPERATE:
+    case CMD_CALENDAR: return 0;
+    case CMD_EDIT_JOB: return cmd->edit.id;
+    case CMD_ALERT_SENT: return cmd->alert.id;
+    default: return cmd->target.id;
+    }
+}
+
+/* The server that has to decide about it; NULL: this one, or nobody knows. */
+static struct sim_server *find_owner(const struct sim_server *s, const struct command *cmd)
+{
+    if (!s->member.loaded || turn_is_ours(&s->turn, cmd))
+        return NULL;
+    uint64_t id = target_of(cmd);
+    return id == 0 ? cluster_any_owner(s) : cluster_owner(s, id);
+}
+
+/* True when it was sent on to whoever decides about it. */
+static bool forward(struct sim_server *s, struct call *call)
+{
+    struct world *w = s->world;
+    struct sim_server *owner = w->cluster && !call->forwarded ? find_owner(s, &call->cmd) : NULL;
+    if (owner == NULL)
+        return false;
+    SAY(w, s->name, "forwards a command of kind %d to %s", (int)call->cmd.kind, owner->name);
+    saw(SAW_FORWARDED);
+    net_forward(w, call, owner);
+    return true;
+}
+
 void sim_server_take(struct sim_server *s, struct call *take_call)
 {
+    if (forward(s, take_call))
+        return;
     list_push_back(&s->mailbox, &take_call->at);
     int64_t commit_ms = pick_ms(s->world, 0, 3); /* more mail gathers meanwhile */
     if (s->world->boot_ms + commit_ms < s->wake_ms)
@@ -54,9 +97,12 @@ void sim_server_take(struct sim_server *s, struct call *take_call)
 
 /* ---- life and death */
 
-void sim_server_init(struct world *w, struct sim_server *s, const char *name)
+static void drop_engine(struct sim_server *s);
+
+void sim_server_init(struct world *w, struct sim_server *s, const char *name,
+                     struct sim_store *door)
 {
-    *s = (struct sim_server){.world = w, .name = name};
+    *s = (struct sim_server){.world = w, .name = name, .door = door};
     list_init(&s->mailbox);
     list_init(&s->inside);
 }
@@ -65,6 +111,7 @@ void sim_server_free(struct sim_server *s)
 {
     if (s->up)
         turn_close(&s->turn);
+    cluster_vanish(s);
     s->up = false;
 }
 
@@ -72,27 +119,87 @@ static void start(struct world *w, void *what, uint64_t no)
 {
     struct sim_server *s = what;
     (void)no;
-    if (!s->up && s == w->server)
+    if (!s->up && (s == w->server || w->cluster))
         sim_server_start(s);
+}
+
+static void start_later(struct sim_server *s)
+{
+    struct world *w = s->world;
+    agenda_add(w, w->boot_ms + pick_ms(w, 100, REST_MAX_MS), start, s, 0);
+}
+
+static bool may_keep(void *arg)
+{
+    return cluster_may_decide(arg);
+}
+
+/* Until it has loaded something, the engine of a member knows nothing, and decides about nothing. */
+static void start_member(struct sim_server *s)
+{
+    struct world *w = s->world;
+    struct err err;
+    turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, world_now(w));
+    s->up = true;
+    if (!cluster_join(s, &err)) {
+        SAY(w, s->name, "could not join: %s", err.text);
+        s->up = false;
+        turn_close(&s->turn);
+        start_later(s);
+        return;
+    }
+    SAY(w, s->name, "joined as %s", s->member.start);
+    promise_acknowledged(w);
+    sleep_until_next(s);
+}
+
+bool sim_server_load(struct sim_server *s, const struct ownership *own)
+{
+    struct world *w = s->world;
+    struct partition_set set = ownership_set(own);
+    struct err err;
+    drop_engine(s);
+    enum rc rc = turn_load(&s->turn, &s->door->store, own, &w->scene.engine, world_now(w), &err);
+    if (rc != RC_OK) {
+        SAY(w, s->name, "could not load: %s", err.text);
+        turn_close(&s->turn);
+        turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, world_now(w));
+    } else {
+        SAY(w, s->name, "decides about %04" PRIx64 ", %zu executions in memory", set.bits,
+            engine_live_count(s->turn.engine));
+        model_reloaded(w, &set);
+        s->load = w->model.loads;
+        promise_engine(w, s);
+    }
+    s->turn.may_keep = may_keep;
+    s->turn.may_keep_arg = s;
+    wake_in(s, 0);
+    return rc == RC_OK;
 }
 
 void sim_server_start(struct sim_server *s)
 {
     struct world *w = s->world;
+    if (w->cluster) {
+        start_member(s);
+        return;
+    }
     char node[32];
     struct err err;
     snprintf(node, sizeof node, "%s-%" PRIu64, s->name, w->step);
-    if (turn_open(&s->turn, &w->store.store, str_c(node), &w->scene.engine, world_now(w), &err)) {
+    if (turn_open(&s->turn, &s->door->store, str_c(node), &w->scene.engine, world_now(w), &err)) {
         SAY(w, s->name, "could not start: %s", err.text);
         turn_close(&s->turn);
-        agenda_add(w, w->boot_ms + pick_ms(w, 100, REST_MAX_MS), start, s, 0);
+        start_later(s);
         return;
     }
     SAY(w, s->name, "started, epoch %" PRIu64 ", %zu executions in memory", s->turn.owned.epochs[0],
         engine_live_count(s->turn.engine));
     s->up = true;
     s->deposed = false;
-    model_reloaded(w);
+    struct partition_set all = partition_all(1);
+    model_reloaded(w, &all);
+    s->load = w->model.loads;
     promise_acknowledged(w);
     promise_engine(w, s);
     sleep_until_next(s);
@@ -111,10 +218,13 @@ void sim_server_crash(struct sim_server *s)
     s->up = false;
     s->wake_no++;
     turn_close(&s->turn);
+    cluster_vanish(s);
+    if (w->cluster)
+        s->door->inner->ops->abort(s->door->inner); /* its connection is gone */
     break_calls(w, &s->inside);
     break_calls(w, &s->mailbox);
-    if (s == w->server)
-        agenda_add(w, w->boot_ms + pick_ms(w, 100, REST_MAX_MS), start, s, 0);
+    if (s == w->server || w->cluster)
+        start_later(s);
 }
 
 static void end_deposed(struct world *w, void *what, uint64_t no)
@@ -140,7 +250,77 @@ void sim_server_take_over(struct world *w)
     agenda_add(w, w->boot_ms + DEPOSED_FOR_MS, end_deposed, old, 0);
 }
 
+/* ---- bad times */
+
+bool sim_server_is_adrift(const struct sim_server *s)
+{
+    return s->world->boot_ms < s->adrift_until_ms && !s->world->healing;
+}
+
+bool sim_server_is_cut(const struct sim_server *s)
+{
+    return s->world->boot_ms < s->cut_until_ms && !s->world->healing;
+}
+
+bool sim_server_defer(struct sim_server *s, agenda_act *act, uint64_t no)
+{
+    if (s->world->boot_ms >= s->frozen_until_ms && !s->in_turn)
+        return false;
+    int64_t at_ms = s->frozen_until_ms;
+    agenda_add(s->world, at_ms > s->world->boot_ms ? at_ms : s->world->boot_ms + 1, act, s, no);
+    return true;
+}
+
+static int64_t draw_spell_ms(struct world *w)
+{
+    return pick_ms(w, 1, 3 * w->scene.node_lease_ms);
+}
+
+void sim_server_suffer(struct sim_server *s)
+{
+    struct world *w = s->world;
+    if (fault_strikes(w, FAULT_FREEZE))
+        s->frozen_until_ms = w->boot_ms + draw_spell_ms(w);
+    if (fault_strikes(w, FAULT_ADRIFT))
+        s->adrift_until_ms = w->boot_ms + draw_spell_ms(w);
+    if (fault_strikes(w, FAULT_CUT_OFF))
+        s->cut_until_ms = w->boot_ms + draw_spell_ms(w);
+    if (fault_strikes(w, FAULT_SERVER_CRASH) && !s->in_turn)
+        sim_server_crash(s);
+}
+
+static void lose_patience(struct world *w, void *what, uint64_t no)
+{
+    struct sim_server *s = what;
+    (void)no;
+    if (!s->in_turn || w->boot_ms >= s->frozen_until_ms)
+        return;
+    SAY(w, s->name, "its turn is ended by the database");
+    saw(SAW_SEVERED);
+    store_mem_sever(s->door->inner);
+}
+
+void sim_server_freeze_here(struct sim_server *s)
+{
+    struct world *w = s->world;
+    s->frozen_until_ms = w->boot_ms + draw_spell_ms(w);
+    agenda_add(w, w->boot_ms + w->scene.session_ms, lose_patience, s, 0);
+    agenda_live_until(w, s->frozen_until_ms);
+    SAY(w, s->name, "goes on with its turn");
+    w->door = s->door;
+    w->model.turn++; /* others have had theirs since */
+}
+
 /* ---- a turn */
+
+/* Nobody else decides about it here; whoever asked is told to ask again. */
+static void refuse(struct sim_server *s, struct call *call)
+{
+    saw(SAW_MISDIRECTED);
+    call->cmd.reply.rc = RC_DEPOSED;
+    promise_refused(s->world, &call->cmd);
+    net_reply(s->world, call);
+}
 
 /* Usually all that waits, sometimes less. */
 static size_t gather(struct sim_server *s, struct command **ret_commands)
@@ -148,6 +328,10 @@ static size_t gather(struct sim_server *s, struct command **ret_commands)
     size_t most = pick(s->world, 4) == 0 ? 1 + pick(s->world, 3) : TURN_CALLS_MAX;
     size_t count = 0;
     for (struct list_node *node; count < most && (node = list_pop_front(&s->mailbox)) != NULL;) {
+        if (s->world->cluster && !turn_is_ours(&s->turn, &call_at(node)->cmd)) {
+            refuse(s, call_at(node));
+            continue;
+        }
         list_push_back(&s->inside, node);
         ret_commands[count++] = &call_at(node)->cmd;
     }
@@ -157,13 +341,16 @@ static size_t gather(struct sim_server *s, struct command **ret_commands)
 static void publish(struct sim_server *s, const struct turn_view *view, struct turn_news *news)
 {
     struct world *w = s->world;
-    if (!s->deposed) {
+    bool owner = model_is_owner(w, &s->turn.owned);
+    PROMISE(w, !w->cluster || owner || s->door->kept || list_empty(&news->done),
+            "a server that was deposed gives an answer for which nothing was kept");
+    if (!s->deposed && owner) {
         model_turn_done(w, view, &news->done);
         promise_answers(w, s, &news->done);
         promise_engine(w, s);
         promise_near(w, s);
         if (engine_wait_ms(s->turn.engine, view->now) > 0)
-            slas_check(w, view->now.wall_ms);
+            slas_check(w, &view->owned, view->now.wall_ms);
     }
     for (struct list_node *node; (node = list_pop_front(&news->done)) != NULL;) {
         struct call *call = call_of(node);
@@ -171,6 +358,20 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         net_reply(w, call);
     }
     promise_parked(w, s);
+}
+
+/* The engine is to go: whoever is parked there polls again. */
+static void drop_engine(struct sim_server *s)
+{
+    struct list parked;
+    list_init(&parked);
+    engine_unpark(s->turn.engine, &parked);
+    for (struct list_node *node; (node = list_pop_front(&parked)) != NULL;) {
+        struct call *call = call_of(node);
+        list_remove(&call->at);
+        net_reply(s->world, call);
+    }
+    turn_close(&s->turn);
 }
 
 static void give_up(struct sim_server *s, const struct turn_view *view, const struct err *err)
@@ -203,16 +404,31 @@ static void recover(struct sim_server *s, const struct turn_view *view, const st
     SAY(w, s->name, "the turn failed: %s", err->text);
     PROMISE(w, passes || err->rc == RC_DEPOSED || err->rc == RC_UNKNOWN,
             "a turn failed with %s: %s", rc_name(err->rc), err->text);
+    if (w->cluster && err->rc == RC_DEPOSED) {
+        put_back(s, view);
+        cluster_doubt(s);
+        return;
+    }
     if (!passes) {
         sim_server_crash(s);
         return;
     }
-    promise_engine(w, s);
+    if (model_is_owner(w, &s->turn.owned))
+        promise_engine(w, s);
     if (err->rc == RC_FULL || pick(w, 4) == 0)
         give_up(s, view, err);
     else
         put_back(s, view);
     wake_in(s, pick_ms(w, 5, 200));
+}
+
+static enum fault draw_fault(struct world *w)
+{
+    if (!w->cluster)
+        return fault_of_turn(w, FAULT_ADMIT_BUSY, FAULT_DEPOSED_BEFORE_COMMIT);
+    enum fault freeze = fault_of_turn(w, FAULT_FREEZE_AFTER_ADMIT, FAULT_FREEZE_AFTER_COMMIT);
+    return freeze != FAULT_NONE ? freeze
+                                : fault_of_turn(w, FAULT_ADMIT_BUSY, FAULT_UNKNOWN_FOR_GOOD);
 }
 
 static void run_turn(struct sim_server *s)
@@ -224,20 +440,24 @@ static void run_turn(struct sim_server *s)
     CLEANUP(buf_free) struct buf before = BUF(DUMP_BYTES_MAX);
     struct turn_view view = {
         .commands = commands, .count = gather(s, commands), .now = world_now(w)};
+    view.owned = ownership_set(&s->turn.owned);
+    view.load = s->load;
     SAY(w, s->name, "turn with %zu commands", view.count);
     if (view.count >= 5)
         saw(SAW_TURN_OF_MANY);
-    enum fault fault = fault_of_turn(w, FAULT_ADMIT_BUSY, FAULT_DEPOSED_BEFORE_COMMIT);
+    enum fault fault = draw_fault(w);
     if (fault != FAULT_NONE)
         engine_dump(s->turn.engine, &before);
     w->model.turn++;
-    sim_store_begin_turn(&w->store, &view, fault);
+    sim_store_begin_turn(s->door, &view, fault);
+    s->in_turn = true;
     enum rc rc = turn_run(&s->turn, commands, view.count, view.now, &news, &err);
+    s->in_turn = false;
     if (rc == RC_OK && fault == FAULT_CRASH_BEFORE_ANSWERS) {
         fault_happens(w, fault);
-        w->store.crashed = true;
+        s->door->crashed = true;
     }
-    if (w->store.crashed) {
+    if (s->door->crashed) {
         sim_server_crash(s);
         return;
     }
@@ -254,8 +474,14 @@ static void run_turn(struct sim_server *s)
 static void wake(struct world *w, void *what, uint64_t no)
 {
     struct sim_server *s = what;
-    if (!s->up || no != s->wake_no)
+    if (!s->up || no != s->wake_no || sim_server_defer(s, wake, no))
         return;
+    if (w->cluster && (!s->member.loaded || !cluster_may_decide(s))) {
+        if (s->member.loaded)
+            saw(SAW_FENCED);
+        wake_in(s, pick_ms(w, 1, w->scene.node_lease_ms / 4));
+        return;
+    }
     if (!list_empty(&s->mailbox) || engine_wait_ms(s->turn.engine, world_now(w)) == 0)
         run_turn(s);
     else

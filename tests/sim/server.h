@@ -2,25 +2,40 @@
  *
  * It runs the real turns (server/turn.h) and treats their failures as server/decider.c does: busy
  * and failed ones are tried again, a full disk is answered, and whatever means that memory cannot
- * be trusted ends in a new start. There are two of them, so that one can take the partition from
- * the other while that one still believes that it is the owner. */
+ * be trusted ends in a new start, or, in a cluster (cluster.h), in another look at what is owned.
+ *
+ * Alone, there are two of them, so that one can take the partition from the other while that one
+ * still believes that it is the owner. In a cluster there are three, each with its own door to the
+ * store; they may be frozen, as a stopped process or a machine that sleeps is, between turns and in
+ * the middle of one, and cut off from the store, or from everybody else. */
 #pragma once
+#include "agenda.h"
+#include "cluster.h"
 #include "net.h"
 #include "server/turn.h"
 
 struct sim_server {
     struct world *world;
     const char *name;
+    struct sim_store *door;
     bool up;
     bool deposed; /* another one took over; this one does not know, and hears nothing new */
     uint64_t wake_no;
     int64_t wake_ms;
     struct turn turn;
+    uint64_t load;       /* model.loads, when that was loaded */
     struct list mailbox; /* calls that no turn has taken yet */
     struct list inside;  /* calls that are parked, or in the turn under way */
+    /* in a cluster */
+    struct sim_member member;
+    bool in_turn;
+    int64_t frozen_until_ms; /* boot clock, as are these: does nothing */
+    int64_t adrift_until_ms; /* does not reach the store */
+    int64_t cut_until_ms;    /* reaches nobody else, and is not reached */
 };
 
-void sim_server_init(struct world *w, struct sim_server *s, const char *name);
+void sim_server_init(struct world *w, struct sim_server *s, const char *name,
+                     struct sim_store *door);
 /* Takes everything out of memory, without a word to anybody. */
 void sim_server_free(struct sim_server *s);
 
@@ -32,3 +47,16 @@ void sim_server_crash(struct sim_server *s);
 void sim_server_take_over(struct world *w);
 
 void sim_server_take(struct sim_server *s, struct call *take_call);
+
+/* ---- in a cluster */
+
+/* A new engine with what is owned takes the place of the old one. False: it could not be loaded. */
+bool sim_server_load(struct sim_server *s, const struct ownership *own);
+/* Something bad happens to it, for a while. */
+void sim_server_suffer(struct sim_server *s);
+/* In the middle of a turn: the rest of the world goes on, and a database may lose its patience. */
+void sim_server_freeze_here(struct sim_server *s);
+/* True when it is frozen; then the entry is done when it is not. */
+bool sim_server_defer(struct sim_server *s, agenda_act *act, uint64_t no);
+bool sim_server_is_adrift(const struct sim_server *s);
+bool sim_server_is_cut(const struct sim_server *s);

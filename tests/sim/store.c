@@ -27,9 +27,17 @@ static enum rc own(struct store *store, struct str node, struct ownership *ret_o
     if (fault_strikes(s->world, FAULT_OWN_FAILS))
         return err_set(err, RC_BUSY, "the simulated store is busy");
     TRY(s->inner->ops->own(s->inner, node, ret_owned, err));
-    PROMISE(s->world, ret_owned->epochs[0] > s->world->model.epoch, "an epoch did not grow");
-    s->world->model.epoch = ret_owned->epochs[0];
+    model_owned(s->world, ret_owned);
     return RC_OK;
+}
+
+/* Nothing gets through. */
+static enum rc check_reach(const struct sim_store *s, struct err *err)
+{
+    if (s->server == NULL || !sim_server_is_adrift(s->server))
+        return RC_OK;
+    s->inner->ops->abort(s->inner); /* sooner or later the database does */
+    return err_set(err, RC_IO, "the simulated store cannot be reached");
 }
 
 /* Somebody else takes the partition, does nothing with it, and dies. */
@@ -39,7 +47,7 @@ static void depose(struct sim_store *s)
     struct err err;
     fault_happens(s->world, s->fault);
     s->inner->ops->own(s->inner, STR("another"), &other, &err);
-    s->world->model.epoch = other.epochs[0];
+    model_owned(s->world, &other);
 }
 
 static enum rc admit(struct store *store, const struct ownership *owned,
@@ -47,6 +55,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
                      struct err *err)
 {
     struct sim_store *s = sim_of(store);
+    TRY(check_reach(s, err));
     if (s->fault == FAULT_ADMIT_BUSY) {
         fault_happens(s->world, s->fault);
         s->inner->ops->abort(s->inner);
@@ -59,6 +68,11 @@ static enum rc admit(struct store *store, const struct ownership *owned,
         s->fault = FAULT_NONE; /* a turn may ask more than once */
     }
     TRY(s->inner->ops->admit(s->inner, owned, questions, count, arena, err));
+    if (s->fault == FAULT_FREEZE_AFTER_ADMIT) {
+        fault_happens(s->world, s->fault);
+        s->fault = FAULT_NONE;
+        sim_server_freeze_here(s->server);
+    }
     return s->fault == FAULT_CRASH_AFTER_ADMIT ? die(s, err) : RC_OK;
 }
 
@@ -66,6 +80,7 @@ static enum rc fetch(struct store *store, uint64_t job_id, struct arena *arena,
                      struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct sim_store *s = sim_of(store);
+    TRY(check_reach(s, err));
     if (fault_strikes(s->world, FAULT_FETCH_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot read");
     return s->inner->ops->fetch(s->inner, job_id, arena, ret_spec, ret_payload, err);
@@ -99,6 +114,10 @@ static bool fails_before(struct sim_store *s, enum rc *ret_rc, struct err *err)
         *ret_rc = refuse(s, RC_UNKNOWN, err);
         return true;
     case FAULT_DEPOSED_BEFORE_COMMIT: depose(s); return false;
+    case FAULT_FREEZE_BEFORE_COMMIT:
+        fault_happens(s->world, s->fault);
+        sim_server_freeze_here(s->server);
+        return false;
     default: return false;
     }
 }
@@ -112,9 +131,27 @@ static enum rc answer_kept(struct sim_store *s, struct err *err)
         break;
     case FAULT_UNKNOWN_FOR_GOOD: fault_happens(s->world, s->fault); break;
     case FAULT_CRASH_AFTER_COMMIT: die(s, err); break;
+    case FAULT_FREEZE_AFTER_COMMIT:
+        fault_happens(s->world, s->fault);
+        sim_server_freeze_here(s->server);
+        return RC_OK;
     default: return RC_OK;
     }
     return err_set(err, RC_UNKNOWN, "the simulated store does not say");
+}
+
+/* A server changes nothing but what is in its partitions. */
+static void check_things(struct world *w, const struct ownership *own, const struct delta *delta)
+{
+    struct partition_set set = ownership_set(own);
+    for (size_t i = 0; i < delta->job_count; i++)
+        PROMISE(w, partition_has(&set, delta->jobs[i].job.id),
+                "%s was changed by a server that does not own it",
+                job_label(w, delta->jobs[i].job.id));
+    for (size_t i = 0; i < delta->exec_count; i++)
+        PROMISE(w, partition_has(&set, delta->execs[i].exec.id),
+                "%s was changed by a server that does not own it",
+                exec_label(w, delta->execs[i].exec.id));
 }
 
 static enum rc commit(struct store *store, const struct ownership *owned, const struct delta *delta,
@@ -123,13 +160,13 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     struct sim_store *s = sim_of(store);
     struct world *w = s->world;
     enum rc rc;
+    TRY(check_reach(s, err));
     if (fails_before(s, &rc, err))
         return rc;
     TRY(s->inner->ops->commit(s->inner, owned, delta, err));
-    PROMISE(w, owned->epochs[0] == w->model.epoch,
-            "a commit was kept under epoch %" PRIu64 ", after epoch %" PRIu64 " had begun",
-            owned->epochs[0], w->model.epoch);
-    s->kept_turn = w->model.turn;
+    PROMISE(w, model_is_owner(w, owned), "a commit was kept under an epoch that had ended");
+    check_things(w, owned, delta);
+    s->kept = true;
     model_keep(w, delta, s->view);
     return answer_kept(s, err);
 }
@@ -144,6 +181,7 @@ static enum rc settle(struct store *store, const struct ownership *owned, uint64
                       enum settled *ret_settled, struct err *err)
 {
     struct sim_store *s = sim_of(store);
+    TRY(check_reach(s, err));
     if (s->settle_failures > 0) {
         s->settle_failures -= s->settle_failures != UINT_MAX;
         return err_set(err, RC_IO, "the simulated store cannot say");
@@ -155,9 +193,17 @@ static enum rc load(struct store *store, const struct ownership *own, int64_t un
                     const struct load_sink *sink, struct err *err)
 {
     struct sim_store *s = sim_of(store);
+    TRY(check_reach(s, err));
     if (fault_strikes(s->world, FAULT_OWN_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot be read");
     return s->inner->ops->load(s->inner, own, until_ms, sink, err);
+}
+
+static enum rc settings(struct store *store, const struct load_sink *sink, struct err *err)
+{
+    struct sim_store *s = sim_of(store);
+    TRY(check_reach(s, err));
+    return s->inner->ops->settings(s->inner, sink, err);
 }
 
 static const struct store_ops ops = {
@@ -168,6 +214,7 @@ static const struct store_ops ops = {
     .abort = abort_turn,
     .settle = settle,
     .load = load,
+    .settings = settings,
 };
 
 #ifdef BELFRY_PLANTS /* where SQLite is not built */
@@ -185,31 +232,56 @@ static void open_sqlite(struct sim_store *s)
 }
 #endif
 
+static int64_t store_clock_ms(void *arg)
+{
+    const struct world *w = arg;
+    return WORLD_BEGIN_MS +
+           w->boot_ms; /* it does not leap: that would only make everybody silent */
+}
+
+static void open_shared(struct world *w)
+{
+    struct store *inner[SERVERS_MAX];
+    store_mem_open_shared(CLUSTER_PARTITIONS, store_clock_ms, w, inner, w->server_count);
+    for (size_t i = 0; i < w->server_count; i++) {
+        w->doors[i].inner = inner[i];
+        w->doors[i].server = &w->servers[i];
+    }
+}
+
 void sim_store_open(struct world *w, bool sqlite)
 {
-    struct sim_store *s = &w->store;
+    struct sim_store *s = w->door = &w->doors[0];
     struct err err;
-    *s = (struct sim_store){.store.ops = &ops, .world = w, .fault = FAULT_NONE};
-    if (sqlite)
+    for (size_t i = 0; i < SERVERS_MAX; i++)
+        w->doors[i] = (struct sim_store){.store.ops = &ops, .world = w, .fault = FAULT_NONE};
+    if (w->cluster)
+        open_shared(w);
+    else if (sqlite)
         open_sqlite(s);
     else
         s->inner = store_mem_open();
-    enum rc rc = s->inner->ops->reader(s->inner, &s->reader, &err);
+    enum rc rc = s->inner->ops->reader(s->inner, &w->reader, &err);
     assert(rc == RC_OK);
 }
 
-void sim_store_close(struct sim_store *s)
+void sim_store_close(struct world *w)
 {
-    s->reader->ops->close(s->reader);
-    s->inner->ops->close(s->inner);
-    if (s->dir != NULL)
-        temp_dir_free(s->dir);
+    w->reader->ops->close(w->reader);
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        if (w->doors[i].inner != NULL)
+            w->doors[i].inner->ops->close(w->doors[i].inner);
+        if (w->doors[i].dir != NULL)
+            temp_dir_free(w->doors[i].dir);
+    }
 }
 
 void sim_store_begin_turn(struct sim_store *s, const struct turn_view *view, enum fault fault)
 {
+    s->world->door = s;
     s->view = view;
     s->fault = fault;
     s->crashed = false;
+    s->kept = false;
     s->settle_failures = 0;
 }

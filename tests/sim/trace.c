@@ -53,9 +53,9 @@ void trace_write(struct world *w, const char *who, const char *format, ...)
 static void say_how_to_repeat(const struct world *w)
 {
     printf("seed %" PRIu64 ", step %" PRIu64 ", at %.3f s; repeat it with a trace: make sim "
-           "SEED=%" PRIu64 "%s%s\n",
-           w->seed, w->step, (double)w->boot_ms / 1000, w->seed, plant_name()[0] ? " PLANT=" : "",
-           plant_name());
+           "SEED=%" PRIu64 "%s%s%s\n",
+           w->seed, w->step, (double)w->boot_ms / 1000, w->seed, w->cluster ? " SERVERS=3" : "",
+           plant_name()[0] ? " PLANT=" : "", plant_name());
 }
 
 void promise_broken(struct world *w, const char *format, ...)

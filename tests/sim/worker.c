@@ -1,5 +1,6 @@
 #include "worker.h"
 #include "promises.h"
+#include "worker/credits.h"
 #include "world.h"
 
 #include <assert.h>
@@ -12,6 +13,7 @@ enum {
     START_OVER_MS = 100,
     REGISTER_TIMEOUT_MS = 10000,
     REST_MAX_MS = 8000, /* between a death and the next start */
+    TURN_MS = 1000,     /* so long free slots stay where they are, while many want them */
     STOP_MAX_MS = 2000, /* from being asked to stop to being gone */
 };
 
@@ -23,19 +25,25 @@ static bool is_asleep(const struct world *w, const struct sim_worker *k)
 }
 
 /* Like the real pace: a pause after a failure is not cut short. */
-static void act_in(struct world *w, struct sim_worker *k, int64_t delay_ms)
+static void act_in(struct world *w, struct sim_poller *p, int64_t delay_ms)
 {
     int64_t at_ms = w->boot_ms + delay_ms;
-    if (at_ms < k->paused_until_ms)
-        at_ms = k->paused_until_ms;
-    agenda_add(w, at_ms, act, k, ++k->act_no);
+    if (at_ms < p->paused_until_ms)
+        at_ms = p->paused_until_ms;
+    agenda_add(w, at_ms, act, p, ++p->act_no);
 }
 
-static void back_off(struct world *w, struct sim_worker *k)
+static void all_act(struct world *w, struct sim_worker *k)
 {
-    k->retry_ms = k->retry_ms == 0 ? 50 : k->retry_ms < 800 ? k->retry_ms * 2 : 1600;
-    k->paused_until_ms = w->boot_ms + pick_ms(w, k->retry_ms / 2, k->retry_ms);
-    act_in(w, k, 0);
+    for (size_t i = 0; i < k->poller_count; i++)
+        act_in(w, &k->pollers[i], 0);
+}
+
+static void back_off(struct world *w, struct sim_poller *p)
+{
+    p->retry_ms = p->retry_ms == 0 ? 50 : p->retry_ms < 800 ? p->retry_ms * 2 : 1600;
+    p->paused_until_ms = w->boot_ms + pick_ms(w, p->retry_ms / 2, p->retry_ms);
+    act_in(w, p, 0);
 }
 
 /* ---- runs */
@@ -114,7 +122,7 @@ static void run_ends(struct world *w, void *what, uint64_t no)
         draw_failure(w, &result);
     *run = (struct sim_run){0};
     holdings_end(&k->holdings, &result);
-    act_in(w, k, 0);
+    all_act(w, k);
 }
 
 static enum outcome draw_outcome(struct world *w)
@@ -207,15 +215,22 @@ static void watch(struct world *w, void *what, uint64_t no)
 
 /* ---- what the server says */
 
-static struct sim_link *link_of(struct sim_worker *k, const struct call *call)
+static struct sim_link *link_with(struct sim_worker *k, uint64_t call_no,
+                                  struct sim_poller **ret_poller)
 {
-    if (call->life != k->life)
-        return NULL; /* it was for the process before */
-    for (size_t i = 0; i < LINKS; i++) {
-        if (k->links[i].call_no == call->no)
-            return &k->links[i];
+    for (size_t i = 0; i < k->poller_count * LINKS; i++) {
+        *ret_poller = &k->pollers[i / LINKS];
+        if ((*ret_poller)->links[i % LINKS].call_no == call_no)
+            return &(*ret_poller)->links[i % LINKS];
     }
     return NULL;
+}
+
+/* NULL when it was for the process before. */
+static struct sim_link *link_of(struct sim_worker *k, const struct call *call,
+                                struct sim_poller **ret_poller)
+{
+    return call->life != k->life ? NULL : link_with(k, call->no, ret_poller);
 }
 
 /* The server does not know us, or takes somebody else for us: what runs here runs for nobody. */
@@ -224,10 +239,28 @@ static void start_over(struct world *w, struct sim_worker *k)
     struct visit visit = {w, k};
     SAY(w, k->label, "registers again");
     k->registered = false;
-    memset(k->links, 0, sizeof k->links);
     holdings_void(&k->holdings, on_lost, &visit);
-    k->paused_until_ms = w->boot_ms + START_OVER_MS;
-    act_in(w, k, 0);
+    for (size_t i = 0; i < k->poller_count; i++) {
+        struct sim_poller *p = &k->pollers[i];
+        memset(p->links, 0, sizeof p->links);
+        p->paused_until_ms = w->boot_ms + START_OVER_MS;
+    }
+    all_act(w, k);
+}
+
+/* What a poll to this server is about: all that it owns, and what nobody else is known to own. */
+static struct partition_set sphere_of(const struct world *w, const struct sim_poller *p)
+{
+    const struct sim_worker *k = p->worker;
+    if (!w->cluster || p->owned.count == 0)
+        return (struct partition_set){0};
+    struct partition_set sphere = partition_all(p->owned.count);
+    for (size_t i = 0; i < k->poller_count; i++) {
+        if (&k->pollers[i] != p)
+            sphere.bits &= ~k->pollers[i].owned.bits;
+    }
+    sphere.bits |= p->owned.bits;
+    return sphere;
 }
 
 static size_t take_leases(struct world *w, struct sim_worker *k, const struct sim_link *link,
@@ -236,6 +269,8 @@ static size_t take_leases(struct world *w, struct sim_worker *k, const struct si
     size_t taken = 0;
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
+        if (w->cluster && k->holdings.running_count >= k->hello.slots)
+            break; /* two servers used one slot: what is not named is given back */
         if (!holdings_accept(&k->holdings, lease, k->seq + 1, link->sent_ms, w->boot_ms))
             continue;
         run_starts(w, k, lease);
@@ -261,122 +296,136 @@ static void take_stops(struct world *w, struct sim_worker *k, const struct poll_
     }
 }
 
-static void take_reply(struct world *w, struct sim_worker *k, const struct sim_link *link,
+static void take_reply(struct world *w, struct sim_poller *p, const struct sim_link *link,
                        const struct poll_reply *reply)
 {
+    struct sim_worker *k = p->worker;
     size_t taken = 0;
-    k->retry_ms = 0;
-    holdings_renew(&k->holdings, link->seq, link->sent_ms, NULL);
+    p->retry_ms = 0;
+    p->owned = reply->owned;
+    p->backlog = reply->backlog;
+    holdings_renew(&k->holdings, link->seq, link->sent_ms, &reply->owned);
     for (size_t i = 0; i < reply->verdict_count; i++)
         holdings_verdict(&k->holdings, &reply->verdicts[i]);
     holdings_landed(&k->holdings, link->seq);
-    if (link->seq == k->seq && !k->draining)
+    if (link->seq == p->seq && !k->draining)
         taken = take_leases(w, k, link, reply);
     take_stops(w, k, reply);
     k->draining |= reply->drain;
-    bool last_word = k->draining && link->free == 0 && link->seq == k->seq &&
+    bool last_word = k->draining && link->free == 0 && link->seq == p->seq &&
                      k->holdings.running_count + k->holdings.ended_count == 0;
     if (last_word) {
         SAY(w, k->label, "leaves, as it was asked to");
         sim_worker_crash(w, k);
         return;
     }
-    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, NULL) &&
+    struct partition_set of = sphere_of(w, p);
+    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, &of) &&
                 w->boot_ms - link->sent_ms < IDLE_GAP_MS;
-    act_in(w, k, idle ? IDLE_GAP_MS : 0);
+    if (w->cluster)
+        all_act(w, k); /* where there is work has changed */
+    act_in(w, p, idle ? IDLE_GAP_MS : 0);
 }
 
-static void take_failure(struct world *w, struct sim_worker *k, const struct sim_link *link,
+static void take_failure(struct world *w, struct sim_poller *p, const struct sim_link *link,
                          enum rc rc)
 {
-    if (link->seq != k->seq) { /* a newer one says all it would have said */
-        act_in(w, k, 0);
+    if (w->cluster) /* somebody else may take its results */
+        holdings_landed(&p->worker->holdings, link->seq);
+    if (link->seq != p->seq) { /* a newer one says all it would have said */
+        act_in(w, p, 0);
         return;
     }
-    holdings_landed(&k->holdings, link->seq);
+    holdings_landed(&p->worker->holdings, link->seq);
     if (rc == RC_NOT_FOUND || rc == RC_STALE)
-        start_over(w, k);
+        start_over(w, p->worker);
     else
-        back_off(w, k);
+        back_off(w, p);
 }
 
-static void take_welcome(struct world *w, struct sim_worker *k, const struct call *call)
+static void take_welcome(struct world *w, struct sim_poller *p, const struct call *call)
 {
+    struct sim_worker *k = p->worker;
     if (call->cmd.reply.rc != RC_OK) {
-        back_off(w, k);
+        back_off(w, p);
         return;
     }
     SAY(w, k->label, "is registered");
-    k->retry_ms = 0;
+    p->retry_ms = 0;
     k->registered = true;
     k->id = call->cmd.reply.worker_id;
     k->seq = 0;
-    act_in(w, k, 0);
+    for (size_t i = 0; i < k->poller_count; i++)
+        k->pollers[i].seq = 0;
+    all_act(w, k);
 }
 
 void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *call)
 {
-    struct sim_link *busy = link_of(k, call);
+    struct sim_poller *p;
+    struct sim_link *busy = link_of(k, call, &p);
     if (busy == NULL || !k->alive)
         return;
     struct sim_link link = *busy;
     busy->call_no = 0;
     if (call->cmd.kind == CMD_REGISTER)
-        take_welcome(w, k, call);
+        take_welcome(w, p, call);
     else if (!k->registered)
         return;
     else if (call->cmd.reply.rc == RC_OK)
-        take_reply(w, k, &link, &call->cmd.reply.poll);
+        take_reply(w, p, &link, &call->cmd.reply.poll);
     else
-        take_failure(w, k, &link, call->cmd.reply.rc);
+        take_failure(w, p, &link, call->cmd.reply.rc);
 }
 
 void sim_worker_miss(struct world *w, struct sim_worker *k, const struct call *call)
 {
-    struct sim_link *busy = link_of(k, call);
+    struct sim_poller *p;
+    struct sim_link *busy = link_of(k, call, &p);
     if (busy == NULL || !k->alive)
         return;
     struct sim_link link = *busy;
     busy->call_no = 0;
     if (call->cmd.kind == CMD_POLL)
-        take_failure(w, k, &link, RC_UNREACHABLE);
+        take_failure(w, p, &link, RC_UNREACHABLE);
     else
-        back_off(w, k);
+        back_off(w, p);
 }
 
 /* ---- what it says */
 
 /* Its patience with a call has ended: the connection is closed, and the server may hear of it. */
-static void close_link(struct world *w, struct sim_worker *k, struct sim_link *link)
+static void close_link(struct world *w, struct sim_poller *p, struct sim_link *link)
 {
     struct sim_link old = *link;
     link->call_no = 0;
     if (old.seq == 0) {
-        back_off(w, k);
+        back_off(w, p);
         return;
     }
     if (!fault_strikes(w, FAULT_HANGUP_UNHEARD)) {
         struct call *hangup = call_new(w, CMD_HANGUP, STR("server"));
-        hangup->cmd.target.id = k->id;
+        hangup->cmd.target.id = p->worker->id;
         hangup->cmd.target.seq = old.seq;
+        hangup->to = p->server;
         net_send(w, hangup);
     }
-    take_failure(w, k, &old, RC_TIMEOUT);
+    take_failure(w, p, &old, RC_TIMEOUT);
 }
 
 static void lose_patience(struct world *w, void *what, uint64_t no)
 {
     struct sim_worker *k = what;
-    for (size_t i = 0; i < LINKS; i++) {
-        if (k->links[i].call_no != no || !k->alive)
-            continue;
-        if (is_asleep(w, k)) {
-            agenda_add(w, k->asleep_until_ms, lose_patience, k, no);
-            return;
-        }
-        SAY(w, k->label, "gives up waiting");
-        close_link(w, k, &k->links[i]);
+    struct sim_poller *p;
+    struct sim_link *link = k->alive ? link_with(k, no, &p) : NULL;
+    if (link == NULL)
+        return;
+    if (is_asleep(w, k)) {
+        agenda_add(w, k->asleep_until_ms, lose_patience, k, no);
+        return;
     }
+    SAY(w, k->label, "gives up waiting");
+    close_link(w, p, link);
 }
 
 static void send(struct world *w, struct sim_worker *k, struct sim_link *link, struct call *call,
@@ -390,14 +439,16 @@ static void send(struct world *w, struct sim_worker *k, struct sim_link *link, s
     net_send(w, call);
 }
 
-static void send_hello(struct world *w, struct sim_worker *k)
+/* The first poller does it, with any server. */
+static void send_hello(struct world *w, struct sim_poller *p)
 {
-    if (k->links[0].call_no != 0 || k->links[1].call_no != 0)
+    struct sim_worker *k = p->worker;
+    if (p != &k->pollers[0] || p->links[0].call_no != 0 || p->links[1].call_no != 0)
         return;
     struct call *call = call_new(w, CMD_REGISTER, STR("key:worker"));
     call->cmd.hello = k->hello;
-    k->links[0] = (struct sim_link){0};
-    send(w, k, &k->links[0], call, REGISTER_TIMEOUT_MS);
+    p->links[0] = (struct sim_link){0};
+    send(w, k, &p->links[0], call, REGISTER_TIMEOUT_MS);
 }
 
 static uint32_t free_slots(const struct sim_worker *k)
@@ -406,10 +457,44 @@ static uint32_t free_slots(const struct sim_worker *k)
     return k->draining || running >= k->hello.slots ? 0 : (uint32_t)(k->hello.slots - running);
 }
 
-static int64_t wait_ms(const struct world *w, const struct sim_worker *k)
+static struct sim_link *newest_link(struct sim_poller *p)
 {
+    for (size_t i = 0; i < LINKS; i++) {
+        if (p->links[i].call_no != 0 && p->links[i].seq == p->seq)
+            return &p->links[i];
+    }
+    return NULL;
+}
+
+/* How free slots are spread over the servers. */
+static void spread(const struct world *w, struct sim_worker *k, struct credit *ret_credits)
+{
+    for (size_t i = 0; i < k->poller_count; i++) {
+        struct sim_poller *p = &k->pollers[i];
+        const struct sim_link *newest = newest_link(p);
+        ret_credits[i] = (struct credit){.usable = p->retry_ms == 0,
+                                         .backlog = p->backlog,
+                                         .out = newest == NULL ? 0 : newest->free};
+    }
+    credits_spread(ret_credits, k->poller_count, free_slots(k), (uint64_t)(w->boot_ms / TURN_MS));
+}
+
+/* What a poll offers. */
+static uint32_t offer_of(const struct world *w, struct sim_poller *p)
+{
+    struct sim_worker *k = p->worker;
+    struct credit credits[POLLERS_MAX];
+    if (!w->cluster)
+        return free_slots(k);
+    spread(w, k, credits);
+    return credits_offer(credits, k->poller_count, free_slots(k), (size_t)(p - k->pollers));
+}
+
+static int64_t wait_ms(const struct world *w, const struct sim_poller *p)
+{
+    const struct sim_worker *k = p->worker;
     int64_t quarter_ms = w->scene.engine.lease_ms / 4;
-    if (k->retry_ms > 0 || (k->draining && k->holdings.running_count == 0))
+    if (p->retry_ms > 0 || (k->draining && k->holdings.running_count == 0))
         return 0;
     return w->scene.engine.park_ms < quarter_ms ? w->scene.engine.park_ms : quarter_ms;
 }
@@ -462,13 +547,19 @@ static void add_late_success(struct world *w, const struct sim_worker *k, struct
     }
 }
 
-static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *link)
+static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *link)
 {
+    struct sim_worker *k = p->worker;
     struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
     struct poll *poll = &call->cmd.poll;
+    struct partition_set of = sphere_of(w, p);
+    if (w->cluster && pick(w, 4) == 0)
+        of.count = 0; /* naming everything to everybody is as good */
     *poll = (struct poll){
-        .worker_id = k->id, .seq = ++k->seq, .free = free_slots(k), .wait_ms = wait_ms(w, k)};
-    holdings_fill(&k->holdings, poll, NULL, SIZE_MAX, SIZE_MAX, &call->arena);
+        .worker_id = k->id, .seq = k->seq + 1, .free = offer_of(w, p), .wait_ms = wait_ms(w, p)};
+    p->seq = ++k->seq;
+    call->to = p->server;
+    holdings_fill(&k->holdings, poll, &of, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     add_late_success(w, k, call);
     *link =
@@ -478,52 +569,55 @@ static void send_poll(struct world *w, struct sim_worker *k, struct sim_link *li
     send(w, k, link, call, poll->wait_ms + w->scene.engine.lease_ms / 4);
 }
 
-static struct sim_link *newest_link(struct sim_worker *k)
+static struct sim_link *idle_link(struct sim_poller *p)
 {
     for (size_t i = 0; i < LINKS; i++) {
-        if (k->links[i].call_no != 0 && k->links[i].seq == k->seq)
-            return &k->links[i];
+        if (p->links[i].call_no == 0)
+            return &p->links[i];
     }
     return NULL;
 }
 
-static struct sim_link *idle_link(struct sim_worker *k)
+static bool has_moved(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
 {
-    for (size_t i = 0; i < LINKS; i++) {
-        if (k->links[i].call_no == 0)
-            return &k->links[i];
-    }
-    return NULL;
+    struct sim_worker *k = p->worker;
+    struct credit credits[POLLERS_MAX];
+    if (!w->cluster)
+        return newest->free != free_slots(k);
+    spread(w, k, credits);
+    return credits_moved(credits, k->poller_count, free_slots(k), (size_t)(p - k->pollers));
 }
 
-static bool is_outdated(const struct sim_worker *k, const struct sim_link *newest)
+static bool is_outdated(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
 {
+    struct partition_set of = sphere_of(w, p);
     return newest->result_count == 0 &&
-           (holdings_wait(&k->holdings, NULL) || newest->free != free_slots(k));
+           (holdings_wait(&p->worker->holdings, &of) || has_moved(w, p, newest));
 }
 
 static void act(struct world *w, void *what, uint64_t no)
 {
-    struct sim_worker *k = what;
-    if (!k->alive || no != k->act_no)
+    struct sim_poller *p = what;
+    struct sim_worker *k = p->worker;
+    if (!k->alive || no != p->act_no)
         return;
     if (is_asleep(w, k)) {
-        agenda_add(w, k->asleep_until_ms, act, k, no);
+        agenda_add(w, k->asleep_until_ms, act, p, no);
         return;
     }
     if (w->boot_ms >= k->holdings.deadline_ms) { /* slept too long: first hear of what ended */
         expire(w, k);
-        act_in(w, k, IDLE_GAP_MS);
+        act_in(w, p, IDLE_GAP_MS);
         return;
     }
-    const struct sim_link *newest = newest_link(k);
-    struct sim_link *link = idle_link(k);
+    const struct sim_link *newest = newest_link(p);
+    struct sim_link *link = idle_link(p);
     if (link == NULL)
         return;
     if (!k->registered)
-        send_hello(w, k);
-    else if (newest == NULL || is_outdated(k, newest))
-        send_poll(w, k, link);
+        send_hello(w, p);
+    else if (newest == NULL || is_outdated(w, p, newest))
+        send_poll(w, p, link);
 }
 
 /* ---- life and death */
@@ -549,19 +643,24 @@ void sim_worker_start(struct world *w, struct sim_worker *k)
     assert(!k->alive);
     const char *label = k->label;
     uint64_t life = k->life + 1;
-    uint64_t act_no = k->act_no;
+    uint64_t act_nos[POLLERS_MAX];
+    for (size_t i = 0; i < POLLERS_MAX; i++)
+        act_nos[i] = k->pollers[i].act_no;
     uint64_t run_no = k->run_no; /* numbers of the life before mean nothing in this one */
     uint64_t watch_no = k->watch_no + 1;
     *k = (struct sim_worker){.label = label,
                              .life = life,
-                             .act_no = act_no,
+                             .poller_count = w->cluster ? w->server_count : 1,
                              .run_no = run_no,
                              .watch_no = watch_no,
                              .alive = true};
+    for (size_t i = 0; i < k->poller_count; i++)
+        k->pollers[i] = (struct sim_poller){
+            .worker = k, .server = w->cluster ? &w->servers[i] : NULL, .act_no = act_nos[i]};
     holdings_init(&k->holdings);
     draw_trade(w, k);
     SAY(w, label, "starts with %" PRIu32 " slots", k->hello.slots);
-    act_in(w, k, 0);
+    all_act(w, k);
 }
 
 static void start(struct world *w, void *what, uint64_t no)
@@ -597,7 +696,8 @@ void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms)
 
 void sim_worker_hang_up(struct world *w, struct sim_worker *k)
 {
-    struct sim_link *newest = newest_link(k);
+    struct sim_poller *p = &k->pollers[w->cluster ? pick(w, k->poller_count) : 0];
+    struct sim_link *newest = newest_link(p);
     if (k->registered && newest != NULL)
-        close_link(w, k, newest);
+        close_link(w, p, newest);
 }

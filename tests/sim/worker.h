@@ -3,12 +3,15 @@
  * What it holds is kept by the real worker/holdings.c. Two connections, numbered polls, a second
  * poll that replaces a parked one, back-off, killing what could not be renewed, starting over when
  * the server does not know it: all as the real one does, on the boot clock. A run is a moment at
- * which it will end and a dice roll how. */
+ * which it will end and a dice roll how.
+ *
+ * In a cluster it has one registration and a poller per server, and offers its free slots among them
+ * (worker/credits.h). */
 #pragma once
 #include "net.h"
 #include "worker/holdings.h"
 
-enum { LINKS = 2, RUNS_MAX = 16 };
+enum { LINKS = 2, RUNS_MAX = 16, POLLERS_MAX = 3 };
 
 #define SIM_RESULT "[true]" /* of every run that succeeds */
 #define SIM_ERROR "because" /* why the others did not */
@@ -31,6 +34,19 @@ struct sim_link {
     int64_t sent_ms;
 };
 
+/* The conversation with one server. */
+struct sim_poller {
+    struct sim_worker *worker;
+    struct sim_server *server; /* NULL: whoever serves */
+    struct sim_link links[LINKS];
+    uint64_t seq; /* of its newest poll; numbers are the worker's */
+    uint64_t act_no;
+    int64_t retry_ms; /* the last pause after a failure; 0: all is well */
+    int64_t paused_until_ms;
+    struct partition_set owned; /* by the server, as it said last; count 0: it never did, or all */
+    uint32_t backlog;           /* the same */
+};
+
 struct sim_worker {
     const char *label;
     bool alive;
@@ -42,14 +58,12 @@ struct sim_worker {
     bool registered;
     uint64_t id;
     uint64_t seq;
-    struct sim_link links[LINKS];
+    struct sim_poller pollers[POLLERS_MAX];
+    size_t poller_count;
     struct holdings holdings;
     struct sim_run runs[RUNS_MAX];
     uint64_t run_no;
-    uint64_t act_no;
     uint64_t watch_no;
-    int64_t retry_ms; /* the last pause after a failure; 0: all is well */
-    int64_t paused_until_ms;
     bool draining;
 };
 

@@ -71,20 +71,41 @@ static void draw_scene(struct world *w)
     s->calendar_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
 }
 
+/* Several servers share a store. What they cannot do yet, or only with a delay, is left out: limits
+ * and dependencies between partitions, targets that are left alone, and settings that change. */
+static void draw_cluster(struct world *w)
+{
+    struct scene *s = &w->scene;
+    s->node_lease_ms = pick_ms(w, 400, s->engine.lease_ms / 3);
+    s->session_ms = pick_ms(w, s->node_lease_ms / 4, 4 * s->node_lease_ms);
+    s->engine.breaker.percent = 0;
+    s->waiting_permille = 0;
+    s->limit_permille = 0; /* … of keys; settings are changed all the same */
+    s->calendar_permille = 0;
+}
+
 static void begin(struct world *w, const struct day *day)
 {
+    static const char *const names[SERVERS_MAX] = {"server-1", "server-2", "server-3"};
     static const char *const labels[WORKERS_MAX] = {"worker-1", "worker-2", "worker-3", "worker-4"};
-    *w = (struct world){.seed = day->seed, .trace.on = day->traced, .skew_ms = WORLD_BEGIN_MS};
+    *w = (struct world){.seed = day->seed,
+                        .trace.on = day->traced,
+                        .skew_ms = WORLD_BEGIN_MS,
+                        .cluster = day->cluster,
+                        .server_count = day->cluster ? 3 : 2};
     w->rng.state = day->seed;
     w->model.arena = &w->arena;
     list_init(&w->calls);
     draw_scene(w);
+    if (w->cluster)
+        draw_cluster(w);
     faults_draw(w);
     sim_store_open(w, day->sqlite);
-    sim_server_init(w, &w->servers[0], "server-1");
-    sim_server_init(w, &w->servers[1], "server-2");
+    for (size_t i = 0; i < w->server_count; i++)
+        sim_server_init(w, &w->servers[i], names[i], &w->doors[w->cluster ? i : 0]);
     w->server = &w->servers[0];
-    sim_server_start(w->server);
+    for (size_t i = 0; i < (w->cluster ? w->server_count : 1); i++)
+        sim_server_start(&w->servers[i]);
     for (size_t i = 0; i < w->scene.workers; i++) {
         w->workers[i].label = labels[i];
         sim_worker_start(w, &w->workers[i]);
@@ -93,12 +114,12 @@ static void begin(struct world *w, const struct day *day)
 
 static void end(struct world *w)
 {
-    for (size_t i = 0; i < SERVERS; i++)
+    for (size_t i = 0; i < w->server_count; i++)
         sim_server_free(&w->servers[i]);
     for (size_t i = 0; i < WORKERS_MAX; i++)
         sim_worker_free(&w->workers[i]);
     LIST_EACH(&w->calls, node) call_free(CONTAINER_OF(node, struct call, all));
-    sim_store_close(&w->store);
+    sim_store_close(w);
     model_free(&w->model);
     agenda_free(&w->agenda);
     arena_free(&w->arena);
@@ -140,8 +161,15 @@ static void weather(struct world *w, void *what, uint64_t no)
         sim_worker_hang_up(w, k);
     if (fault_strikes(w, FAULT_CLOCK_FORWARD))
         step_clock(w, pick_ms(w, 1, LEAP_MAX_MS));
-    if (fault_strikes(w, FAULT_CLOCK_BACK))
+    if (!w->cluster && fault_strikes(w, FAULT_CLOCK_BACK)) /* the clock of a cluster never does */
         step_clock(w, -pick_ms(w, 1, LEAP_MAX_MS));
+    if (w->cluster) {
+        struct sim_server *s = &w->servers[pick(w, w->server_count)];
+        if (s->up)
+            sim_server_suffer(s);
+        agenda_add(w, w->boot_ms + pick_ms(w, 10, 1000), weather, what, no);
+        return;
+    }
     if (w->server->up && fault_strikes(w, FAULT_SERVER_CRASH))
         sim_server_crash(w->server);
     if (fault_strikes(w, FAULT_TAKEOVER))
@@ -166,7 +194,7 @@ static void heal(struct world *w)
     if (w->scene.run_max_ms > HEALING_RUN_MAX_MS)
         w->scene.run_max_ms = HEALING_RUN_MAX_MS;
     tidy_up(w, NULL, 0);
-    if (!w->server->up)
+    if (!w->server->up && !w->cluster)
         sim_server_start(w->server);
     if (w->workers[0].alive) /* comes back as one that can do everything */
         sim_worker_crash(w, &w->workers[0]);
@@ -265,7 +293,8 @@ static void finish(struct world *w)
     check_going_on(w);
     check_deadlines(w);
     promise_acknowledged(w);
-    promise_engine(w, w->server);
+    for (size_t i = 0; i < w->server_count; i++)
+        promise_engine(w, &w->servers[i]);
     promise_all_reads(w);
 }
 

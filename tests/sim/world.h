@@ -16,7 +16,7 @@
 #include "trace.h"
 #include "worker.h"
 
-enum { WORKERS_MAX = 4, SERVERS = 2 };
+enum { WORKERS_MAX = 4, SERVERS_MAX = 3, CLUSTER_PARTITIONS = 16 };
 
 /* What a seed chose for its whole day. */
 struct scene {
@@ -38,6 +38,8 @@ struct scene {
     size_t recurring_max;       /* jobs that recur at the same time */
     bool pauses;                /* clients pause jobs and queues */
     uint32_t client_gap_ms;     /* between two actions of clients, at most */
+    int64_t node_lease_ms;      /* in a cluster: so long a server may be silent, … */
+    int64_t session_ms;         /* … and so long a turn may keep others waiting */
 };
 
 struct world {
@@ -54,9 +56,13 @@ struct world {
     struct trace trace;
     struct list calls; /* every call that exists, wherever it is */
     uint64_t call_no;
-    struct sim_store store;
-    struct sim_server servers[SERVERS];
-    struct sim_server *server; /* where messages go */
+    bool cluster;                        /* several servers decide, each about its partitions */
+    struct sim_store doors[SERVERS_MAX]; /* in a cluster one per server */
+    struct sim_store *door;              /* of the turn under way, or of the last one */
+    struct reader *reader;               /* owned */
+    struct sim_server servers[SERVERS_MAX];
+    size_t server_count;
+    struct sim_server *server; /* where messages go, unless they say where */
     struct sim_worker workers[WORKERS_MAX];
     struct model model;
 };
@@ -66,7 +72,8 @@ struct world {
 struct day {
     uint64_t seed;
     bool traced;
-    bool sqlite; /* the store behind everything, instead of memory */
+    bool sqlite;  /* the store behind everything, instead of memory */
+    bool cluster; /* three servers that share a store */
 };
 
 /* Lives one day; does not return when a promise is broken (trace.h). The digest is the same

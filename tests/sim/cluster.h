@@ -1,0 +1,36 @@
+/* cluster.h - a simulated server as a member of a cluster: what server/membership.c does, without its
+ * thread.
+ *
+ * It renews its row, learns who else is there, takes what is meant for it (job/shares.h) and gives
+ * back what is meant for others, and loads a new engine whenever what it owns has changed. By its own
+ * boot clock it knows until when it may decide. */
+#pragma once
+#include "store/store.h"
+
+struct world;
+struct sim_server;
+
+struct sim_member {
+    struct member *member; /* owned; NULL: not there */
+    struct node_rec me;
+    char start[32];
+    struct ownership own;
+    uint64_t giving;  /* not decided about any more, and given back with the next beat */
+    int64_t until_ms; /* boot clock: nothing is decided from then on */
+    uint64_t beat_no;
+    bool loaded;                /* the engine holds what is owned */
+    uint64_t settings;          /* version of those that were read */
+    int owners[PARTITIONS_MAX]; /* the server that has each, as far as is known; -1: nobody */
+};
+
+/* Joins and takes what is free. False: not now. */
+bool cluster_join(struct sim_server *s, struct err *err);
+/* Without a word to anybody. */
+void cluster_vanish(struct sim_server *s);
+/* Looks again what is owned, soon: the store has said that something is not. */
+void cluster_doubt(struct sim_server *s);
+bool cluster_may_decide(const struct sim_server *s);
+/* Who decides about the id, as far as this server knows. NULL: nobody, or nobody who is there. */
+struct sim_server *cluster_owner(const struct sim_server *s, uint64_t id);
+/* Some other server that owns something. NULL: none. */
+struct sim_server *cluster_any_owner(const struct sim_server *s);
