@@ -1,15 +1,18 @@
 #include "server/turn.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/plant.h"
 #include "base/vec.h"
 #include "server/rules.h"
+#include "server/rules_memo.h"
 #include "server/sql_job.h"
 #include "server/untangle.h"
 #include "wire/calendar_json.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 enum {
     ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
@@ -22,24 +25,39 @@ enum {
 
 /* ---- loading */
 
+/* Of the engine's callbacks. */
+struct turn_reading {
+    void *zones; /* as the options say */
+    struct rules_memo memo;
+};
+
 static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
                           struct rules *ret_rules, struct err *err)
 {
+    struct turn_reading *reading = arg;
     struct spec spec;
-    TRY(spec_read(job->spec, arena, &spec, err));
-    return rules_make(arg, &spec, arena, ret_rules, err);
+    TRY(rules_memo_read(&reading->memo, job->spec, arena, &spec, err));
+    return rules_make(reading->zones, &spec, arena, ret_rules, err);
 }
 
 static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *arena,
                              struct almanac *ret_almanac, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0}; /* a document is larger than what it means */
-    const struct ical_zones zones = {.find = rules_zone, .arg = arg};
+    const struct turn_reading *reading = arg;
+    const struct ical_zones zones = {.find = rules_zone, .arg = reading->zones};
     struct almanac almanac;
     TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
     almanac.calendar = calendar_copy(&almanac.calendar, arena);
     *ret_almanac = almanac;
     return RC_OK;
+}
+
+static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                               struct submission *ret_item, struct err *err)
+{
+    const struct turn_reading *reading = arg;
+    return sql_job_read(reading->zones, rec, arena, ret_item, err);
 }
 
 /* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */
@@ -184,7 +202,10 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     struct engine_options with_rules = *options;
     with_rules.read_rules = read_rules;
     with_rules.read_calendar = read_calendar;
-    with_rules.read_submission = sql_job_read;
+    with_rules.read_submission = read_submission;
+    t->reading = MEM_NEW(struct turn_reading);
+    t->reading->zones = options->rules_arg;
+    with_rules.rules_arg = t->reading;
     with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
     t->engine = engine_new(&with_rules);
     return engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor,
@@ -233,6 +254,9 @@ void turn_raise_floors(const struct turn *t, struct ownership *own)
 void turn_close(struct turn *t)
 {
     engine_free(t->engine);
+    if (t->reading != NULL)
+        rules_memo_free(&t->reading->memo);
+    free(t->reading);
     arena_free(&t->arena);
     arena_free(&t->kept);
     *t = (struct turn){0};
@@ -432,6 +456,7 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
     const struct delta *delta = NULL;
     t->refused = NULL;
     arena_reset(&t->arena);
+    rules_memo_tidy(&t->reading->memo);
     engine_begin(t->engine, now, &t->arena);
     enum rc rc = ask(t, commands, count, &admitted, err);
     if (rc == RC_OK) {
@@ -473,6 +498,7 @@ void turn_run_away(struct turn *t, struct command *const *commands, size_t count
                    struct turn_news *ret_news)
 {
     arena_reset(&t->arena);
+    rules_memo_tidy(&t->reading->memo);
     engine_begin(t->engine, now, &t->arena);
     engine_away(t->engine);
     for (size_t i = 0; i < count; i++) {

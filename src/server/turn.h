@@ -11,8 +11,9 @@ struct turn {
     struct engine *engine; /* owned */
     struct store *store;
     struct ownership owned;
-    struct arena arena;          /* of one turn; reset by the next */
-    struct arena kept;           /* events of the parts of a turn that had to be divided */
+    struct arena arena;           /* of one turn; reset by the next */
+    struct turn_reading *reading; /* owned: what the engine's reading of documents needs */
+    struct arena kept;            /* events of the parts of a turn that had to be divided */
     size_t quarantined;          /* executions that make no sense: neither acted upon nor deleted */
     enum rc broken;              /* why no turn can follow */
     const struct delta *refused; /* by the store, in the last try; NULL: it did not come to that */
