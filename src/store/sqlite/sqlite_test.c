@@ -315,7 +315,7 @@ static void commit_requests(struct store *store, const struct ownership *own, ui
 
 static void keys_that_have_ended_leave_nothing_behind(void **state)
 {
-    enum { DAYS = 40, KEYS = REQUESTS_FRESH / 2 };
+    enum { DAYS = 16, KEYS = REQUESTS_FRESH / 2 };
     const char *dir = *state;
     struct ownership own;
     struct store *store = open_store(dir);
