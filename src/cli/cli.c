@@ -2,11 +2,14 @@
 #include "base/id.h"
 #include "loop/file.h"
 #include "loop/usage.h"
+#include "wire/json.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PAYLOAD_BYTES_MAX = 1 << 26 };
 
 #define URL_DEFAULT "http://127.0.0.1:7420"
 
@@ -105,6 +108,18 @@ enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struc
 {
     enum rc rc = file_read(path, max_bytes, &cli->arena, ret_text, err);
     return rc == RC_NOT_FOUND ? (err->rc = RC_IO) : rc;
+}
+
+enum rc cli_payload(struct cli *cli, const char *arg, struct str *ret_json, struct err *err)
+{
+    struct str text = str_c(arg);
+    struct json value;
+    if (arg[0] == '@')
+        TRY(cli_read_file(cli, arg + 1, PAYLOAD_BYTES_MAX, &text, err));
+    if (json_parse(text, &cli->arena, &value, err))
+        return err_note(err, "--payload is not JSON");
+    *ret_json = value.raw;
+    return RC_OK;
 }
 
 enum rc cli_is_job(const struct cli_target *target, const char *action, struct err *err)

@@ -81,6 +81,8 @@ enum rc cli_no_words(const struct cli *cli, struct err *err);
 /* As file_read. A missing file is RC_IO: "not found" is about what the server has. */
 enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struct str *ret_text,
                       struct err *err);
+/* What --payload was given: JSON, or @ and the name of a file with it. */
+enum rc cli_payload(struct cli *cli, const char *arg, struct str *ret_json, struct err *err);
 
 /* To stdout. */
 void cli_print(struct str text);

@@ -1,6 +1,7 @@
 /* dead_letters.c - what failed for good: lists, and running again or discarding one or many. */
 #include "cli/api.h"
 #include "cli/commands.h"
+#include "cli/follow.h"
 #include "cli/list.h"
 #include "loop/clock.h"
 
@@ -14,6 +15,7 @@ struct letter_args {
     struct list_args list; /* first: cli_main and list_print know only this */
     bool dry_run;
     bool yes;
+    const char *payload;
 };
 
 #define AT(member) offsetof(struct letter_args, member)
@@ -26,6 +28,8 @@ static const struct opt table[] = {
     LIST_LIMIT_OPTS,
     {"dry-run", 0, OPT_FLAG, NULL, AT(dry_run), "retry, discard: only say how many"},
     {"yes", 'y', OPT_FLAG, NULL, AT(yes), "retry, discard: do not ask"},
+    {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload),
+     "retry ID: run with this instead of its payload"},
     CLI_COMMON_OPTS,
 };
 
@@ -111,11 +115,14 @@ static enum rc show(struct cli *cli, const char *id, struct err *err)
     return RC_OK;
 }
 
-static enum rc do_one(struct cli *cli, const char *action, const char *id, struct err *err)
+static enum rc do_one(struct cli *cli, const char *action, const char *id, const char *payload,
+                      struct err *err)
 {
     bool retry = str_eq(str_c(action), STR("retry"));
     struct json answer;
-    TRY(api_call(cli, retry ? "POST" : "DELETE", path_of(cli, id, retry ? "/retry" : ""), STR(""),
+    struct str body;
+    TRY(follow_retry_body(cli, payload, &body, err));
+    TRY(api_call(cli, retry ? "POST" : "DELETE", path_of(cli, id, retry ? "/retry" : ""), body,
                  &answer, err));
     if (cli->format == CLI_JSON)
         cli_print_line(answer.raw);
@@ -282,10 +289,13 @@ static enum rc act(struct cli *cli, const struct letter_args *args, struct err *
         return err_set(err, RC_INVALID,
                        "unknown action '%s': show, retry, discard and fingerprints are known",
                        words[0]);
+    if (args->payload != NULL && (action != RETRY || filtered))
+        return err_set(err, RC_INVALID, "--payload is for `retry` of a single one");
     if (action == FINGERPRINTS && cli->words.count == 1)
         return show_groups(cli, &args->list, err);
     if (cli->words.count == 2 && !filtered && action != FINGERPRINTS)
-        return action == SHOW ? show(cli, words[1], err) : do_one(cli, words[0], words[1], err);
+        return action == SHOW ? show(cli, words[1], err)
+                              : do_one(cli, words[0], words[1], args->payload, err);
     if (cli->words.count == 1 && filtered && action != SHOW)
         return do_many(cli, words[0], args, err);
     if (action == SHOW || action == FINGERPRINTS)

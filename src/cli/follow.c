@@ -190,10 +190,22 @@ enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err
     return RC_OK;
 }
 
-enum rc follow_new(struct cli *cli, struct str path, bool wait, struct err *err)
+enum rc follow_retry_body(struct cli *cli, const char *payload, struct str *ret_body,
+                          struct err *err)
+{
+    struct str json;
+    *ret_body = STR("");
+    if (payload == NULL)
+        return RC_OK;
+    TRY(cli_payload(cli, payload, &json, err));
+    *ret_body = arena_printf(&cli->arena, "{\"payload\":%.*s}", STR_ARG(json));
+    return RC_OK;
+}
+
+enum rc follow_new(struct cli *cli, struct str path, struct str body, bool wait, struct err *err)
 {
     struct json answer;
-    TRY(api_call(cli, "POST", path, STR(""), &answer, err));
+    TRY(api_call(cli, "POST", path, body, &answer, err));
     struct str execution_id = api_text(&answer, STR("execution_id"));
     if (wait)
         return follow_to_exit(cli, execution_id, err);

@@ -28,4 +28,7 @@ enum rc follow_output(struct cli *cli, const struct follow *follow, struct err *
 enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err);
 
 /* POSTs to a path that makes an execution, and prints its id or, when `wait`, follows it so. */
-enum rc follow_new(struct cli *cli, struct str path, bool wait, struct err *err);
+enum rc follow_new(struct cli *cli, struct str path, struct str body, bool wait, struct err *err);
+/* The body of a call that runs something again with this --payload (NULL: none). */
+enum rc follow_retry_body(struct cli *cli, const char *payload, struct str *ret_body,
+                          struct err *err);

@@ -5,18 +5,20 @@
 struct retry_args {
     struct cli_common common;
     bool wait;
+    const char *payload;
 };
 
 #define AT(member) offsetof(struct retry_args, member)
 static const struct opt table[] = {
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
+    {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "run with this instead of its own payload"},
     CLI_COMMON_OPTS,
 };
 
 static const struct opts opts = {
     "retry", "ID [options]",
     "Runs a finished execution, or the newest one of a job, once more. Prints the id of the new\n"
-    "execution.",
+    "execution. With --payload only that one runs with it; the job keeps its own.",
     table, COUNT_OF(table)};
 
 static enum rc retry(struct cli *cli, const void *arg, struct err *err)
@@ -24,10 +26,12 @@ static enum rc retry(struct cli *cli, const void *arg, struct err *err)
     const struct retry_args *args = arg;
     struct cli_target target;
     struct str id;
+    struct str body;
     TRY(cli_target(cli, &target, err));
     TRY(api_execution_of(cli, &target, &id, err));
     struct str path = arena_printf(&cli->arena, "/executions/%.*s/retry", STR_ARG(id));
-    return follow_new(cli, path, args->wait, err);
+    TRY(follow_retry_body(cli, args->payload, &body, err));
+    return follow_new(cli, path, body, args->wait, err);
 }
 
 int retry_command(int argc, char **argv)

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-enum {
-    DOCUMENT_BYTES_MAX = 1 << 27, /* above the largest limit a server may have */
-    PAYLOAD_BYTES_MAX = 1 << 26,
-};
+enum { DOCUMENT_BYTES_MAX = 1 << 27 }; /* above the largest limit a server may have */
 
 /* What else there is to say about a schedule is the server's to know. */
 static enum rc check_when(const struct submit_args *args, struct err *err)
@@ -164,15 +161,11 @@ static void put_unique(struct json_writer *w, const char *key)
 static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *payload,
                            struct err *err)
 {
-    struct str text = str_c(payload);
-    struct json value;
+    struct str json;
     if (payload == NULL)
         return RC_OK;
-    if (payload[0] == '@')
-        TRY(cli_read_file(cli, payload + 1, PAYLOAD_BYTES_MAX, &text, err));
-    if (json_parse(text, &cli->arena, &value, err))
-        return err_note(err, "--payload is not JSON");
-    json_put_raw(w, "payload", value.raw);
+    TRY(cli_payload(cli, payload, &json, err));
+    json_put_raw(w, "payload", json);
     return RC_OK;
 }
 

@@ -26,7 +26,7 @@ static enum rc trigger(struct cli *cli, const void *arg, struct err *err)
     TRY(cli_target(cli, &target, err));
     TRY(cli_is_job(&target, "trigger", err));
     struct str path = arena_printf(&cli->arena, "/jobs/%.*s/trigger", STR_ARG(target.id));
-    return follow_new(cli, path, args->wait, err);
+    return follow_new(cli, path, STR(""), args->wait, err);
 }
 
 int trigger_command(int argc, char **argv)

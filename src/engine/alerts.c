@@ -189,6 +189,43 @@ void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_re
         sla_advice(event), id, id);
 }
 
+void alert_start_late(struct engine *e, const struct exec *x, struct str why)
+{
+    const struct job *job = x->job;
+    if (!e->options.alerts.start_late)
+        return;
+    struct alert_rec *alert =
+        raise(e, ALERT_START_LATE, ALERT_WARNING, job_key(e, STR("start_late"), job));
+    if (alert == NULL)
+        return;
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_EXEC, x->id);
+    alert->queue = job->v.def->queue->name;
+    alert->job_id = job->id;
+    alert->exec_id = x->id;
+    alert->text =
+        arena_printf(e->arena, "%s%.*s%s is late: %.*s. Ask what holds it back: belfry explain %s",
+                     job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+                     job->name_len > 0 ? "'" : "", STR_ARG(why), id);
+}
+
+void alert_slow(struct engine *e, const struct exec *x, struct str why)
+{
+    const struct job *job = x->job;
+    struct alert_rec *alert = raise(e, ALERT_SLOW, ALERT_WARNING, job_key(e, STR("slow"), job));
+    if (alert == NULL)
+        return;
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_EXEC, x->id);
+    alert->queue = job->v.def->queue->name;
+    alert->job_id = job->id;
+    alert->exec_id = x->id;
+    alert->text = arena_printf(
+        e->arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
+        job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
+        job->name_len > 0 ? "'" : "", STR_ARG(why), id, id);
+}
+
 /* ---- from a distance */
 
 static struct breaker_rule window_rule(const struct engine *e)
@@ -200,7 +237,7 @@ void alerts_count(struct engine *e, const struct exec *x)
 {
     struct breaker_rule rule = window_rule(e);
     bool failed = x->v.state == EXEC_FAILED || x->v.state == EXEC_TIMEOUT;
-    if (rule.window_ms == 0 || (!failed && x->v.state != EXEC_COMPLETED))
+    if (rule.window_ms == 0 || !tally_counts(x->v.state))
         return;
     breaker_count(&e->alerts.finals, &rule, e->boot_ms, failed);
     breaker_count(&x->job->v.def->queue->finals, &rule, e->boot_ms, failed);

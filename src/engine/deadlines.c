@@ -1,7 +1,7 @@
 /* deadlines.c - executions that should have started by a moment.
  *
  * Two rules of a job: `start_within`, after which one that has not started is late, which is said
- * once; and `expires_in`, after which it must not start any more, and ends. Both are counted from
+ * once, with an alert; and `expires_in`, after which it must not start any more, and ends. Both are counted from
  * when it was promised to run, and both moments follow from its values and its job's definition, so
  * nothing is kept of them but whether it was said to be late. What was ever given to a worker has
  * started: neither a retry nor a lease that came back is late, or expires.
@@ -94,13 +94,20 @@ static void move(struct engine *e, struct exec *x, enum exec_event event, struct
     exec_move(e, x, &(struct move){.event = event, .actor = SERVER, .reason = reason});
 }
 
+static void be_late(struct engine *e, struct exec *x, struct str reason)
+{
+    move(e, x, EV_LATE, reason);
+    if (!PLANTED(start_late_untold))
+        alert_start_late(e, x, reason);
+}
+
 bool deadline_pass(struct engine *e, struct exec *x)
 {
     const struct definition *def = x->job->v.def;
     if (!has_deadlines(x))
         return false;
     if (has_come(e, late_ms(x)))
-        move(e, x, EV_LATE, why(e, x, "it was to start within", def->start_within_ms));
+        be_late(e, x, why(e, x, "it was to start within", def->start_within_ms));
     if (!has_come(e, expiry_ms(x)))
         return false;
     move(e, x, EV_OVERDUE, why(e, x, "it expires after", def->expires_in_ms));

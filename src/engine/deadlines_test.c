@@ -45,6 +45,44 @@ static void what_has_not_started_in_time_expires(void **state)
                        STR("it expires after 1m, and has not started: it waits for a worker")));
 }
 
+static void who_is_late_is_told_of_with_what_to_ask_next(void **state)
+{
+    (void)state;
+    WORLD(w);
+    char id[ID_TEXT_MAX];
+    char text[300];
+    const struct submission *job = SUBMIT(&w, .name = "report", .start_within_ms = MINUTE_MS);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS - 1);
+    assert_int_equal(w.table.alerts.len, 0);
+    world_pass(&w, 1);
+    world_restart(&w);
+    world_pass(&w, HOUR_MS / 10);
+    assert_int_equal(w.table.alerts.len, 1);
+    const struct alert_rec *alert = w.table.alerts.items[0];
+    assert_int_equal(alert->kind, ALERT_START_LATE);
+    assert_true(alert->exec_id == job->exec_id && alert->job_id == job->job_id);
+    snprintf(
+        text, sizeof text,
+        "the job 'report' is late: it was to start within 1m, and has not started: it waits for "
+        "a worker. Ask what holds it back: belfry explain %s",
+        id_format(id, ID_EXEC, job->exec_id).ptr);
+    assert_true(str_eq(alert->text, str_c(text)));
+}
+
+static void who_is_late_is_not_told_of_where_that_is_switched_off(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.alerts.start_late = false;
+    WORLD_WITH(w, options);
+    const struct submission *job = SUBMIT(&w, .start_within_ms = MINUTE_MS);
+    world_turn(&w);
+    world_pass(&w, MINUTE_MS);
+    assert_true(record_of(&w, job->exec_id)->late);
+    assert_int_equal(w.table.alerts.len, 0);
+}
+
 static void what_was_given_to_a_worker_does_not_expire(void **state)
 {
     (void)state;
@@ -298,6 +336,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_not_started_in_time_expires),
+        cmocka_unit_test(who_is_late_is_told_of_with_what_to_ask_next),
+        cmocka_unit_test(who_is_late_is_not_told_of_where_that_is_switched_off),
         cmocka_unit_test(what_was_given_to_a_worker_does_not_expire),
         cmocka_unit_test(the_clock_of_a_job_for_later_begins_when_it_is_due),
         cmocka_unit_test(what_waits_for_another_job_expires_too),

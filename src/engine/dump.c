@@ -113,10 +113,10 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64
-               " sla=%" PRId64 "+%" PRId64 ",%d at:",
+               " sla=%" PRId64 "+%" PRId64 ",%d pace=%d,%" PRId64 " own=%d at:",
                v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
                v->lease.confirmed, v->lease.inherited, v->times_out_ms, v->sla_since_ms,
-               v->sla_extra_ms, (int)v->sla_marks);
+               v->sla_extra_ms, (int)v->sla_marks, (int)v->pace, v->usual_ms, x->own_payload);
     bool waits = exec_is_waiting(v->state) && x->job->v.state != JOB_PAUSED;
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
@@ -126,6 +126,8 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     const struct track *track = x->job->v.def->track;
     if (exec_is_held(x))
         dump_key(out, "held", &e->held, &x->ready);
+    else if (exec_is_leased(v->state))
+        dump_key(out, "pacing", &e->pacing, &x->ready);
     else
         dump_key(out, "ready", exec_has_permits(x) ? &track->twin->heap : &track->heap, &x->ready);
     const struct unique_rule *unique = x->job->v.def->unique;
@@ -337,8 +339,8 @@ void engine_dump(const struct engine *e, struct buf *out)
                e->turn, e->horizon.due_ms, e->horizon.id, e->dues.len, e->terms.len,
                e->deadlines.len, e->ready.len, e->upstreams.len, e->edge_count, e->standing.len,
                e->asking.len, e->held.len, e->book_count, e->calendar_changes);
-    buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 "\n", e->retain.wake_ms,
-               e->retain.after_id);
+    buf_printf(out, "retain wake=%" PRId64 " after=%" PRIu64 ",%" PRIu64 "\n", e->retain.wake_ms,
+               e->retain.after_id, e->retain.after_alert);
     dump_maps(e, out);
     dump_operations(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)

@@ -74,6 +74,27 @@ static void work_that_was_done_is_not_delivered_again(void **state)
     assert_int_equal(job_state_of(&w, job->job_id), JOB_COMPLETED);
 }
 
+static void what_was_deduplicated_is_a_number_of_its_own(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake first = HIRE(&w);
+    struct fake second = HIRE(&w);
+    SUBMIT(&w, .retries = 5, .retry_ms = 1000, .queue = "mail");
+    world_turn(&w);
+    struct poll_lease lost;
+    struct poll_lease lease = lose(&w, &first, &second, &lost);
+    report_late(&w, &first, &lost);
+    ask_report(&w, &second, &lease, OUTCOME_FAILED);
+    world_turn(&w);
+    assert_true(w.delta.tally_count >= 2);
+    for (size_t i = 0; i < w.delta.tally_count; i++) {
+        const struct tally *row = &w.delta.tallies[i];
+        assert_int_equal(row->end, EXEC_DEDUPLICATED);
+        assert_true(row->count == 1 && row->sum_ms == 0 && row->bucket == 0);
+    }
+}
+
 static void a_late_success_ends_what_waits_for_another_attempt(void **state)
 {
     (void)state;
@@ -146,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_late_success_makes_the_next_failure_none),
         cmocka_unit_test(the_second_worker_may_still_complete_it),
         cmocka_unit_test(work_that_was_done_is_not_delivered_again),
+        cmocka_unit_test(what_was_deduplicated_is_a_number_of_its_own),
         cmocka_unit_test(a_late_success_ends_what_waits_for_another_attempt),
         cmocka_unit_test(a_stranger_cannot_say_that_work_is_done),
         cmocka_unit_test(a_token_owns_its_run_until_the_lease_is_another_s),

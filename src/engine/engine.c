@@ -29,6 +29,7 @@ const struct engine_options engine_defaults = {
                .worker_lost = true,
                .breaker_open = true,
                .sla = true,
+               .start_late = true,
                .quiet_ms = 600000,
                .queue_age_ms = 900000,
                .depth_warning = 100000,
@@ -37,7 +38,10 @@ const struct engine_options engine_defaults = {
                .dead_letters = 100,
                .rate_calls_min = 100,
                .rate_warning_pct = 1,
-               .rate_critical_pct = 5},
+               .rate_critical_pct = 5,
+               .slow_pct = 200,
+               .slow_min_ms = 10000,
+               .slow_runs_min = 20},
     .breaker = {.window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000},
     .keep_bytes_max = 4096,
     .due_max = 10000,
@@ -45,6 +49,8 @@ const struct engine_options engine_defaults = {
     .operation_step_max = 200,
     .letters_keep_ms = INT64_C(30) * 86400000,
     .history_keep_ms = INT64_C(30) * 86400000,
+    .alerts_keep_ms = INT64_C(30) * 86400000,
+    .tallies_keep_ms = INT64_C(400) * 86400000, /* a year, and the one before to compare with */
     .retain_rows_max =
         250, /* with the pause, 12,500 a second: more than anybody submits for long */
     .retain_pause_ms = 20,
@@ -116,6 +122,7 @@ void engine_free(struct engine *e)
     heap_free(&e->deadlines);
     heap_free(&e->asking);
     heap_free(&e->terms);
+    heap_free(&e->pacing);
     alerts_free(&e->alerts);
     heap_free(&e->held);
     free(e);
@@ -132,7 +139,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->begun++;
     e->looks = false;
     e->due_question = NULL;
-    e->old_letters = e->old_execs = NULL;
+    e->old = (struct retain_asked){0};
     e->step = (struct operation_step){0};
     e->horizon_before = e->horizon;
     e->retain_before = e->retain;
@@ -142,11 +149,13 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->released, 0, sizeof e->released);
     memset(&e->letters_gone, 0, sizeof e->letters_gone);
     memset(&e->forgotten, 0, sizeof e->forgotten);
+    memset(&e->alerts_gone, 0, sizeof e->alerts_gone);
     memset(&e->claims, 0, sizeof e->claims);
     memset(&e->events, 0, sizeof e->events);
     memset(&e->passed_over, 0, sizeof e->passed_over);
     memset(&e->ended, 0, sizeof e->ended);
     memset(&e->slots_asked, 0, sizeof e->slots_asked);
+    memset(&e->paces_asked, 0, sizeof e->paces_asked);
     memset(&e->sla_events, 0, sizeof e->sla_events);
     memset(&e->raised, 0, sizeof e->raised);
     memset(&e->alert_marks, 0, sizeof e->alert_marks);
@@ -242,6 +251,7 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
     if (round == 0) {
         ask_due(e, list);
         retain_ask(e, list);
+        pace_ask(e, list);
     }
     mail_ask(e, round, list);
     operations_ask(e, round, list);
@@ -376,10 +386,21 @@ static void end_term(struct engine *e, struct term *term)
                        STR("the lease ended without a word from its worker"));
 }
 
+/* Of both moments the earlier one has come. */
+static void watch_due(struct engine *e, struct exec *x)
+{
+    int64_t sla_ms = sla_next_ms(x);
+    int64_t pace_ms = pace_next_ms(e, x);
+    if (pace_ms > 0 && (sla_ms == 0 || pace_ms < sla_ms))
+        pace_due(e, x);
+    else
+        sla_due(e, x);
+}
+
 void exec_come_due(struct engine *e, struct exec *x)
 {
     if (x->v.state == EXEC_RUNNING)
-        sla_due(e, x);
+        watch_due(e, x);
     else if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
         slot_due(e, x);
     else if (x->v.state != EXEC_SCHEDULED || (!calendar_stops(e, x) && !depends_begin(e, x)))
@@ -396,6 +417,7 @@ void engine_tick(struct engine *e)
     depends_answer(e);
     zones_renew(e);
     retain_step(e);
+    pace_answer(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
     for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)

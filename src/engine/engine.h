@@ -44,6 +44,8 @@ struct engine_options {
     size_t operation_step_max; /* dead letters that one turn takes for an operation */
     int64_t letters_keep_ms;   /* dead letters go after this; 0: never */
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
+    int64_t alerts_keep_ms;    /* … for alerts, unless they wait for their delivery */
+    int64_t tallies_keep_ms;   /* … for the numbers of reports, from the end of their hour on */
     size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
     int64_t retain_pause_ms;   /* between two such turns */
     int64_t

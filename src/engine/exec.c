@@ -181,7 +181,7 @@ static bool waits_for_its_time(const struct exec *x)
     return exec_is_waiting(x->v.state) && x->job->v.state != JOB_PAUSED;
 }
 
-/* Where its node stands: what runs has the next limit of its SLA there. */
+/* Where its node stands: for what is leased see watch_place. */
 static struct heap *timers_of(struct engine *e, const struct exec *x)
 {
     bool due = waits_for_its_time(x) || exec_is_leased(x->v.state);
@@ -214,6 +214,23 @@ static void lend(struct engine *e, const struct exec *x, int by)
     ready_want_rate(&e->ready, track, by);
 }
 
+/* What is leased waits for no moment of its own: in that place stands when to look at how long it
+ * takes, for its SLA or because that is unusual. */
+static void watch_place(struct engine *e, struct exec *x)
+{
+    int64_t sla_ms = sla_next_ms(x);
+    int64_t pace_ms = pace_next_ms(e, x);
+    int64_t at_ms = sla_ms == 0 || (pace_ms > 0 && pace_ms < sla_ms) ? pace_ms : sla_ms;
+    if (at_ms > 0)
+        heap_set(&e->dues, &x->due, (uint64_t)at_ms, x->id);
+    else
+        heap_remove(&e->dues, &x->due);
+    if (x->v.pace == PACE_ASKING && pace_watches(e, x))
+        heap_set(&e->pacing, &x->ready, x->id, 0);
+    else
+        heap_remove(&e->pacing, &x->ready);
+}
+
 void exec_place(struct engine *e, struct exec *x)
 {
     bool paused = x->job->v.state == JOB_PAUSED;
@@ -241,8 +258,7 @@ void exec_place(struct engine *e, struct exec *x)
             lease_place(w, x);
         else /* another server registered it, and it has not polled here yet; or it is forgotten */
             list_push_back(&e->orphans, &x->on_worker);
-        if (x->v.sla_since_ms > 0)
-            sla_place(e, x);
+        watch_place(e, x);
     }
     unique_place(e, x);
 }
@@ -253,6 +269,8 @@ void exec_unplace(struct engine *e, struct exec *x)
     heap_remove(timers_of(e, x), &x->due);
     if (exec_is_held(x))
         heap_remove(&e->held, &x->ready);
+    else if (exec_is_leased(x->v.state))
+        heap_remove(&e->pacing, &x->ready);
     else if (heap_holds(&x->ready))
         ready_remove(&e->ready, exec_track(e, x), &x->ready);
     if (heap_holds(&x->term.node)) {
@@ -272,7 +290,7 @@ void exec_unplace(struct engine *e, struct exec *x)
     }
 }
 
-/* Cancelling and renewing a run move nothing but its end, and what its SLA waits for. */
+/* Cancelling and renewing a run move nothing but its end, and when to look at it. */
 static bool same_lease(const struct exec_values *a, const struct exec_values *b)
 {
     return exec_is_leased(a->state) && exec_is_leased(b->state) && a->granted == b->granted;
@@ -283,8 +301,7 @@ void exec_set(struct engine *e, struct exec *x, const struct exec_values *to)
     if (same_lease(&x->v, to) && holds_permit(x->v.state) == holds_permit(to->state)) {
         x->v = *to;
         heap_set(&e->terms, &x->term.node, (uint64_t)x->v.lease.ends_ms, x->id);
-        if (x->v.sla_since_ms > 0)
-            sla_place(e, x);
+        watch_place(e, x);
         return;
     }
     exec_unplace(e, x);
@@ -331,6 +348,8 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
         v->stop_told = false;
+        v->pace = PACE_UNKNOWN;
+        v->usual_ms = 0;
         v->attempts++;
         return;
     case EV_CANCEL:

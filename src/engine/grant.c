@@ -12,6 +12,7 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
 {
     const struct job *job = x->job;
     struct arena *arena = w->turn.cmd->arena;
+    bool own = x->own_payload;
     *VEC_PUSH(arena, &w->turn.leases) = (struct poll_lease){
         .exec_id = x->id,
         .job_id = job->id,
@@ -19,8 +20,9 @@ static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
         .attempt = x->v.attempts,
         .slot_ms = x->v.slot_ms,
         .ttl_ms = e->options.lease_ms,
-        .spec = arena_str(arena, definition_spec(job->v.def)),
-        .payload = arena_str(arena, definition_payload(job->v.def)),
+        .own_payload = own,
+        .spec = own ? STR("") : arena_str(arena, definition_spec(job->v.def)),
+        .payload = own ? STR("") : arena_str(arena, definition_payload(job->v.def)),
     };
     w->turn.free--;
 }

@@ -71,6 +71,10 @@ void alert_job_failed(struct engine *e, const struct exec *x, struct str reason)
 void alert_worker_lost(struct engine *e, const struct exec *x);
 void alert_breaker_open(struct engine *e, const struct breaker *b);
 void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_rec *event);
+/* It has not started when it should have; why, in words. */
+void alert_start_late(struct engine *e, const struct exec *x, struct str why);
+/* It takes much longer than usual; "has run for …". */
+void alert_slow(struct engine *e, const struct exec *x, struct str why);
 /* Looks at all queues, when it is time to. */
 void alerts_look(struct engine *e);
 /* The turn is durable, and so is this end of an execution. */
@@ -219,8 +223,6 @@ bool deadline_pass(struct engine *e, struct exec *x);
 
 /* ---- sla.c: runs that take longer than they should */
 
-/* Puts the next limit of an execution that is leased in its place, or takes it out. */
-void sla_place(struct engine *e, struct exec *x);
 /* That moment has come. */
 void sla_due(struct engine *e, struct exec *x);
 /* A lease begins: the clock runs from now, or goes on. */
@@ -237,6 +239,21 @@ static inline bool sla_stops(const struct exec *x)
 /* Why it was stopped. */
 struct str sla_error(struct engine *e, const struct exec *x);
 void decide_extend_sla(struct engine *e, struct command *cmd);
+
+/* When the next limit that nobody was told of comes, while it runs; 0: never. */
+int64_t sla_next_ms(const struct exec *x);
+
+/* ---- pace.c: runs that take much longer than usual */
+
+/* It may turn out to be slow, as far as anybody knows. */
+bool pace_watches(const struct engine *e, const struct exec *x);
+/* When to look at it next; 0: never. */
+int64_t pace_next_ms(const struct engine *e, const struct exec *x);
+/* That moment has come. */
+void pace_due(struct engine *e, struct exec *x);
+/* Asks what is usual for some of those that are to be looked at, and takes the answers. */
+void pace_ask(struct engine *e, struct question_list *list);
+void pace_answer(struct engine *e);
 
 /* ---- slots.c: jobs with a schedule */
 

@@ -307,6 +307,23 @@ static void keep_claims(struct engine *e, const struct job *job)
     e->released.len = kept;
 }
 
+/* It runs with what somebody gave it, or with what the run had that it repeats; else with its job's,
+ * whatever that is by then. */
+static void give_payload(struct engine *e, const struct command *cmd, struct exec *x)
+{
+    const struct exec_rec *again = cmd->questions[0].answer.exec;
+    struct str payload = cmd->target.payload.len > 0 ? cmd->target.payload : again->payload;
+    if (payload.len == 0)
+        return;
+    x->own_payload = true;
+    touch_exec(e, x)->payload = payload;
+}
+
+static struct str why_again(const struct command *cmd)
+{
+    return cmd->target.payload.len > 0 ? STR("run again with another payload") : STR("run again");
+}
+
 static struct exec *run_again(struct engine *e, struct command *cmd, struct job *job)
 {
     struct exec *x = exec_new(e, id_next(&e->ids, e->now_ms, id_bucket(job->id)), job);
@@ -316,9 +333,10 @@ static struct exec *run_again(struct engine *e, struct command *cmd, struct job 
     x->v.slot_ms = cmd->questions[0].answer.exec->slot_ms; /* what it is about stays the same */
     x->v.state = EXEC_QUEUED;
     x->v.ready_ms = ready_since_ms(e);
-    job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, STR("run again"));
+    job_set(e, job, JOB_ACTIVE, STR("retry"), cmd->actor, why_again(cmd));
     job->v.last_exec = x->id;
-    exec_created(e, x, cmd->actor, STR("run again"));
+    give_payload(e, cmd, x);
+    exec_created(e, x, cmd->actor, why_again(cmd));
     keep_claims(e, job);
     take_letter(e, cmd);
     return x;
@@ -353,7 +371,9 @@ static void run_slot_again(struct engine *e, struct command *cmd, struct job *jo
         overlaps(e, cmd, other);
     else {
         take_letter(e, cmd);
-        reply_exec(e, cmd, slot_trigger(e, job, a->exec, cmd->actor, STR("run again")));
+        struct exec *x = slot_trigger(e, job, a->exec, cmd->actor, why_again(cmd));
+        give_payload(e, cmd, x);
+        reply_exec(e, cmd, x);
     }
 }
 

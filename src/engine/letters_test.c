@@ -141,6 +141,74 @@ static void running_an_execution_again_takes_its_letter_too(void **state)
     assert_null(letter(s, id));
 }
 
+/* Runs it again, with this payload if there is one; fails it again. The new execution. */
+static uint64_t run_again_with(struct stage *s, uint64_t id, const char *payload)
+{
+    struct asked *asked = ask_about(&s->w, CMD_RETRY_LETTER, id);
+    asked->cmd.target.payload = payload == NULL ? STR("") : str_c(payload);
+    world_turn(&s->w);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    world_restart(&s->w);
+    s->f = HIRE(&s->w, .slots = 8);
+    end_next(s, OUTCOME_FAILED);
+    world_turn(&s->w);
+    return asked->cmd.reply.exec_id;
+}
+
+static void a_letter_can_be_run_again_with_another_payload(void **state)
+{
+    (void)state;
+    STAGE(s);
+    uint64_t id = BURY(s, OUTCOME_FAILED, .name = "a");
+    struct asked *asked = ask_about(&s->w, CMD_RETRY_LETTER, id);
+    asked->cmd.target.payload = STR("{\"n\":2}");
+    world_turn(&s->w);
+    uint64_t again = asked->cmd.reply.exec_id;
+    const struct exec_rec *rec = map_get(&s->w.table.live, again);
+    assert_true(rec->own_payload && str_eq(rec->payload, STR("{\"n\":2}")));
+    const struct job_rec *job = map_get(&s->w.table.jobs, rec->job_id);
+    assert_false(str_eq(job->payload, rec->payload));
+    world_restart(&s->w);
+    s->f = HIRE(&s->w, .slots = 8);
+    struct poll_lease lease = fake_lease(&s->w, &s->f);
+    assert_true(lease.exec_id == again && lease.own_payload && lease.spec.len == 0);
+}
+
+static void what_is_repeated_has_the_payload_of_the_run_before(void **state)
+{
+    (void)state;
+    STAGE(s);
+    uint64_t first = BURY(s, OUTCOME_FAILED);
+    uint64_t plain = run_again_with(s, first, NULL);
+    uint64_t second = run_again_with(s, plain, "[2]");
+    uint64_t same = run_again_with(s, second, NULL);
+    uint64_t third = run_again_with(s, same, "[3]");
+    const struct map *all = &s->w.table.history;
+    assert_false(((struct exec_rec *)map_get(all, first))->own_payload);
+    assert_false(((struct exec_rec *)map_get(all, plain))->own_payload);
+    assert_true(str_eq(((struct exec_rec *)map_get(all, second))->payload, STR("[2]")));
+    assert_true(str_eq(((struct exec_rec *)map_get(all, same))->payload, STR("[2]")));
+    assert_true(str_eq(((struct exec_rec *)map_get(all, third))->payload, STR("[3]")));
+}
+
+static void a_slot_can_be_run_again_with_another_payload(void **state)
+{
+    (void)state;
+    STAGE(s);
+    SUBMIT(&s->w, .every_ms = HOUR_MS);
+    world_turn(&s->w);
+    world_pass(&s->w, HOUR_MS);
+    s->f = HIRE(&s->w, .slots = 8);
+    end_next(s, OUTCOME_FAILED);
+    world_turn(&s->w);
+    uint64_t id = 0;
+    MAP_EACH(&s->w.table.letters, slot) id = slot->key;
+    uint64_t again = run_again_with(s, id, "[2]");
+    const struct exec_rec *rec = map_get(&s->w.table.history, again);
+    assert_true(rec->own_payload && str_eq(rec->payload, STR("[2]")));
+    assert_int_equal(rec->slot_ms, ((struct exec_rec *)map_get(&s->w.table.history, id))->slot_ms);
+}
+
 static void only_a_letter_can_be_retried_as_one(void **state)
 {
     (void)state;
@@ -394,6 +462,53 @@ static void what_began_long_ago_is_kept_from_its_end_on(void **state)
     assert_int_equal(state_of(&s->w, job->exec_id), EXEC_NONE);
 }
 
+static void alerts_go_when_they_are_old_unless_somebody_is_to_be_told(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.alerts_keep_ms = HOUR_MS;
+    options.alerts.quiet_ms = 1;
+    options.retain_rows_max = 1;
+    STAGE_WITH(s, options);
+    for (size_t i = 0; i < 3; i++) {
+        BURY(s, OUTCOME_FAILED);
+        world_pass(&s->w, 1);
+    }
+    assert_int_equal(s->w.table.alerts.len, 3);
+    uint64_t pending = s->w.table.alerts.items[0]->id;
+    s->w.table.alerts.items[0]->state = ALERT_PENDING;
+    world_pass(&s->w, HOUR_MS / 2);
+    assert_int_equal(s->w.table.alerts.len, 3);
+    world_pass(&s->w, HOUR_MS / 2 + HOUR_MS / 30);
+    for (int i = 0; i < 3; i++)
+        world_pass(&s->w, options.retain_pause_ms);
+    assert_int_equal(s->w.table.alerts.len, 1);
+    assert_int_equal(s->w.table.alerts.items[0]->id, pending);
+    s->w.table.alerts.items[0]->state = ALERT_GIVEN_UP;
+    world_pass(&s->w, HOUR_MS / 30);
+    assert_int_equal(s->w.table.alerts.len, 0);
+}
+
+static void numbers_of_reports_go_by_their_hours(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.tallies_keep_ms = 2 * HOUR_MS;
+    options.retain_rows_max = 1;
+    STAGE_WITH(s, options);
+    BURY(s, OUTCOME_SUCCEEDED);
+    size_t rows = s->w.table.tallies.len;
+    int64_t hour = s->w.now_ms / HOUR_MS;
+    assert_true(rows >= 2);
+    while (s->w.now_ms - 2 * HOUR_MS < (hour + 1) * HOUR_MS) {
+        assert_int_equal(s->w.table.tallies.len, rows);
+        world_pass(&s->w, HOUR_MS / 2);
+    }
+    for (size_t i = 0; i < rows + 1; i++)
+        world_pass(&s->w, HOUR_MS / 15);
+    assert_int_equal(s->w.table.tallies.len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +518,9 @@ int main(void)
         cmocka_unit_test(what_will_be_tried_again_is_none_and_what_was_cancelled_is_none),
         cmocka_unit_test(a_letter_that_is_run_again_is_none_from_that_commit_on),
         cmocka_unit_test(running_an_execution_again_takes_its_letter_too),
+        cmocka_unit_test(a_letter_can_be_run_again_with_another_payload),
+        cmocka_unit_test(what_is_repeated_has_the_payload_of_the_run_before),
+        cmocka_unit_test(a_slot_can_be_run_again_with_another_payload),
         cmocka_unit_test(only_a_letter_can_be_retried_as_one),
         cmocka_unit_test(a_letter_whose_name_is_taken_stays_one),
         cmocka_unit_test(a_slot_of_a_cancelled_job_cannot_be_run_again),
@@ -416,6 +534,8 @@ int main(void)
         cmocka_unit_test(letters_and_history_go_when_they_are_old_enough),
         cmocka_unit_test(a_dead_letter_is_kept_with_its_history),
         cmocka_unit_test(what_began_long_ago_is_kept_from_its_end_on),
+        cmocka_unit_test(alerts_go_when_they_are_old_unless_somebody_is_to_be_told),
+        cmocka_unit_test(numbers_of_reports_go_by_their_hours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     struct exec *x = exec_new(e, rec->id, job);
     x->retry_of = rec->retry_of;
     x->first = rec->first;
+    x->own_payload = rec->own_payload && !PLANTED(own_payload_forgotten);
     x->origin = rec->origin;
     x->created_ms = rec->created_ms;
     x->v = (struct exec_values){
@@ -321,7 +322,7 @@ static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_m
 
 int64_t engine_wait_ms(const struct engine *e, struct moment now)
 {
-    if (e->zone_news_count > 0 || e->asking.len > 0)
+    if (e->zone_news_count > 0 || e->asking.len > 0 || e->pacing.len > 0)
         return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
     wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);

@@ -1,8 +1,9 @@
 /* retain.c - what is too old goes, a little at a time.
  *
- * From time to time a pass goes over what has ended, by id, and over the dead letters, by their
- * deaths: some rows in a turn, and a pause before the next, so that no submission has to wait for
- * a long deletion. How far a pass has come is not kept: a new server begins a new one. */
+ * From time to time a pass goes over what has ended and over alerts, by id, over the dead letters, by
+ * their deaths, and over the numbers of reports, by their hours: some rows in a turn, and a pause
+ * before the next, so that no submission has to wait for a long deletion. How far a pass has come is
+ * not kept: a new server begins a new one. */
 #include "engine/internal.h"
 
 enum {
@@ -11,12 +12,18 @@ enum {
     PASS_MAX_MS = 3600000,
 };
 
+/* The shortest time that anything is kept; 0: all is kept for ever. */
 static int64_t keep_min_ms(const struct engine *e)
 {
-    int64_t history_ms = e->options.history_keep_ms;
-    int64_t letters_ms = e->options.letters_keep_ms;
-    return letters_ms == 0 || (history_ms != 0 && history_ms < letters_ms) ? history_ms
-                                                                           : letters_ms;
+    const struct engine_options *o = &e->options;
+    const int64_t all_ms[] = {o->letters_keep_ms, o->history_keep_ms, o->alerts_keep_ms,
+                              o->tallies_keep_ms};
+    int64_t min_ms = 0;
+    for (size_t i = 0; i < COUNT_OF(all_ms); i++) {
+        if (all_ms[i] != 0 && (min_ms == 0 || all_ms[i] < min_ms))
+            min_ms = all_ms[i];
+    }
+    return min_ms;
 }
 
 static int64_t pass_ms(const struct engine *e)
@@ -29,6 +36,8 @@ int64_t retain_wait_ms(const struct engine *e, int64_t boot_ms)
 {
     return keep_min_ms(e) == 0 ? INT64_MAX : e->retain.wake_ms - boot_ms;
 }
+
+/* ---- asking */
 
 static struct question *ask(struct engine *e, enum question_kind kind, int64_t until_ms,
                             struct question_list *list)
@@ -45,15 +54,34 @@ static struct question *ask(struct engine *e, enum question_kind kind, int64_t u
 
 void retain_ask(struct engine *e, struct question_list *list)
 {
-    e->old_letters = e->old_execs = NULL;
+    const struct engine_options *o = &e->options;
+    e->old = (struct retain_asked){0};
     if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms)
         return;
-    if (e->options.letters_keep_ms != 0)
-        e->old_letters = ask(e, ASK_LETTERS, e->now_ms - e->options.letters_keep_ms - 1, list);
-    if (e->options.history_keep_ms != 0) {
-        e->old_execs = ask(e, ASK_OLD, e->now_ms - e->options.history_keep_ms, list);
-        e->old_execs->after_id = e->retain.after_id;
+    if (o->letters_keep_ms != 0)
+        e->old.letters = ask(e, ASK_LETTERS, e->now_ms - o->letters_keep_ms - 1, list);
+    if (o->history_keep_ms != 0) {
+        e->old.execs = ask(e, ASK_OLD, e->now_ms - o->history_keep_ms, list);
+        e->old.execs->after_id = e->retain.after_id;
     }
+    if (o->alerts_keep_ms != 0) {
+        e->old.alerts = ask(e, ASK_OLD_ALERTS, e->now_ms - o->alerts_keep_ms, list);
+        e->old.alerts->after_id = e->retain.after_alert;
+    }
+    if (o->tallies_keep_ms != 0 && e->now_ms > o->tallies_keep_ms) {
+        e->old.tallies = ask(e, ASK_OLD_TALLIES, 0, list);
+        e->old.tallies->hour = (e->now_ms - o->tallies_keep_ms) / TALLY_HOUR_MS;
+    }
+}
+
+/* ---- deciding; each says whether there is more to look at soon */
+
+static bool step_letters(struct engine *e)
+{
+    const struct question *q = e->old.letters;
+    for (size_t i = 0; q != NULL && i < q->answer.letter_count; i++)
+        letter_take(e, &q->answer.letters[i]);
+    return q != NULL && q->answer.more;
 }
 
 /* Nothing that somebody still has to decide about, and nothing that is not over for long enough. */
@@ -65,25 +93,41 @@ static bool may_go(const struct engine *e, const struct old_exec *x)
     return !x->is_letter && x->finished_ms < e->now_ms - keep_ms;
 }
 
+static bool step_execs(struct engine *e)
+{
+    if (e->old.execs == NULL)
+        return false;
+    const struct answer *a = &e->old.execs->answer;
+    for (size_t i = 0; i < a->old_count; i++) {
+        if (may_go(e, &a->old[i]))
+            *VEC_PUSH(e->arena, &e->forgotten) = a->old[i].id;
+    }
+    e->retain.after_id = a->more ? a->old[a->old_count - 1].id : 0;
+    return a->more;
+}
+
+/* Who waits to be told is told first, or given up. */
+static bool step_alerts(struct engine *e)
+{
+    if (e->old.alerts == NULL)
+        return false;
+    const struct answer *a = &e->old.alerts->answer;
+    for (size_t i = 0; i < a->old_alert_count; i++) {
+        if (a->old_alerts[i].state != ALERT_PENDING || PLANTED(pending_alert_forgotten))
+            *VEC_PUSH(e->arena, &e->alerts_gone) = a->old_alerts[i].id;
+    }
+    e->retain.after_alert = a->more ? a->old_alerts[a->old_alert_count - 1].id : 0;
+    return a->more;
+}
+
 void retain_step(struct engine *e)
 {
-    bool more = false;
-    if (e->old_letters == NULL && e->old_execs == NULL)
+    const struct retain_asked *old = &e->old;
+    if (old->letters == NULL && old->execs == NULL && old->alerts == NULL && old->tallies == NULL)
         return;
-    if (e->old_letters != NULL) {
-        const struct answer *a = &e->old_letters->answer;
-        for (size_t i = 0; i < a->letter_count; i++)
-            letter_take(e, &a->letters[i]);
-        more = a->more;
-    }
-    if (e->old_execs != NULL) {
-        const struct answer *a = &e->old_execs->answer;
-        for (size_t i = 0; i < a->old_count; i++) {
-            if (may_go(e, &a->old[i]))
-                *VEC_PUSH(e->arena, &e->forgotten) = a->old[i].id;
-        }
-        e->retain.after_id = a->more ? a->old[a->old_count - 1].id : 0;
-        more = more || a->more;
-    }
+    bool more = step_letters(e);
+    more |= step_execs(e);
+    more |= step_alerts(e);
+    more |= old->tallies != NULL && old->tallies->answer.more; /* all of them go: see seal_delta */
     e->retain.wake_ms = e->boot_ms + (more ? e->options.retain_pause_ms : pass_ms(e));
 }

@@ -2,8 +2,7 @@
  *
  * Since when the clock of an attempt runs, what has been told, and how much time somebody added are
  * values of the execution; when to look next follows from them. So a lease that moves, an undone turn
- * and a restart need no rule of their own. An execution that runs waits for no moment of its own, and
- * the next limit stands in its place among the dues. */
+ * and a restart need no rule of their own. */
 #include "base/when.h"
 #include "engine/internal.h"
 
@@ -39,14 +38,10 @@ static int64_t next_ms(const struct exec *x, enum sla_event_kind *ret_kind)
     return 0;
 }
 
-void sla_place(struct engine *e, struct exec *x)
+int64_t sla_next_ms(const struct exec *x)
 {
     enum sla_event_kind kind;
-    int64_t at_ms = x->v.state == EXEC_RUNNING ? next_ms(x, &kind) : 0;
-    if (at_ms > 0)
-        heap_set(&e->dues, &x->due, (uint64_t)at_ms, x->id);
-    else
-        heap_remove(&e->dues, &x->due);
+    return x->v.state == EXEC_RUNNING ? next_ms(x, &kind) : 0;
 }
 
 /* ---- what is told */

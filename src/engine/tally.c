@@ -73,6 +73,8 @@ static uint32_t bucket_of(const struct engine *e, const struct touched *t, uint6
 {
     if (t->exec->v.state == EXEC_COMPLETED)
         return (uint32_t)sketch_bucket(duration_ms);
+    if (t->exec->v.state == EXEC_DEDUPLICATED)
+        return 0;
     return t->attempt > 0 ? (uint32_t)e->attempts.items[t->attempt - 1].class : FAILURE_NONE;
 }
 
@@ -138,7 +140,8 @@ static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, 
 static void add(struct engine *e, struct rows *rows, const struct touched *t)
 {
     const struct exec *x = t->exec;
-    int64_t took_ms = x->v.finished_ms - x->v.started_ms;
+    bool ran = x->v.state != EXEC_DEDUPLICATED; /* else its end is not the end of a run */
+    int64_t took_ms = ran ? x->v.finished_ms - x->v.started_ms : 0;
     struct tally row = {
         .hour = hour_of(x),
         .end = x->v.state,

@@ -53,11 +53,16 @@ static inline void check_sla(const struct engine *e, const struct exec *x)
     bool runs = v->sla_since_ms > 0;
     bool warns = runs && sla->expected_ms > 0 && !(v->sla_marks & SLA_WARNED);
     bool ends = runs && sla->max_ms > 0 && !(v->sla_marks & SLA_VIOLATED);
-    assert_true(heap_holds(&x->due) == (v->state == EXEC_RUNNING && (warns || ends)));
+    int64_t sla_ms =
+        v->state != EXEC_RUNNING || !(warns || ends)
+            ? INT64_MAX
+            : v->sla_since_ms + v->sla_extra_ms + (warns ? sla->expected_ms : sla->max_ms);
+    int64_t pace_ms = pace_next_ms(e, x) > 0 ? pace_next_ms(e, x) : INT64_MAX;
+    int64_t next_ms = sla_ms < pace_ms ? sla_ms : pace_ms;
+    assert_true(heap_holds(&x->due) == (next_ms != INT64_MAX));
     if (heap_holds(&x->due))
-        assert_int_equal(e->dues.items[x->due.place - 1].key,
-                         v->sla_since_ms + v->sla_extra_ms +
-                             (warns ? sla->expected_ms : sla->max_ms));
+        assert_int_equal(e->dues.items[x->due.place - 1].key, next_ms);
+    assert_true(heap_holds(&x->ready) == (v->pace == PACE_ASKING && pace_watches(e, x)));
 }
 
 static inline void check_exec(const struct engine *e, const struct exec *x)
@@ -75,7 +80,8 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     assert_true((x->v.wants | x->v.has) == 0 || permits || leased);
     assert_true((x->v.wants & x->v.has) == 0 && (!leased || x->v.wants == 0));
     assert_true(heap_holds(&x->term.node) == (leased || permits));
-    assert_true(heap_holds(&x->ready) == ((ready || exec_is_held(x)) && !paused));
+    if (!leased) /* else it is for its pace: check_sla */
+        assert_true(heap_holds(&x->ready) == ((ready || exec_is_held(x)) && !paused));
     assert_true(list_linked(&x->sibling));
     assert_true(list_linked(&x->on_worker) == leased);
     if (waits)
@@ -232,6 +238,7 @@ static inline void check_places(const struct engine *e)
     size_t held = 0;
     size_t busy = 0;
     size_t by_calendar = 0;
+    size_t pacing = 0;
     MAP_EACH(&e->execs, slot)
     {
         const struct exec *x = slot->value;
@@ -240,6 +247,7 @@ static inline void check_places(const struct engine *e)
         terms += exec_is_leased(x->v.state) || exec_has_permits(x);
         ready += heap_holds(&x->ready);
         by_calendar += exec_is_held(x) && heap_holds(&x->ready);
+        pacing += exec_is_leased(x->v.state) && heap_holds(&x->ready);
         held += list_linked(&x->on_worker) && map_get(&e->workers, x->v.lease.worker_id) != NULL;
     }
     MAP_EACH(&e->workers, slot)
@@ -255,7 +263,8 @@ static inline void check_places(const struct engine *e)
     }
     assert_int_equal(e->dues.len + e->deadlines.len, dues);
     assert_int_equal(e->terms.len, terms);
-    assert_int_equal(e->ready.len, ready - by_calendar);
+    assert_int_equal(e->ready.len, ready - by_calendar - pacing);
+    assert_int_equal(e->pacing.len, pacing);
     assert_int_equal(e->held.len, by_calendar);
     assert_int_equal(busy, held);
     assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));

@@ -34,6 +34,7 @@ struct table {
     struct strmap teams;               /* struct team_rec */
     VEC(struct alert_rec *) alerts;
     VEC(struct sla_event_rec *) sla_events;
+    VEC(struct tally) tallies; /* row by row, not added up */
     struct strmap rates;       /* struct rate_rec */
     struct strmap depends;     /* struct dependency_rec, by depend_key */
     struct map letters;        /* struct letter_rec, by execution */
@@ -199,6 +200,7 @@ static inline void keep_exec(struct table *t, const struct exec_change *change)
     struct exec_rec *exec = table_copy(t, &change->exec, sizeof *exec);
     exec->queue = arena_str(&t->arena, exec->queue);
     exec->result = arena_str(&t->arena, exec->result);
+    exec->payload = old != NULL ? old->payload : arena_str(&t->arena, exec->payload);
     exec->error = arena_str(&t->arena, exec->error);
     exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
     map_put(is_over ? &t->history : &t->live, exec->id, exec);
@@ -313,6 +315,28 @@ static inline void keep_operation(struct table *t, const struct operation_change
     map_put(&t->operations, copy->id, copy);
 }
 
+static inline void forget_alert(struct table *t, uint64_t id)
+{
+    size_t at = 0;
+    while (at < t->alerts.len && t->alerts.items[at]->id != id)
+        at++;
+    assert_true(at < t->alerts.len);
+    for (t->alerts.len--; at < t->alerts.len; at++)
+        t->alerts.items[at] = t->alerts.items[at + 1];
+}
+
+static inline void forget_tally(struct table *t, const struct tally *row)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->tallies.len; i++) {
+        const struct tally *other = &t->tallies.items[i];
+        if (other->scope != row->scope || other->hour != row->hour || other->end != row->end ||
+            other->bucket != row->bucket || !str_eq(other->key, row->key))
+            t->tallies.items[kept++] = *other;
+    }
+    t->tallies.len = kept;
+}
+
 /* Jobs stay: what becomes of those is the stores' business, and held by their contract. */
 static inline void forget_exec(struct table *t, uint64_t exec_id)
 {
@@ -320,6 +344,12 @@ static inline void forget_exec(struct table *t, uint64_t exec_id)
     assert_null(map_get(&t->letters, exec_id));
     assert_non_null(x);
     map_put(&t->forgotten, exec_id, x);
+    size_t kept = 0;
+    for (size_t i = 0; i < t->sla_events.len; i++) {
+        if (t->sla_events.items[i]->exec_id != exec_id)
+            t->sla_events.items[kept++] = t->sla_events.items[i];
+    }
+    t->sla_events.len = kept;
 }
 
 static inline void keep_calendar(struct table *t, const struct calendar_change *change)
@@ -488,9 +518,18 @@ static inline void table_keep(struct table *t, const struct delta *d)
         keep_letter(t, &d->letters[i]);
     for (size_t i = 0; i < d->operation_count; i++)
         keep_operation(t, &d->operations[i]);
+    for (size_t i = 0; i < d->tally_count; i++) {
+        struct tally *row = VEC_PUSH(&t->arena, &t->tallies);
+        *row = d->tallies[i];
+        row->key = arena_str(&t->arena, row->key);
+    }
     for (size_t i = 0; i < d->forgotten_count; i++)
         forget_exec(t, d->forgotten[i]);
     keep_mail(t, d);
+    for (size_t i = 0; i < d->alert_gone_count; i++)
+        forget_alert(t, d->alerts_gone[i]);
+    for (size_t i = 0; i < d->tally_gone_count; i++)
+        forget_tally(t, &d->tallies_gone[i]);
     for (size_t i = 0; i < d->counter_count; i++)
         *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
             d->counters[i].value;
@@ -633,6 +672,46 @@ static inline void answer_old(struct table *t, struct question *q)
     q->answer.old_count = q->answer.more ? q->limit : len;
 }
 
+/* They are kept in the order of their ids. */
+static inline void answer_old_alerts(struct table *t, struct question *q)
+{
+    struct old_alert *old = ARENA_ARRAY(&t->arena, struct old_alert, t->alerts.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->alerts.len; i++) {
+        const struct alert_rec *alert = t->alerts.items[i];
+        if (alert->id > q->after_id && alert->at_ms < q->until_ms)
+            old[len++] = (struct old_alert){alert->id, alert->at_ms, alert->state};
+    }
+    q->answer.more = len > q->limit;
+    q->answer.old_alerts = old;
+    q->answer.old_alert_count = q->answer.more ? q->limit : len;
+}
+
+/* … and these in the order of their hours, as long as nobody sets the clock back. */
+static inline void answer_old_tallies(struct table *t, struct question *q)
+{
+    struct tally *old = ARENA_ARRAY(&t->arena, struct tally, t->tallies.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->tallies.len; i++) {
+        if (t->tallies.items[i].hour < q->hour)
+            old[len++] = t->tallies.items[i];
+    }
+    q->answer.more = len > q->limit;
+    q->answer.tallies = old;
+    q->answer.tally_count = q->answer.more ? q->limit : len;
+}
+
+static inline void answer_pace(struct table *t, struct question *q)
+{
+    struct sketch *pace = ARENA_NEW(&t->arena, struct sketch);
+    for (size_t i = 0; i < t->tallies.len; i++) {
+        const struct tally *row = &t->tallies.items[i];
+        if (row->scope == TALLY_JOB && row->end == EXEC_COMPLETED && str_eq(row->key, q->name))
+            sketch_put(pace, row->bucket, row->count);
+    }
+    q->answer.pace = pace;
+}
+
 static inline void answer_slot(struct table *t, struct question *q)
 {
     const struct map *both[] = {&t->live, &t->history};
@@ -722,6 +801,9 @@ static inline void table_answer(struct table *t, struct question *q)
     case ASK_TRAIL: answer_trail(t, q); break;
     case ASK_LETTERS: answer_letters(t, q); break;
     case ASK_OLD: answer_old(t, q); break;
+    case ASK_OLD_ALERTS: answer_old_alerts(t, q); break;
+    case ASK_OLD_TALLIES: answer_old_tallies(t, q); break;
+    case ASK_PACE: answer_pace(t, q); break;
     case ASK_SLOT: answer_slot(t, q); break;
     case ASK_CALENDAR: answer_calendar(t, q); break;
     case ASK_WORKER: q->answer.worker = map_get(&t->workers, q->id); break;
@@ -894,6 +976,9 @@ static inline void print_delta(struct buf *out, struct arena *arena, const struc
     }
     for (size_t i = 0; i < d->forgotten_count; i++)
         buf_printf(out, "forgotten %" PRIu64 "\n", d->forgotten[i]);
+    for (size_t i = 0; i < d->alert_gone_count; i++)
+        buf_printf(out, "alert gone %" PRIu64 "\n", d->alerts_gone[i]);
+    buf_printf(out, "%zu tallies, %zu gone\n", d->tally_count, d->tally_gone_count);
     for (size_t i = 0; i < d->calendar_count; i++) {
         const struct calendar_rec *rec = &d->calendars[i].calendar;
         buf_printf(out, "calendar %d %.*s v%" PRIu32 " %.*s %.*s\n", d->calendars[i].forget,

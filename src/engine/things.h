@@ -132,6 +132,14 @@ struct term {
     enum term_kind kind;
 };
 
+/* What is known about how long a run usually takes (pace.c). */
+enum pace {
+    PACE_UNKNOWN, /* nobody has asked yet */
+    PACE_ASKING,  /* the store is to be asked */
+    PACE_KNOWN,
+    PACE_FREE, /* too few have run to tell */
+};
+
 struct exec_values {
     enum exec_state state;
     uint32_t attempts;
@@ -141,6 +149,7 @@ struct exec_values {
     bool effect_done;   /* as in its record */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
+    uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
     uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
@@ -155,6 +164,7 @@ struct exec_values {
     int64_t sla_since_ms;
     int64_t sla_extra_ms;
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
+    int64_t usual_ms;     /* PACE_KNOWN: what runs of its job usually take */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
     /* Permits, a bit for each bar and one for its queue; see permits.c. */
@@ -179,13 +189,15 @@ struct exec {
     struct list_node sibling; /* on job.execs */
     uint64_t retry_of;
     bool first;         /* made with its job */
+    bool own_payload;   /* as in its record; the text is the store's */
     uint16_t waits_for; /* how many of its edges wait */
     enum origin origin;
     int64_t created_ms;
-    struct heap_node due;       /* on engine.dues while it waits for its time, and afterwards on
+    struct heap_node due;   /* on engine.dues while it waits for its time, and afterwards on
                                  * engine.deadlines while it should start by one */
-    struct term term;           /* the end of its lease */
-    struct heap_node ready;     /* in its job's track; held by a calendar: on engine.held */
+    struct term term;       /* the end of its lease */
+    struct heap_node ready; /* in its job's track; held by a calendar: on engine.held; leased and
+                                 * PACE_ASKING: on engine.pacing */
     struct list_node on_worker; /* on worker.leases, or on engine.orphans */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
     struct exec_values v;
@@ -299,6 +311,15 @@ struct operation_step {
 struct retain {
     int64_t wake_ms; /* boot clock: of its next step */
     uint64_t after_id;
+    uint64_t after_alert;
+};
+
+/* What a turn asks about that may be old; NULL: nothing. */
+struct retain_asked {
+    struct question *letters;
+    struct question *execs;
+    struct question *alerts;
+    struct question *tallies;
 };
 
 /* Of a limit whose home is ours: who elsewhere has a permit, or waits for one. */
@@ -352,6 +373,12 @@ struct ended {
     uint64_t id;
     enum job_state state;
     enum exec_state slot; /* as what the slot ended; EXEC_NONE: it is a job */
+};
+
+/* What the store is asked in this turn about how long the runs of a job take. */
+struct pace_asked {
+    uint64_t exec_id;
+    const struct question *question;
 };
 
 /* What the store is asked in this turn about the upstream of an edge. */
@@ -409,6 +436,7 @@ struct touched {
     const struct submission *submission; /* of a job that is new or edited: the texts to keep */
     struct job_change *change;           /* of a job: its place in the delta, from seal on */
     struct str result;                   /* of a finished execution; a calendar's document */
+    struct str payload;                  /* of an execution that is new and has its own */
     struct str error;
     enum letter_reason why; /* of an execution that failed for good */
 };
@@ -454,6 +482,7 @@ struct engine {
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
     struct heap terms;     /* leases and workers, by the boot clock */
+    struct heap pacing;    /* executions that are PACE_ASKING, by id */
     struct trades trades;
     struct alerts alerts;
     struct horizon horizon;
@@ -474,8 +503,7 @@ struct engine {
     struct arena *arena;
     bool away;                     /* the store takes nothing: see away.c */
     struct question *due_question; /* NULL: not asked in this turn */
-    struct question *old_letters;  /* the same */
-    struct question *old_execs;
+    struct retain_asked old;
     struct operation_step step;
     struct horizon horizon_before;
     struct retain retain_before;
@@ -489,8 +517,9 @@ struct engine {
     VEC(struct attempt_rec) attempts;
     VEC(struct claim) released;
     VEC(struct gone_letter) letters_gone;
-    VEC(uint64_t) forgotten;  /* ended executions that are too old */
-    VEC(struct claim) claims; /* to be put */
+    VEC(uint64_t) forgotten;   /* ended executions that are too old */
+    VEC(uint64_t) alerts_gone; /* the same */
+    VEC(struct claim) claims;  /* to be put */
     VEC(struct event) events;
     VEC(struct alert_rec) raised;
     VEC(struct alert_mark) alert_marks;
@@ -501,6 +530,7 @@ struct engine {
     VEC(struct ended) ended;              /* empty but while dependants are told */
     VEC(struct definition *) passed_over; /* by a second edit: neither before the turn nor after */
     VEC(struct slot_asked) slots_asked;
+    VEC(struct pace_asked) paces_asked;
     VEC(struct calendar_use) calendar_uses;
     VEC(struct inbox_rec) mail; /* to be sent */
     VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */

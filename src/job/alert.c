@@ -14,6 +14,8 @@ struct str alert_kind_name(enum alert_kind kind)
         [ALERT_FAILURE_RATE] = STR_INIT("failure_rate"),
         [ALERT_SLA_WARNING] = STR_INIT("sla_warning"),
         [ALERT_SLA_VIOLATED] = STR_INIT("sla_violated"),
+        [ALERT_START_LATE] = STR_INIT("start_late"),
+        [ALERT_SLOW] = STR_INIT("slow"),
     };
     assert(kind > ALERT_NONE && kind < ALERT_KINDS);
     return names[kind];

@@ -22,6 +22,8 @@ enum alert_kind {
     ALERT_FAILURE_RATE,
     ALERT_SLA_WARNING,  /* a run takes longer than expected */
     ALERT_SLA_VIOLATED, /* … than it may */
+    ALERT_START_LATE,   /* something has not started when it should have */
+    ALERT_SLOW,         /* a run takes much longer than those of its job usually do */
     ALERT_KINDS
 };
 
@@ -65,6 +67,7 @@ struct alert_rules {
     bool worker_lost;
     bool breaker_open;
     bool sla;
+    bool start_late;
     bool deliver;               /* somebody is to be told: new ones are pending */
     int64_t quiet_ms;           /* of one key */
     int64_t queue_age_ms;       /* the oldest that is ready waits for so long */
@@ -75,6 +78,9 @@ struct alert_rules {
     uint64_t rate_calls_min;    /* of so many that ended in a queue … */
     uint32_t rate_warning_pct;  /* … more than so many in a hundred failed */
     uint32_t rate_critical_pct; /* … */
+    uint32_t slow_pct;          /* a run takes so much of its job's p95, … */
+    int64_t slow_min_ms;        /* … and at least so long, … */
+    uint64_t slow_runs_min;     /* … when it is the p95 of so many runs */
 };
 
 struct str alert_kind_name(enum alert_kind kind);

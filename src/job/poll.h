@@ -61,8 +61,9 @@ struct poll_lease {
     uint64_t token;
     uint32_t attempt;
     int64_t slot_ms;
-    int64_t ttl_ms; /* counts from when the worker sent the poll */
-    struct str spec;
+    int64_t ttl_ms;   /* counts from when the worker sent the poll */
+    bool own_payload; /* of the execution, in the place of its job's */
+    struct str spec;  /* empty, and payload with it: to be fetched from the store */
     struct str payload;
 };
 

@@ -73,10 +73,13 @@ struct exec_rec {
     uint64_t token;       /* of the newest lease; only grows */
     uint64_t worker_id;   /* of the current lease; 0: none */
     bool effect_done;     /* a lease that had ended reported success, too late to be accepted */
-    struct str result;    /* JSON, final only; empty: none */
-    struct str error; /* why the newest attempt that ended failed, or it was skipped; an empty one
+    bool own_payload;   /* it was run again with another payload than its job's (retry_of is set) */
+    struct str payload; /* that one, JSON: in a change that inserts or records it, in the answer to
+                           * ASK_EXEC, and for who reads one execution; else empty */
+    struct str result;  /* JSON, final only; empty: none */
+    struct str error;   /* why the newest attempt that ended failed, or it was skipped; an empty one
                          * in a CHANGE_UPDATE keeps what is there */
-    struct str trail; /* read only; see exec_change.step */
+    struct str trail;   /* read only; see exec_change.step */
 };
 
 /* How an attempt ended. Kept by number: append only. */
@@ -312,6 +315,8 @@ struct delta {
     size_t alert_count;
     const struct alert_mark *alert_marks; /* of those that are there; others are passed over */
     size_t alert_mark_count;
+    const uint64_t *alerts_gone; /* to be deleted, when all else is kept */
+    size_t alert_gone_count;
     const struct sla_event_rec *sla_events; /* new */
     size_t sla_event_count;
     const struct dependency_rec *dependencies; /* added, or their state changed */
@@ -322,8 +327,8 @@ struct delta {
     size_t letter_gone_count;
     const struct operation_change *operations; /* added or replaced, or forgotten */
     size_t operation_count;
-    /* Ended executions to be deleted, with their attempts, when all else is kept. A job that is over
-     * goes with the last of its executions, and with it what it waited for. */
+    /* Ended executions to be deleted, with their attempts and SLA events, when all else is kept. A
+     * job that is over goes with the last of its executions, and with it what it waited for. */
     const uint64_t *forgotten;
     size_t forgotten_count;
     const struct calendar_change *calendars;
@@ -347,6 +352,9 @@ struct delta {
     size_t counter_count;
     const struct tally *tallies; /* what to add */
     size_t tally_count;
+    const struct tally *tallies_gone; /* rows to be deleted, when all else is kept; their numbers do
+                                       * not matter */
+    size_t tally_gone_count;
 };
 
 static inline bool delta_is_empty(const struct delta *d)
@@ -356,7 +364,8 @@ static inline bool delta_is_empty(const struct delta *d)
                d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
                d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
-               d->waiter_count + d->permit_count + d->rejected_count ==
+               d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
+               d->tally_gone_count ==
            0;
 }
 
@@ -383,9 +392,14 @@ enum question_kind {
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
     ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit */
-    ASK_CALENDAR, /* which unfinished jobs go by a calendar: at most limit of them, growing */
-    ASK_WORKER,   /* a worker, whichever server registered it */
-    ASK_INBOX,    /* the mail of the owned partitions, oldest (by id) first; at most limit */
+    ASK_CALENDAR,   /* which unfinished jobs go by a calendar: at most limit of them, growing */
+    ASK_WORKER,     /* a worker, whichever server registered it */
+    ASK_INBOX,      /* the mail of the owned partitions, oldest (by id) first; at most limit */
+    ASK_OLD_ALERTS, /* alerts with ids above after_id, raised before until_ms, smallest ids first; at
+                      * most limit */
+    ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
+                      * at most limit */
+    ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -397,6 +411,13 @@ struct old_exec {
     bool is_letter; /* it is among the dead letters */
 };
 
+/* An alert, as far as ASK_OLD_ALERTS tells. */
+struct old_alert {
+    uint64_t id;
+    int64_t at_ms;
+    enum alert_state state;
+};
+
 struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
@@ -405,12 +426,13 @@ struct question {
                          * execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
-    uint64_t after_id;  /* the same, and ASK_OLD */
-    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD; ASK_SLOT: the moment */
+    uint64_t after_id;  /* the same, ASK_OLD and ASK_OLD_ALERTS */
+    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD, ASK_OLD_ALERTS; ASK_SLOT: the moment */
+    int64_t hour;       /* ASK_OLD_TALLIES */
     size_t limit;
     struct letter_filter filter; /* ASK_LETTERS */
     struct letter_place place;
-    struct str name; /* ASK_CALENDAR */
+    struct str name; /* ASK_CALENDAR; ASK_PACE: the key of the tally */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         struct str note;            /* ASK_CLAIM: of another holder */
@@ -432,5 +454,10 @@ struct question {
         const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
         const struct inbox_rec *mail;    /* ASK_INBOX */
         size_t mail_count;
+        const struct old_alert *old_alerts;
+        size_t old_alert_count;
+        const struct tally *tallies; /* without their numbers */
+        size_t tally_count;
+        const struct sketch *pace; /* ASK_PACE: of the durations */
     } answer;
 };

@@ -30,7 +30,8 @@ enum sla_mark {
     SLA_VIOLATED = 2, /* … longer than it may, … */
     SLA_STOP = 4,     /* … and has to stop for that */
     SLA_BROKEN = 8,   /* an attempt of this execution has taken longer than it may */
-    SLA_MARKS = 15
+    SLA_SLOW = 16,    /* … longer than the runs of its job usually do, whatever its SLA: pace.c */
+    SLA_MARKS = 31
 };
 
 /* Kept by number: append only. */

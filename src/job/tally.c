@@ -2,11 +2,16 @@
 
 bool tally_counts(enum exec_state end)
 {
-    return end == EXEC_COMPLETED || end == EXEC_FAILED || end == EXEC_TIMEOUT;
+    return end == EXEC_COMPLETED || end == EXEC_DEDUPLICATED || end == EXEC_FAILED ||
+           end == EXEC_TIMEOUT;
 }
 
 void tally_add(struct tally_sum *sum, const struct tally *row)
 {
+    if (row->end == EXEC_DEDUPLICATED) {
+        sum->deduplicated += row->count;
+        return;
+    }
     if (row->end != EXEC_COMPLETED) {
         sum->failed += row->count;
         if (row->bucket < FAILURE_CLASSES)

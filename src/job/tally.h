@@ -25,8 +25,8 @@ struct tally {
     enum tally_scope scope;
     struct str key;
     int64_t hour;        /* since 1970 */
-    enum exec_state end; /* EXEC_COMPLETED, EXEC_FAILED, EXEC_TIMEOUT: only those tell something */
-    uint32_t bucket;     /* of the duration, or enum failure_class */
+    enum exec_state end; /* see tally_counts: only those tell something */
+    uint32_t bucket;     /* completed: of the duration; failed: enum failure_class; else 0 */
     uint64_t count;
     uint64_t sum_ms; /* of the durations, from the start of the last attempt */
 };
@@ -34,12 +34,14 @@ struct tally {
 /* Rows added up. */
 struct tally_sum {
     uint64_t completed;
-    uint64_t failed; /* and timed out */
-    uint64_t sum_ms; /* of those completed */
+    uint64_t deduplicated; /* done as well, but nobody knows how long it took */
+    uint64_t failed;       /* and timed out */
+    uint64_t sum_ms;       /* of those completed */
     uint64_t by_class[FAILURE_CLASSES];
     struct sketch durations; /* of those completed */
 };
 
-/* True when such an end is counted. */
+/* True when such an end is counted: the work was done (EXEC_COMPLETED, EXEC_DEDUPLICATED) or failed for
+ * good (EXEC_FAILED, EXEC_TIMEOUT). */
 bool tally_counts(enum exec_state end);
 void tally_add(struct tally_sum *sum, const struct tally *row);

@@ -1,4 +1,5 @@
 #include "server/api.h"
+#include "server/job_document.h"
 #include "server/once.h"
 #include "wire/fields.h"
 #include "wire/record_json.h"
@@ -78,30 +79,37 @@ static void answer_retried(struct request *r)
     request_answer(r, 201, buf_str(&out));
 }
 
-void api_execution_retry(struct request *r)
-{
-    r->cmd.once = once_of_call(r);
-    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
-        request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
-}
-
-/* The body may be absent. */
+/* The body may be absent: then it runs with what it had. */
 static bool read_edit(struct request *r)
 {
     static const struct field table[] = {
-        {.name = STR_INIT("payload"), .size = sizeof(struct str), .kind = FIELD_LATER},
+        {.name = STR_INIT("payload"), .size = sizeof(struct str), .kind = FIELD_RAW},
     };
     struct field_errors errors = {0};
     const struct fields f = {.arena = r->arena, .errors = &errors};
-    struct str payload;
+    struct str payload = {0};
     struct json doc;
+    struct err err;
     if (!request_json(r, true, &doc))
         return false;
     fields_read(&f, NULL, &doc, table, COUNT_OF(table), &payload);
-    if (errors.count == 0)
-        return true;
-    request_fail_fields(r, &errors);
-    return false;
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return false;
+    }
+    if (job_payload_check(r, payload, &err) != RC_OK) {
+        request_fail(r, err.rc, err.text);
+        return false;
+    }
+    r->cmd.target.payload = payload;
+    return true;
+}
+
+void api_execution_retry(struct request *r)
+{
+    r->cmd.once = once_of_call(r);
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
+        request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
 }
 
 void api_letter_retry(struct request *r)

@@ -74,7 +74,8 @@ static enum rc add_up(struct reader *reader, const struct report *report, struct
 {
     TRY(reader->ops->tally(reader, report->scope, report->key, hour_of(report->range.from_ms),
                            hour_of(report->range.until_ms), ret_sum, err));
-    if (report->scope == TALLY_JOB && ret_sum->completed + ret_sum->failed == 0)
+    if (report->scope == TALLY_JOB &&
+        ret_sum->completed + ret_sum->deduplicated + ret_sum->failed == 0)
         return sum_runs(reader, report, arena, ret_sum, err);
     return RC_OK;
 }
@@ -236,7 +237,10 @@ static enum rc print_rates(struct request *r, struct reader *reader, struct err 
     json_key(&w, "success_rates");
     json_open_array(&w);
     for (size_t i = 0; i < count; i++)
-        report_print_rate(&w, keys[i].key, keys[i].completed, keys[i].failed);
+        report_print_rate(&w, keys[i].key,
+                          &(struct tally_sum){.completed = keys[i].completed,
+                                              .deduplicated = keys[i].deduplicated,
+                                              .failed = keys[i].failed});
     json_close_array(&w);
     json_put_bool(&w, "complete", count < KEYS_MAX);
     json_close(&w);

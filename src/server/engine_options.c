@@ -14,6 +14,7 @@ struct engine_options engine_options_of(const struct server_options *options, st
         .worker_lost = options->alert_worker_lost,
         .breaker_open = options->alert_breaker_open,
         .sla = options->alert_sla,
+        .start_late = options->alert_start_late,
         .deliver = options->alert_webhooks[0] != '\0',
         .quiet_ms = (int64_t)options->alert_quiet_ms,
         .queue_age_ms = (int64_t)options->alert_queue_age_ms,
@@ -24,6 +25,9 @@ struct engine_options engine_options_of(const struct server_options *options, st
         .rate_calls_min = options->alert_rate_calls_min,
         .rate_warning_pct = (uint32_t)options->alert_rate_warning,
         .rate_critical_pct = (uint32_t)options->alert_rate_critical,
+        .slow_pct = (uint32_t)options->alert_slow,
+        .slow_min_ms = (int64_t)options->alert_slow_min_ms,
+        .slow_runs_min = options->alert_slow_runs_min,
     };
     engine.breaker = (struct breaker_rule){
         .window_ms = (int64_t)options->breaker_window_ms,
@@ -36,6 +40,8 @@ struct engine_options engine_options_of(const struct server_options *options, st
     engine.retry_after_max_ms = (int64_t)options->retry_after_max_ms;
     engine.history_keep_ms = (int64_t)options->history_keep_ms;
     engine.letters_keep_ms = (int64_t)options->dead_letters_keep_ms;
+    engine.alerts_keep_ms = (int64_t)options->alerts_keep_ms;
+    engine.tallies_keep_ms = (int64_t)options->tallies_keep_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;

@@ -12,14 +12,20 @@ bool job_intake(struct request *r)
     return false;
 }
 
+enum rc job_payload_check(const struct request *r, struct str payload, struct err *err)
+{
+    uint64_t max = r->server->options->payload_bytes_max;
+    if (payload.len <= max)
+        return RC_OK;
+    return err_set(err, RC_TOO_LARGE, "the payload has %zu bytes; at most %llu are taken",
+                   payload.len, (unsigned long long)max);
+}
+
 enum rc job_document_read(struct request *r, const struct json *doc, struct spec *ret_spec,
                           struct submission *ret_item, struct field_errors *errors, struct err *err)
 {
     TRY(spec_parse(doc, r->arena, ret_spec, errors));
-    uint64_t max = r->server->options->payload_bytes_max;
-    if (ret_spec->payload.len > max)
-        return err_set(err, RC_TOO_LARGE, "the payload has %zu bytes; at most %llu are taken",
-                       ret_spec->payload.len, (unsigned long long)max);
+    TRY(job_payload_check(r, ret_spec->payload, err));
     struct rules rules;
     if (rules_make(r->server->zones, ret_spec, r->arena, &rules, err) != RC_OK) {
         field_error(errors, r->arena, STR("schedule.timezone"), "%s", err->text);

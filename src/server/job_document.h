@@ -6,6 +6,9 @@
 /* False, and answered, when the server is going away: it takes nothing new. */
 bool job_intake(struct request *r);
 
+/* RC_TOO_LARGE when this server takes no such payload. */
+enum rc job_payload_check(const struct request *r, struct str payload, struct err *err);
+
 /* Reads one document. RC_INVALID fills errors, which starts zeroed, any other failure err. */
 enum rc job_document_read(struct request *r, const struct json *doc, struct spec *ret_spec,
                           struct submission *ret_item, struct field_errors *errors,

@@ -62,6 +62,7 @@ struct server_options {
     bool alert_worker_lost;
     bool alert_breaker_open;
     bool alert_sla;
+    bool alert_start_late;
     uint64_t alert_quiet_ms;
     uint64_t alert_queue_age_ms;
     uint64_t alert_depth_warning;
@@ -71,6 +72,9 @@ struct server_options {
     uint64_t alert_rate_calls_min;
     uint64_t alert_rate_warning; /* percent */
     uint64_t alert_rate_critical;
+    uint64_t alert_slow; /* percent of the p95 */
+    uint64_t alert_slow_min_ms;
+    uint64_t alert_slow_runs_min;
 
     /* Breakers (job/breaker.h). */
     uint64_t breaker_percent; /* 0: there are none */
@@ -94,6 +98,8 @@ struct server_options {
     uint64_t logs_keep_ms;       /* output, and checkpoints of ended executions */
     uint64_t history_keep_ms;    /* what has ended, unless it is a dead letter */
     uint64_t dead_letters_keep_ms;
+    uint64_t alerts_keep_ms;
+    uint64_t tallies_keep_ms; /* the numbers of reports */
 
     /* Worked out from the above by server_options_parse. */
     const char *store_dir;   /* NULL when it is at an URL */

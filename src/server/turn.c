@@ -382,12 +382,13 @@ static enum rc check_definition(struct command *cmd, const struct poll_lease *le
 
 static enum rc fetch(struct turn *t, struct command *cmd, struct poll_lease *lease, struct err *err)
 {
-    TRY(t->store->ops->fetch(t->store, lease->job_id, cmd->arena, &lease->spec, &lease->payload,
-                             err));
+    uint64_t exec_id = lease->own_payload ? lease->exec_id : 0;
+    TRY(t->store->ops->fetch(t->store, lease->job_id, exec_id, cmd->arena, &lease->spec,
+                             &lease->payload, err));
     return check_definition(cmd, lease, err);
 }
 
-/* Specs too large for memory are read when their lease goes out. The lease is durable already: if
+/* Specs too large for memory, and payloads of single executions, are read when their lease goes out. The lease is durable already: if
  * the disk fails, or the reply is full, the worker gets it again with its next poll. A definition
  * that nobody can read would come again for ever: it is left alone instead. */
 static void fetch_large(struct turn *t, struct command *cmd)

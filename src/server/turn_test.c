@@ -43,13 +43,13 @@ static enum rc gate_admit(struct store *s, const struct ownership *own,
     return inner->ops->admit(inner, own, questions, count, arena, err);
 }
 
-static enum rc gate_fetch(struct store *s, uint64_t job_id, struct arena *arena,
+static enum rc gate_fetch(struct store *s, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                           struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct gate *g = gate_of(s);
     if (g->fetch_rc != RC_OK)
         return err_set(err, g->fetch_rc, "told to fail");
-    TRY(g->inner->ops->fetch(g->inner, job_id, arena, ret_spec, ret_payload, err));
+    TRY(g->inner->ops->fetch(g->inner, job_id, exec_id, arena, ret_spec, ret_payload, err));
     if (g->garbled.len > 0)
         *ret_payload = g->garbled;
     return RC_OK;

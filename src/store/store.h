@@ -89,9 +89,10 @@ struct store_ops {
      * everywhere. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
-    /* spec and payload of a job, inside the turn's transaction or outside of any. RC_NOT_FOUND. */
-    enum rc (*fetch)(struct store *, uint64_t job_id, struct arena *, struct str *ret_spec,
-                     struct str *ret_payload, struct err *);
+    /* spec and payload of a job, inside the turn's transaction or outside of any; with an exec_id
+     * the payload that this unfinished execution has of its own. RC_NOT_FOUND. */
+    enum rc (*fetch)(struct store *, uint64_t job_id, uint64_t exec_id, struct arena *,
+                     struct str *ret_spec, struct str *ret_payload, struct err *);
     /* Keeps the whole delta and the claims taken by admit, or nothing, and ends the transaction
      * (begins one first when admit was not called). Durable when it returns RC_OK. RC_FULL, RC_BUSY,
      * RC_IO, RC_DEPOSED: nothing was kept. RC_CONFLICT: neither, since the delta does not fit; it
@@ -191,6 +192,7 @@ struct alert_page {
 struct tally_key {
     struct str key;
     uint64_t completed;
+    uint64_t deduplicated;
     uint64_t failed;
 };
 

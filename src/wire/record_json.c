@@ -163,6 +163,10 @@ void exec_print(struct json_writer *w, const struct exec_rec *exec,
 {
     json_open(w);
     put_exec(w, exec);
+    if (exec->payload.len > 0)
+        json_put_raw(w, "payload", exec->payload);
+    else
+        json_put_null(w, "payload");
     if (exec->result.len > 0)
         json_put_raw(w, "result", exec->result);
     else

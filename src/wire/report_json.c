@@ -12,18 +12,29 @@ static void put_rate(struct json_writer *w, uint64_t part, uint64_t whole)
     json_double(w, (double)per_100000 / 100000);
 }
 
+/* The work was done, whichever attempt did it. */
+static uint64_t succeeded(const struct tally_sum *sum)
+{
+    return sum->completed + sum->deduplicated;
+}
+
+static uint64_t total(const struct tally_sum *sum)
+{
+    return succeeded(sum) + sum->failed;
+}
+
 void report_print_head(struct json_writer *w, const struct report_range *range,
                        const struct tally_sum *sum)
 {
     json_put_when(w, "from", range->from_ms);
     json_put_when(w, "until", range->until_ms);
-    json_put_int(w, "total", (int64_t)(sum->completed + sum->failed));
+    json_put_int(w, "total", (int64_t)total(sum));
 }
 
 void report_print_failures(struct json_writer *w, const struct tally_sum *sum)
 {
     json_put_int(w, "failed", (int64_t)sum->failed);
-    put_rate(w, sum->failed, sum->completed + sum->failed);
+    put_rate(w, sum->failed, total(sum));
     json_key(w, "by_class");
     json_open(w);
     for (size_t i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
@@ -44,8 +55,9 @@ static void put_quantile(struct json_writer *w, const char *key, const struct ta
 
 void report_print_successes(struct json_writer *w, const struct tally_sum *sum)
 {
-    json_put_int(w, "succeeded", (int64_t)sum->completed);
-    put_rate(w, sum->completed, sum->completed + sum->failed);
+    json_put_int(w, "succeeded", (int64_t)succeeded(sum));
+    json_put_int(w, "deduplicated", (int64_t)sum->deduplicated);
+    put_rate(w, succeeded(sum), total(sum));
     if (sum->completed == 0)
         json_put_null(w, "average_duration_ms");
     else
@@ -55,12 +67,13 @@ void report_print_successes(struct json_writer *w, const struct tally_sum *sum)
     put_quantile(w, "p99_duration_ms", sum, 990);
 }
 
-void report_print_rate(struct json_writer *w, struct str key, uint64_t completed, uint64_t failed)
+void report_print_rate(struct json_writer *w, struct str key, const struct tally_sum *sum)
 {
     json_open(w);
     json_put_str(w, "key", key);
-    json_put_int(w, "succeeded", (int64_t)completed);
-    json_put_int(w, "failed", (int64_t)failed);
-    put_rate(w, completed, completed + failed);
+    json_put_int(w, "succeeded", (int64_t)succeeded(sum));
+    json_put_int(w, "deduplicated", (int64_t)sum->deduplicated);
+    json_put_int(w, "failed", (int64_t)sum->failed);
+    put_rate(w, succeeded(sum), total(sum));
     json_close(w);
 }

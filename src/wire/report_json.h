@@ -14,7 +14,7 @@ void report_print_head(struct json_writer *w, const struct report_range *range,
                        const struct tally_sum *sum);
 /* failed, rate, by_class. */
 void report_print_failures(struct json_writer *w, const struct tally_sum *sum);
-/* One key of many: {"key", "succeeded", "failed", "rate"}. */
-void report_print_rate(struct json_writer *w, struct str key, uint64_t completed, uint64_t failed);
-/* succeeded, rate, average and quantiles. */
+/* One key of many: {"key", "succeeded", "deduplicated", "failed", "rate"}. */
+void report_print_rate(struct json_writer *w, struct str key, const struct tally_sum *sum);
+/* succeeded, and how many of those were deduplicated; rate, average and quantiles of those that ran. */
 void report_print_successes(struct json_writer *w, const struct tally_sum *sum);

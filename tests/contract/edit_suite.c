@@ -44,8 +44,9 @@ static void an_edited_job_is_read_listed_and_fetched_as_what_it_became(void **st
         assert_str(got.tags, STR("\nteam:dev\n"));
         struct str spec;
         struct str payload;
-        assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
-                  RC_OK);
+        assert_rc(
+            w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
+            RC_OK);
         assert_str(spec, job.job.spec);
         assert_str(payload, payloads[i]);
         assert_str(got.spec, job.job.spec);

@@ -461,6 +461,7 @@ static void tallies_add_up_over_turns_and_hours(void **state)
         {TALLY_QUEUE, STR("mail"), 101, EXEC_FAILED, FAILURE_DISK, 4, 40},
         {TALLY_QUEUE, STR("other"), 101, EXEC_TIMEOUT, FAILURE_TIMEOUT, 5, 50},
         {TALLY_OWNER, STR("mail"), 101, EXEC_COMPLETED, 3, 100, 300},
+        {TALLY_QUEUE, STR("mail"), 101, EXEC_DEDUPLICATED, 0, 7, 0},
     };
     struct tally_sum sum;
     struct tally_key *keys;
@@ -476,6 +477,7 @@ static void tallies_add_up_over_turns_and_hours(void **state)
     assert_rc(w->store->ops->reader(w->store, &reader, &err), RC_OK);
     assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 102, &sum, &err), RC_OK);
     assert_true(sum.completed == 6 && sum.failed == 8 && sum.sum_ms == 30);
+    assert_int_equal(sum.deduplicated, 14);
     assert_true(sum.by_class[FAILURE_DISK] == 8 && sum.durations.total == 6);
     assert_true(sum.durations.counts[3] == 4 && sum.durations.counts[9] == 2);
     assert_rc(reader->ops->tally(reader, TALLY_QUEUE, STR("mail"), 100, 101, &sum, &err), RC_OK);
@@ -485,7 +487,7 @@ static void tallies_add_up_over_turns_and_hours(void **state)
     assert_int_equal(count, 2);
     assert_str(keys[0].key, STR("other"));
     assert_true(keys[0].failed == 10 && keys[0].completed == 0);
-    assert_true(keys[1].failed == 8 && keys[1].completed == 6);
+    assert_true(keys[1].failed == 8 && keys[1].completed == 6 && keys[1].deduplicated == 14);
     reader->ops->close(reader);
 }
 

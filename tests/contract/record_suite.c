@@ -74,7 +74,7 @@ static void large_and_odd_texts_are_kept_whole(void **state)
     assert_str(got.queue, job.job.queue);
     struct str spec;
     struct str payload;
-    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
               RC_OK);
     assert_str(spec, job.job.spec);
     assert_str(payload, job.job.payload);
@@ -87,14 +87,14 @@ static void fetch_works_within_a_turn_and_without(void **state)
     struct str spec;
     struct str payload;
     world_commit(w, (struct delta){.jobs = &job, .job_count = 1});
-    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
               RC_OK);
     world_claim(w, STR("nightly"), 7);
-    assert_rc(w->store->ops->fetch(w->store, job.job.id, &w->arena, &spec, &payload, &w->err),
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
               RC_OK);
     assert_str(spec, job.job.spec);
     assert_int_equal(payload.len, 0);
-    assert_rc(w->store->ops->fetch(w->store, 99, &w->arena, &spec, &payload, &w->err),
+    assert_rc(w->store->ops->fetch(w->store, 99, 0, &w->arena, &spec, &payload, &w->err),
               RC_NOT_FOUND);
     assert_int_equal(world_claim(w, STR("nightly"), 8), 7); /* the turn is still the same one */
 }

@@ -108,6 +108,38 @@ def test_a_webhook_gets_it_signed_and_again_until_it_is_taken():
             assert ids == {alerts(own)[0]["alert_id"]}, ids
 
 
+def test_a_run_that_takes_much_longer_than_usual_is_told_while_it_runs():
+    with Server("--no-worker", "--set", "alert_slow_min_ms=300ms", "--set", "alert_slow_runs_min=3") as own:
+        job, _ = submit(own, name="report", schedule={"every": "1h"})
+        worker = Worker(own)
+
+        def start():
+            expect(201, own, "POST", f"/jobs/{job}/trigger", {})
+            return worker.take()[0]
+
+        for _ in range(3):
+            assert worker.finish(start())
+        lease = start()
+        alert, = wait_for(lambda: alerts(own, "slow"), "the alert")
+        assert (alert["job_id"], alert["execution_id"]) == (job, lease["execution_id"]), alert
+        assert alert["key"] == "slow:report" and alert["level"] == "warning", alert
+        assert "95 of 100 runs" in alert["text"] and "belfry logs" in alert["text"], alert
+        run = expect(200, own, "GET", "/executions/" + lease["execution_id"])
+        assert run["status"] == "running" and run["transitions"][-1]["event"] == "slow", run
+        assert run["sla"] is None, run
+        own.kill()
+        own.start()
+        assert worker.finish(lease)
+        assert len(alerts(own, "slow")) == 1
+
+
+def test_old_alerts_go():
+    with Server("--no-worker", "--set", "alerts_keep_ms=1s") as own:
+        fail_once(own, Worker(own), name="payroll")
+        assert len(alerts(own)) == 1
+        wait_for(lambda: not alerts(own), "the alert to be old")
+
+
 def test_addresses_are_checked_at_the_start():
     for bad in ("ftp://example.org/", "nonsense", "http://a.example/,"):
         with_bad = Server("--set", "alert_webhooks=" + bad)

@@ -132,6 +132,62 @@ def test_a_letter_can_be_run_again_once():
     worker.finish(worker.take()[0], "succeeded")
 
 
+def test_a_letter_can_be_run_again_with_another_payload():
+    worker, handler = new_worker()
+    letter, = bury(server, worker, handler, payload={"n": 1})
+    refused(400, "pay", "POST", f"/dead-letters/{letter}/retry", {"pay": 1})
+    refused(413, None, "POST", f"/dead-letters/{letter}/retry", {"payload": "x" * (2 << 20)})
+    again = expect(201, server, "POST", f"/dead-letters/{letter}/retry", {"payload": {"n": 2}})
+    run = execution(server, again["execution_id"])
+    assert run["payload"] == {"n": 2} and run["retry_of"] == letter, run
+    assert run["transitions"][0]["reason"] == "run again with another payload", run
+    assert execution(server, letter)["payload"] is None
+    assert expect(200, server, "GET", "/jobs/" + run["job_id"])["payload"] == {"n": 1}
+    server.kill()
+    server.start()
+    lease, = worker.poll(free=1)["leases"]
+    assert lease["payload"] == {"n": 2} and lease["execution_id"] == again["execution_id"], lease
+    assert worker.finish(lease, "permanent")
+    # Who repeats that repeats its payload, one by one or with others, and also as an execution.
+    many = expect(202, server, "POST", "/dead-letters/retry", {"filter": {"job": run["job_id"]}})
+    assert finished(server, many)["done"] == 1
+    lease, = worker.poll(free=1)["leases"]
+    assert lease["payload"] == {"n": 2}, lease
+    assert worker.finish(lease)
+    expect(201, server, "POST", f"/executions/{lease['execution_id']}/retry", {"payload": [3]})
+    lease, = worker.poll(free=1)["leases"]
+    assert lease["payload"] == [3] and worker.finish(lease), lease
+
+
+def test_the_payload_of_one_slot_is_not_that_of_the_next():
+    worker, handler = new_worker()
+    job, _ = submit(server, handler=handler, payload=[1], schedule={"every": "1h"},
+                    retry={"max_retries": 0})
+
+    def run(payload, outcome):
+        lease, = worker.poll(free=1)["leases"]
+        assert lease["payload"] == payload and worker.finish(lease, outcome), lease
+        return lease["execution_id"]
+
+    expect(201, server, "POST", f"/jobs/{job}/trigger", {})
+    letter = run([1], "failed")
+    expect(201, server, "POST", f"/dead-letters/{letter}/retry", {"payload": [2]})
+    run([2], "succeeded")
+    expect(201, server, "POST", f"/jobs/{job}/trigger", {})
+    run([1], "succeeded")
+
+
+def test_the_same_key_with_another_payload_is_refused():
+    worker, handler = new_worker()
+    letter, = bury(server, worker, handler, payload=[1])
+    path, key = f"{API}/dead-letters/{letter}/retry", {"Idempotency-Key": next(names)}
+    first = call(server, "POST", path, {"payload": [2]}, headers=key)
+    assert first.status == 201, first
+    assert call(server, "POST", path, {"payload": [2]}, headers=key).json == first.json
+    assert call(server, "POST", path, {"payload": [3]}, headers=key).status == 422
+    assert worker.finish(worker.take()[0])
+
+
 def test_what_cannot_be_run_again_says_why():
     worker, handler = new_worker()
     name = next(names)
@@ -272,6 +328,9 @@ def test_the_command_line_lists_shows_retries_and_discards():
         assert "boom" in groups.stdout and "6" in groups.stdout, groups
         again = own.cli("dead-letters", "retry", first)
         assert again.returncode == 0 and again.stdout.startswith("exec_"), again
+        assert own.cli("dead-letters", "retry", second, "--payload", "{").returncode == 2
+        assert own.cli("dead-letters", "discard", second, "--payload", "1").returncode == 2
+        assert own.cli("dead-letters", "retry", "--queue", "mail", "--payload", "1").returncode == 2
         gone = own.cli("dead-letters", "discard", second)
         assert gone.stdout == f"{second} discarded\n", gone
         count = own.cli("dead-letters", "retry", "--queue", "mail", "--dry-run")

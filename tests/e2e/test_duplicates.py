@@ -381,6 +381,12 @@ def test_work_that_a_lost_worker_did_is_not_delivered_again():
         assert "work is done" in ended["transitions"][-1]["reason"], ended
         found = expect(200, own, "GET", "/executions?status=deduplicated")["executions"]
         assert [one["execution_id"] for one in found] == [execution_id]
+        told = expect(200, own, "GET", "/successes")  # the work was done
+        assert (told["total"], told["succeeded"], told["deduplicated"], told["rate"]) == (1, 1, 1, 1), told
+        assert told["average_duration_ms"] is told["p95_duration_ms"] is None, told
+        assert expect(200, own, "GET", "/failures")["failed"] == 0
+        rate, = expect(200, own, "GET", "/success-rates?by=queue")["success_rates"]
+        assert (rate["succeeded"], rate["deduplicated"], rate["failed"]) == (1, 1, 0), rate
 
 
 def test_a_command_is_given_the_key_of_its_effect():

@@ -56,6 +56,10 @@ def test_a_late_start_is_told_once():
     steps = [step["event"] for step in run["transitions"]]
     assert run["start_late"] and steps.count("start_late") == 1, run
     assert steps.index("start_late") < steps.index("lease"), steps
+    alert, = [a for a in expect(200, server, "GET", "/alerts?limit=1000")["alerts"]
+              if a["execution_id"] == run_id]
+    assert (alert["kind"], alert["level"], alert["queue"]) == ("start_late", "warning", queue), alert
+    assert f"belfry explain {run_id}" in alert["text"], alert
 
 
 def test_explain_tells_when_it_expires():

@@ -459,6 +459,18 @@ static void send_target(struct world *w, enum command_kind kind, uint64_t id, co
     net_send(w, call);
 }
 
+/* With a payload of its own, now and then. */
+static void send_again(struct world *w, enum command_kind kind, uint64_t id, const char *words)
+{
+    struct call *call = call_new(w, kind, STR("key:admin"));
+    call->cmd.target.id = id;
+    if (pick(w, 3) == 0) /* the text lives as long as the day: the call may be repeated */
+        call->cmd.target.payload = arena_printf(w->model.arena, "[%zu]", (size_t)pick(w, 1000));
+    SAY(w, "client", "%s %s%s", words, exec_label(w, id),
+        call->cmd.target.payload.len > 0 ? ", with another payload" : "");
+    net_send(w, call);
+}
+
 static void drain(struct world *w)
 {
     const struct sim_worker *k = &w->workers[pick(w, w->scene.workers)];
@@ -585,7 +597,7 @@ static void run_cancelled_again(struct world *w)
 {
     uint64_t exec = some_cancelled(w);
     submit(w);
-    send_target(w, CMD_RETRY_EXEC, exec, "runs again", exec_label(w, exec));
+    send_again(w, CMD_RETRY_EXEC, exec, "runs again");
     submit(w);
 }
 
@@ -780,7 +792,7 @@ static void bury(struct world *w)
     uint64_t dice = pick(w, 10);
     uint64_t letter = pick(w, 6) == 0 ? some_exec(w) : some_letter(w);
     if (dice < 3)
-        send_target(w, CMD_RETRY_LETTER, letter, "gives another chance to", exec_label(w, letter));
+        send_again(w, CMD_RETRY_LETTER, letter, "gives another chance to");
     else if (dice < 4)
         send_target(w, CMD_DISCARD_LETTER, letter, "discards", exec_label(w, letter));
     else if (dice < 9)
@@ -845,7 +857,7 @@ void client_act(struct world *w)
     else if (dice < 66)
         send_target(w, CMD_CANCEL_EXEC, exec, "cancels", exec_label(w, exec));
     else if (dice < 76)
-        send_target(w, CMD_RETRY_EXEC, exec, "runs again", exec_label(w, exec));
+        send_again(w, CMD_RETRY_EXEC, exec, "runs again");
     else if (dice < 78)
         drain(w);
     else if (dice < 84)

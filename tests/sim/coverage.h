@@ -43,6 +43,9 @@
     X(OPERATION_AFTER_RESTART, "an operation went on after a restart")                             \
     X(HISTORY_FORGOTTEN, "what had ended long ago was deleted")                                    \
     X(JOB_FORGOTTEN, "its job was deleted with it")                                                \
+    X(ALERT_FORGOTTEN, "an alert was too old")                                                     \
+    X(OWN_PAYLOAD, "something was run again with another payload")                                 \
+    X(SLOW, "a run took much longer than usual")                                                   \
     X(SLA_STOPPED, "a run was ended for its SLA")                                                  \
     X(SLA_AFTER_RESTART, "a limit was told by another server than the one that began")             \
     X(SLA_AFTER_MOVE, "a limit was told under another lease than the first")                       \

@@ -266,6 +266,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     slas_step(w, x, event, next, view);
     x->lost += event == EV_LOST || event == EV_QUARANTINE;
     x->returned += event == EV_RETURN;
+    x->slow = x->slow && event != EV_RETRY;
     x->ended_by = event;
     if (event == EV_HOLD) { /* it may go on in the same turn */
         x->rec.due_ms = to->due_ms;
@@ -282,7 +283,7 @@ static void take_steps(struct world *w, struct model_exec *x, struct str steps,
     struct trail_step step;
     while (trail_next(&steps, &step)) {
         enum exec_event event;
-        if (slas_note(w, x, &step, view))
+        if (slas_note(w, x, &step, view) || pace_note(w, x, &step, view))
             continue;
         PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
                 STR_ARG(step.event));
@@ -341,6 +342,10 @@ static struct model_exec *new_exec(struct world *w, const struct exec_rec *rec,
     x->rec.nominal_ms = rec->nominal_ms;
     x->rec.created_ms = rec->created_ms;
     x->rec.origin = rec->origin;
+    x->payload = arena_str(m->arena, rec->payload);
+    PROMISE(w,
+            rec->own_payload == (rec->payload.len > 0) && (rec->retry_of != 0 || !rec->own_payload),
+            "%s has a payload of its own, and nobody asked for that", exec_label(w, rec->id));
     *VEC_PUSH(m->arena, &m->execs) = x;
     map_put(&m->exec_by_id, rec->id, x);
     if (model_recurs(x))
@@ -372,6 +377,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
             STR_ARG(exec_state_name(to->state)));
     struct str error = to->error.len > 0 || exec_is_final(to->state) ? to->error : x->rec.error;
     x->rec = *to;
+    pace_check(w, x);
     x->rec.queue = x->job->rec.queue;
     x->rec.error = arena_str(w->model.arena, error);
     x->rec.result = arena_str(w->model.arena, to->result);

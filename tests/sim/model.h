@@ -112,6 +112,9 @@ struct model_exec {
     bool is_letter; /* it is among the dead letters, as: */
     struct letter_rec letter;
     uint64_t forgotten_turn; /* in which it was deleted; 0: it is there */
+    struct str payload;      /* its own; empty: its job's */
+    bool slow;               /* that was told about the attempt under way */
+    uint64_t late_turn;      /* in which it was said to be late; 0: it was not */
     uint64_t holder;         /* who had the newest lease */
     uint64_t sent_seq;       /* the poll whose answer carried it to its worker; 0: none did */
     /* as they were before the newest turn that changed it */
@@ -149,6 +152,13 @@ struct model_alert {
     uint64_t id;
     int64_t told_ms; /* boot clock */
     uint64_t loads;  /* by the engine that was loaded as that */
+};
+
+/* An alert that the store has. */
+struct model_told {
+    uint64_t id;
+    int64_t at_ms;
+    enum alert_state state;
 };
 
 /* Something that is done with many dead letters. */
@@ -206,6 +216,7 @@ struct model {
     VEC(struct model_rate) rates;
     VEC(struct model_breaker) breakers;
     VEC(struct model_alert) alerts;
+    VEC(struct model_told) told;
     VEC(struct model_operation) operations;
     VEC(const struct model_plan *) plans; /* all that anybody ever asked for */
     VEC(struct model_calendar) calendars;
@@ -335,6 +346,7 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
 /* ---- alerts */
 
 void tally_check(struct world *w, const struct delta *delta);
+
 void alerts_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
 
 /* ---- targets that are left alone */
@@ -409,3 +421,10 @@ bool calendars_let_go(const struct world *w, const struct model_exec *x,
 /* After a turn that has looked at all that is held. */
 void calendars_check_held(struct world *w, const struct model_exec *x, int64_t now_ms);
 void calendars_check_answer(struct world *w, const struct command *cmd, bool kept_nothing);
+
+/* ---- runs that take longer than usual */
+
+/* True when the step is about that. */
+bool pace_note(struct world *w, struct model_exec *x, const struct trail_step *step,
+               const struct turn_view *view);
+void pace_check(struct world *w, const struct model_exec *x);

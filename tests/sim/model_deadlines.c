@@ -37,6 +37,8 @@ void deadlines_step(struct world *w, struct model_exec *x, enum exec_event event
     int64_t waited_ms = view->now.wall_ms - promised_ms(x);
     bool late = rules->start_within_ms > 0 && waited_ms >= rules->start_within_ms;
     bool overdue = rules->expires_in_ms > 0 && waited_ms >= rules->expires_in_ms;
+    if (event == EV_LATE)
+        x->late_turn = w->model.turn;
     if (model_edited_now(&w->model, x->job)) { /* by the old rules, or by the new ones */
         x->rec.late |= event == EV_LATE;
         return;

@@ -16,7 +16,8 @@ static uint64_t counted(const struct delta *delta, enum tally_scope scope, enum 
 
 void tally_check(struct world *w, const struct delta *delta)
 {
-    static const enum exec_state ends[] = {EXEC_COMPLETED, EXEC_FAILED, EXEC_TIMEOUT};
+    static const enum exec_state ends[] = {EXEC_COMPLETED, EXEC_FAILED, EXEC_TIMEOUT,
+                                           EXEC_DEDUPLICATED};
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
         uint64_t ended = 0;
         for (size_t j = 0; j < delta->exec_count; j++)

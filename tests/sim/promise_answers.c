@@ -202,6 +202,9 @@ static void check_run_again(struct world *w, const struct command *cmd)
     PROMISE(w, x != NULL && x->rec.retry_of == cmd->target.id,
             "%s runs again, somebody was told, but that was not kept",
             exec_label(w, cmd->target.id));
+    const struct model_exec *old = map_get(&w->model.exec_by_id, cmd->target.id);
+    PROMISE(w, str_eq(x->payload, cmd->target.payload.len > 0 ? cmd->target.payload : old->payload),
+            "%s runs again with another payload than it should", exec_label(w, cmd->target.id));
 }
 
 /* ---- when things run */
@@ -387,8 +390,13 @@ static void check_lease(struct world *w, const struct command *cmd, const struct
             "%s was sent to a worker that has no lease of it", exec_label(w, lease->exec_id));
     if (x->changed_turn != w->model.turn)
         saw(SAW_SENT_AGAIN);
-    PROMISE(w, is_payload_of(&w->model, x->job, lease->payload) && lease->spec.len > 0,
-            "%s was sent with the definition of another job", exec_label(w, lease->exec_id));
+    bool right = x->payload.len > 0 ? str_eq(lease->payload, x->payload)
+                                    : is_payload_of(&w->model, x->job, lease->payload);
+    PROMISE(w, right && lease->spec.len > 0,
+            "%s was sent with the definition of another job, or run",
+            exec_label(w, lease->exec_id));
+    if (x->payload.len > 0)
+        saw(SAW_OWN_PAYLOAD);
 }
 
 static void check_stop(struct world *w, const struct command *cmd, const struct poll_stop *stop)

@@ -48,7 +48,9 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
     PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
     bool held = x->v.state == EXEC_SCHEDULED && x->v.ready_ms > 0;
-    PROMISE(w, heap_holds(&x->ready) == ((x->v.state == EXEC_QUEUED || held) && !paused),
+    PROMISE(w,
+            exec_is_leased(x->v.state) || /* then it is for its pace */
+                heap_holds(&x->ready) == ((x->v.state == EXEC_QUEUED || held) && !paused),
             "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
 }
 

@@ -76,14 +76,14 @@ static enum rc admit(struct store *store, const struct ownership *owned,
     return s->fault == FAULT_CRASH_AFTER_ADMIT ? die(s, err) : RC_OK;
 }
 
-static enum rc fetch(struct store *store, uint64_t job_id, struct arena *arena,
+static enum rc fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                      struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct sim_store *s = sim_of(store);
     TRY(check_reach(s, err));
     if (fault_strikes(s->world, FAULT_FETCH_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot read");
-    return s->inner->ops->fetch(s->inner, job_id, arena, ret_spec, ret_payload, err);
+    return s->inner->ops->fetch(s->inner, job_id, exec_id, arena, ret_spec, ret_payload, err);
 }
 
 /* ---- commit, and not knowing */

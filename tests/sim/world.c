@@ -38,10 +38,15 @@ static void draw_scene(struct world *w)
     };
     s->engine.alerts.quiet_ms = pick_ms(w, 1000, 600000);
     s->engine.alerts.queue_age_ms = pick_ms(w, 1000, 60000);
+    s->engine.alerts.slow_pct = 50 + (uint32_t)pick(w, 200);
+    s->engine.alerts.slow_min_ms = pick_ms(w, 1, 3000);
+    s->engine.alerts.slow_runs_min = 1 + pick(w, 4);
     s->engine.alerts.deliver = pick(w, 2) == 0;
     s->engine.operation_step_max = 1 + pick(w, 5);
     s->engine.letters_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
     s->engine.history_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
+    s->engine.alerts_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
+    s->engine.tallies_keep_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1000, 200000);
     s->engine.retain_rows_max = 1 + pick(w, 10);
     s->engine.retain_pause_ms = pick_ms(w, 1, 1000);
     s->engine.due_max = 1 + pick(w, 20);

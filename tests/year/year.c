@@ -349,6 +349,7 @@ static void begin(struct year *y, uint64_t seed)
     y->options = engine_defaults;
     y->options.lease_ms = 60 * DAY_MS; /* the worker is never in doubt */
     y->options.forget_ms = 400 * DAY_MS;
+    y->options.alerts_keep_ms = y->options.tallies_keep_ms = 0;
     y->options.history_keep_ms = y->options.letters_keep_ms = 0; /* the ledger looks at all of it */
     y->options.rules_arg = y->zones;
     start(y);

@@ -344,8 +344,22 @@ static void forget_job(struct mem_store *m, uint64_t job_id)
     }
 }
 
+static void forget_sla_events(struct mem_store *m, uint64_t exec_id)
+{
+    for (size_t i = 0; i < m->sla_events.cap;) {
+        struct sla_event_rec *event = m->sla_events.slots[i].value;
+        if (event == NULL || event->exec_id != exec_id) {
+            i++;
+            continue;
+        }
+        map_remove(&m->sla_events, event->id); /* moves another one here */
+        kept_sla_event_free(event);
+    }
+}
+
 static void forget_exec(struct mem_store *m, uint64_t exec_id)
 {
+    forget_sla_events(m, exec_id);
     struct exec_rec *exec = map_remove(&m->history, exec_id);
     struct attempt_list *list = map_remove(&m->attempts, exec_id);
     for (size_t i = 0; list != NULL && i < list->count; i++) {
@@ -426,6 +440,12 @@ static void apply_tally(struct mem_store *m, const struct tally *add)
     strmap_put(&m->tallies, tally_name(row, (char *)(row + 1)), row);
 }
 
+static void forget_tally(struct mem_store *m, const struct tally *row)
+{
+    char bytes[TALLY_KEY_MAX];
+    kept_tally_free(strmap_remove(&m->tallies, tally_name(row, bytes)));
+}
+
 static void apply(struct mem_handle *h, const struct ownership *own, const struct delta *delta)
 {
     struct mem_store *m = h->m;
@@ -490,6 +510,10 @@ static void apply(struct mem_handle *h, const struct ownership *own, const struc
         apply_tally(m, &delta->tallies[i]);
     for (size_t i = 0; i < delta->forgotten_count; i++)
         forget_exec(m, delta->forgotten[i]);
+    for (size_t i = 0; i < delta->alert_gone_count; i++)
+        kept_alert_free(map_remove(&m->alerts, delta->alerts_gone[i]));
+    for (size_t i = 0; i < delta->tally_gone_count; i++)
+        forget_tally(m, &delta->tallies_gone[i]);
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)

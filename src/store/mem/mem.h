@@ -133,7 +133,7 @@ static inline struct job_rec job_brief(const struct job_rec *job)
 static inline struct exec_rec exec_brief(const struct exec_rec *exec)
 {
     struct exec_rec brief = *exec;
-    brief.result = brief.trail = (struct str){0};
+    brief.result = brief.trail = brief.payload = (struct str){0};
     return brief;
 }
 
@@ -148,7 +148,7 @@ enum rc mem_own(struct store *store, struct str node, struct ownership *ret_owne
 enum rc mem_admit(struct store *store, const struct ownership *own,
                   struct question *const *questions, size_t count, struct arena *arena,
                   struct err *err);
-enum rc mem_fetch(struct store *store, uint64_t job_id, struct arena *arena, struct str *ret_spec,
+enum rc mem_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena, struct str *ret_spec,
                   struct str *ret_payload, struct err *err);
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                    struct err *err);
@@ -206,6 +206,15 @@ enum rc mem_load_permits(const struct mem_store *m, const struct partition_set *
 void mem_list_rejected(const struct mem_store *m, const struct page *page, struct arena *arena,
                        struct rejected_page *ret_page);
 void mem_free_inbox(struct mem_store *m);
+
+/* old.c: answers to ASK_OLD, ASK_OLD_ALERTS, ASK_OLD_TALLIES and ASK_PACE */
+void mem_answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
+                    struct question *q);
+void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
+                           struct question *q);
+void mem_answer_old_tallies(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
+                            struct question *q);
+void mem_answer_pace(struct mem_store *m, struct arena *arena, struct question *q);
 
 /* read.c, logs.c */
 enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err);

@@ -370,7 +370,9 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
         if (!in_hours(row, scope, from_hour, until_hour))
             continue;
         struct tally_key *key = find_key(keys, &count, row->key, arena);
-        *(row->end == EXEC_COMPLETED ? &key->completed : &key->failed) += row->count;
+        *(row->end == EXEC_COMPLETED      ? &key->completed
+          : row->end == EXEC_DEDUPLICATED ? &key->deduplicated
+                                          : &key->failed) += row->count;
     }
     pthread_mutex_unlock(&m->lock);
     qsort(keys, count, sizeof *keys, most_failures_first);

@@ -7,7 +7,7 @@
 
 enum {
     JOB_TEXTS = 8,
-    EXEC_TEXTS = 4,
+    EXEC_TEXTS = 5,
     WORKER_TEXTS = 3,
     LETTER_TEXTS = 5,
     OPERATION_TEXTS = 4,
@@ -32,6 +32,7 @@ static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
     ret_texts[1] = &exec->result;
     ret_texts[2] = &exec->error;
     ret_texts[3] = &exec->trail;
+    ret_texts[4] = &exec->payload;
 }
 
 static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER_TEXTS])
@@ -272,6 +273,8 @@ void kept_tally_free(struct tally *row)
 
 void kept_alert_free(struct alert_rec *alert)
 {
+    if (alert == NULL)
+        return;
     kept_text_free(&alert->key);
     kept_text_free(&alert->text);
     kept_text_free(&alert->queue);

@@ -140,6 +140,7 @@ static void answer_exec(struct mem_store *m, struct arena *arena, struct questio
         return;
     struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
     *copy = copy_exec(arena, exec_brief(found));
+    copy->payload = arena_str(arena, found->payload);
     q->answer.exec = copy;
     const struct letter_rec *letter = map_get(&m->letters, q->id);
     if (letter != NULL) {
@@ -278,29 +279,6 @@ static void answer_letters(struct mem_store *m, const struct partition_set *owne
     q->answer.letters = letters;
 }
 
-static void answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
-                       struct question *q)
-{
-    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->history.len);
-    size_t count = 0;
-    MAP_EACH(&m->history, slot)
-    {
-        const struct exec_rec *exec = slot->value;
-        if (exec->id > q->after_id && exec->created_ms < q->until_ms &&
-            partition_has(owned, exec->id))
-            found[count++] = exec;
-    }
-    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
-    q->answer.more = count > q->limit;
-    count = count < q->limit ? count : q->limit;
-    struct old_exec *old = ARENA_ARRAY(arena, struct old_exec, count);
-    for (size_t i = 0; i < count; i++)
-        old[i] = (struct old_exec){found[i]->id, found[i]->finished_ms,
-                                   map_get(&m->letters, found[i]->id) != NULL};
-    q->answer.old = old;
-    q->answer.old_count = count;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a;
@@ -349,10 +327,13 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_SLOT: answer_slot(m, arena, q); break;
     case ASK_DUE: answer_due(m, owned, arena, q); break;
     case ASK_LETTERS: answer_letters(m, owned, arena, q); break;
-    case ASK_OLD: answer_old(m, owned, arena, q); break;
+    case ASK_OLD: mem_answer_old(m, owned, arena, q); break;
     case ASK_CALENDAR: answer_calendar(m, arena, q); break;
     case ASK_WORKER: answer_worker(m, arena, q); break;
     case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
+    case ASK_OLD_ALERTS: mem_answer_old_alerts(m, owned, arena, q); break;
+    case ASK_OLD_TALLIES: mem_answer_old_tallies(m, owned, arena, q); break;
+    case ASK_PACE: mem_answer_pace(m, arena, q); break;
     }
     return RC_OK;
 }
@@ -371,14 +352,17 @@ enum rc mem_admit(struct store *store, const struct ownership *own,
     return rc;
 }
 
-enum rc mem_fetch(struct store *store, uint64_t job_id, struct arena *arena, struct str *ret_spec,
-                  struct str *ret_payload, struct err *err)
+enum rc mem_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
+                  struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     const struct job_rec *job = map_get(&mem_of(store)->jobs, job_id);
+    const struct exec_rec *exec = map_get(&mem_of(store)->live, exec_id);
     if (job == NULL)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+    if (exec_id != 0 && (exec == NULL || !exec->own_payload))
+        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
     *ret_spec = arena_str(arena, job->spec);
-    *ret_payload = arena_str(arena, job->payload);
+    *ret_payload = arena_str(arena, exec_id != 0 ? exec->payload : job->payload);
     return RC_OK;
 }
 

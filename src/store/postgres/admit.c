@@ -12,6 +12,7 @@ struct asked {
     struct pg_use *job;
     struct pg_use *live;
     struct pg_use *letter;
+    struct pg_use *payload;
     struct pg_use *other; /* the only one that the others need */
 };
 
@@ -37,6 +38,7 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
         a->letter = use_id(pg, Q_FIND_LETTER, q->id);
         a->job = use_id(pg, Q_FIND_JOB_OF_EXEC, q->id);
         a->live = use_id(pg, Q_LIVE_OF_EXEC, q->id);
+        a->payload = use_id(pg, Q_FETCH_PAYLOAD, q->id);
         return;
     case ASK_SLOT:
         a->exec = use_id(pg, Q_FIND_SLOT, q->id);
@@ -55,7 +57,16 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
         pg_text(a->other, q->name);
         pg_u64(a->other, q->limit);
         return;
+    case ASK_PACE:
+        a->other = pg_use(pg, Q_FIND_PACE);
+        pg_i64(a->other, TALLY_JOB);
+        pg_text(a->other, q->name);
+        pg_i64(a->other, EXEC_COMPLETED);
+        pg_u64(a->other, q->limit);
+        return;
     case ASK_CLAIM:
+    case ASK_OLD_ALERTS:
+    case ASK_OLD_TALLIES:
     case ASK_DUE:
     case ASK_LETTERS:
     case ASK_INBOX:
@@ -92,13 +103,39 @@ static void read_job(const struct asked *a, struct arena *arena, struct question
     read_live(a->live, arena, q);
 }
 
-static const struct exec_rec *read_exec(const struct pg_use *use, struct arena *arena)
+/* Empty where there is none. */
+static struct str read_payload(const struct pg_use *use, struct arena *arena)
+{
+    if (use == NULL || pg_rows(use) == 0)
+        return STR("");
+    struct pg_row row = pg_row_of(use, 0, arena);
+    return pg_row_text(&row);
+}
+
+static void read_pace(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct sketch *pace = ARENA_NEW(arena, struct sketch);
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        uint32_t bucket = pg_row_u32(&row);
+        uint64_t count = pg_row_u64(&row);
+        if (!row.bad && bucket < SKETCH_BUCKETS)
+            sketch_put(pace, bucket, count);
+    }
+    q->answer.pace = pace;
+}
+
+static const struct exec_rec *read_exec(const struct pg_use *use, const struct pg_use *payload,
+                                        struct arena *arena)
 {
     struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
     if (pg_rows(use) == 0)
         return NULL;
     struct pg_row row = pg_row_of(use, 0, arena);
-    return pg_row_exec(&row, exec) ? exec : NULL;
+    if (!pg_row_exec(&row, exec))
+        return NULL;
+    exec->payload = read_payload(payload, arena);
+    return exec;
 }
 
 static void read_letter(const struct pg_use *use, struct arena *arena, struct question *q)
@@ -158,7 +195,7 @@ static void read_answer(const struct asked *a, struct arena *arena, struct quest
     switch (q->kind) {
     case ASK_JOB: read_job(a, arena, q); return;
     case ASK_EXEC:
-        q->answer.exec = read_exec(a->exec, arena);
+        q->answer.exec = read_exec(a->exec, a->payload, arena);
         if (q->answer.exec == NULL)
             return;
         if (q->answer.exec->state == EXEC_FAILED || q->answer.exec->state == EXEC_TIMEOUT)
@@ -166,13 +203,14 @@ static void read_answer(const struct asked *a, struct arena *arena, struct quest
         read_job(a, arena, q);
         return;
     case ASK_SLOT: /* without a slot the answer is about the job alone */
-        q->answer.exec = read_exec(a->exec, arena);
+        q->answer.exec = read_exec(a->exec, NULL, arena);
         read_job(a, arena, q);
         return;
     case ASK_ATTEMPT: read_attempt(a->other, arena, q); return;
     case ASK_TRAIL: read_trail(a->other, arena, q); return;
     case ASK_WORKER: read_worker(a->other, arena, q); return;
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
+    case ASK_PACE: read_pace(a->other, arena, q); return;
     default: return;
     }
 }
@@ -253,6 +291,8 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
     case ASK_DUE: return find_due(s, own, arena, q, err);
     case ASK_LETTERS: return postgres_find_letters(s, own, arena, q, err);
     case ASK_OLD: return postgres_find_old(s, own, arena, q, err);
+    case ASK_OLD_ALERTS: return postgres_find_old_alerts(s, own, arena, q, err);
+    case ASK_OLD_TALLIES: return postgres_find_old_tallies(s, own, arena, q, err);
     case ASK_INBOX: return postgres_find_inbox(s, own, arena, q, err);
     default: return RC_OK;
     }
@@ -296,12 +336,13 @@ enum rc postgres_admit(struct store *store, const struct ownership *own,
     return rc;
 }
 
-enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                        struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct postgres_store *s = postgres_of(store);
     CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
     struct pg_use *use = use_id(&s->pg, Q_FETCH, job_id);
+    struct pg_use *own = exec_id == 0 ? NULL : use_id(&s->pg, Q_FETCH_PAYLOAD, exec_id);
     TRY(pg_run(&s->pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
@@ -311,7 +352,9 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->place.label,
                        job_id);
+    if (own != NULL && pg_rows(own) == 0)
+        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
     *ret_spec = spec;
-    *ret_payload = payload;
+    *ret_payload = own == NULL ? payload : read_payload(own, arena);
     return RC_OK;
 }

@@ -274,6 +274,25 @@ static void keep_attempts(struct pg *pg, const struct delta *delta)
     }
 }
 
+/* ---- payloads of their own */
+
+static void keep_payloads(struct pg *pg, const struct delta *delta)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < delta->exec_count; i++)
+        count += delta->execs[i].exec.payload.len > 0;
+    if (count == 0)
+        return;
+    struct pg_use *use = pg_use(pg, Q_INSERT_PAYLOADS);
+    pg_columns(use, "it", count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        if (delta->execs[i].exec.payload.len == 0)
+            continue;
+        pg_u64(use, delta->execs[i].exec.id);
+        pg_text(use, delta->execs[i].exec.payload);
+    }
+}
+
 /* Many: PostgreSQL has work for longer than we need to make the rest. */
 enum { MANY = 100 };
 
@@ -286,4 +305,5 @@ void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struc
     }
     keep_finished(pg, trails, delta);
     keep_attempts(pg, delta);
+    keep_payloads(pg, delta);
 }

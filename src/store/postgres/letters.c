@@ -75,17 +75,43 @@ void postgres_keep_letters(struct pg *pg, const struct delta *delta)
         keep_operation(pg, &delta->operations[i]);
 }
 
+static void forget_alerts(struct pg *pg, const struct delta *delta)
+{
+    struct pg_use *use = pg_use(pg, Q_FORGET_ALERTS);
+    pg_columns(use, "i", delta->alert_gone_count);
+    for (size_t i = 0; i < delta->alert_gone_count; i++)
+        pg_u64(use, delta->alerts_gone[i]);
+}
+
+static void forget_tallies(struct pg *pg, const struct delta *delta)
+{
+    struct pg_use *use = pg_use(pg, Q_FORGET_TALLIES);
+    pg_columns(use, "itiii", delta->tally_gone_count);
+    for (size_t i = 0; i < delta->tally_gone_count; i++) {
+        const struct tally *row = &delta->tallies_gone[i];
+        pg_i64(use, row->scope);
+        pg_text(use, row->key);
+        pg_i64(use, row->hour);
+        pg_i64(use, row->end);
+        pg_i64(use, row->bucket);
+    }
+}
+
 /* Jobs first, while the executions that tell about them are still there. */
 void postgres_forget(struct pg *pg, const struct delta *delta)
 {
-    static const enum query steps[] = {Q_FORGET_JOBS, Q_FOLD_JOBS, Q_FORGET_ATTEMPTS,
-                                       Q_FORGET_EXECS};
+    static const enum query steps[] = {Q_FORGET_JOBS,       Q_FOLD_JOBS,       Q_FORGET_ATTEMPTS,
+                                       Q_FORGET_SLA_EVENTS, Q_FORGET_PAYLOADS, Q_FORGET_EXECS};
     for (size_t step = 0; delta->forgotten_count > 0 && step < COUNT_OF(steps); step++) {
         struct pg_use *use = pg_use(pg, steps[step]);
         pg_columns(use, "i", delta->forgotten_count);
         for (size_t i = 0; i < delta->forgotten_count; i++)
             pg_u64(use, delta->forgotten[i]);
     }
+    if (delta->alert_gone_count > 0)
+        forget_alerts(pg, delta);
+    if (delta->tally_gone_count > 0)
+        forget_tallies(pg, delta);
 }
 
 /* ---- asking */
@@ -142,5 +168,62 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
     }
     q->answer.old = old.items;
     q->answer.old_count = old.len;
+    return RC_OK;
+}
+
+/* A row that makes no sense waits for its delivery, as far as anybody knows: it is not deleted. */
+enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownership *own,
+                                 struct arena *arena, struct question *q, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    VEC(struct old_alert) old = {0};
+    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_ALERTS);
+    pg_u64(use, q->after_id);
+    pg_i64(use, q->until_ms);
+    pg_i64(use, s->drift_ms);
+    postgres_bind_set(use, own);
+    pg_u64(use, q->limit + 1);
+    TRY(pg_run(&s->pg, err));
+    q->answer.more = pg_rows(use) > q->limit;
+    for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        struct old_alert alert = {.id = pg_row_u64(&row)};
+        alert.at_ms = pg_row_i64(&row);
+        alert.state = (enum alert_state)pg_row_u32(&row);
+        if (row.bad || alert.state < ALERT_KEPT || alert.state >= ALERT_STATES)
+            alert.state = ALERT_PENDING;
+        *VEC_PUSH(arena, &old) = alert;
+    }
+    q->answer.old_alerts = old.items;
+    q->answer.old_alert_count = old.len;
+    return RC_OK;
+}
+
+/* They are of no partition: the owner of the first one sees to them, so that no two servers delete the
+ * same rows and wait for each other. */
+enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownership *own,
+                                  struct arena *arena, struct question *q, struct err *err)
+{
+    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    VEC(struct tally) old = {0};
+    if (own->epochs[0] == 0)
+        return RC_OK;
+    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_TALLIES);
+    pg_i64(use, q->hour);
+    pg_u64(use, q->limit + 1);
+    TRY(pg_run(&s->pg, err));
+    q->answer.more = pg_rows(use) > q->limit;
+    for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
+        struct pg_row row = pg_row_of(use, i, arena);
+        struct tally tally = {.scope = (enum tally_scope)pg_row_u32(&row)};
+        tally.key = pg_row_text(&row);
+        tally.hour = pg_row_i64(&row);
+        tally.end = (enum exec_state)pg_row_u32(&row);
+        tally.bucket = pg_row_u32(&row);
+        if (!row.bad)
+            *VEC_PUSH(arena, &old) = tally;
+    }
+    q->answer.tallies = old.items;
+    q->answer.tally_count = old.len;
     return RC_OK;
 }

@@ -85,7 +85,7 @@ void postgres_bind_set(struct pg_use *use, const struct ownership *own);
 enum rc postgres_admit(struct store *store, const struct ownership *own,
                        struct question *const *questions, size_t count, struct arena *arena,
                        struct err *err);
-enum rc postgres_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                        struct str *ret_spec, struct str *ret_payload, struct err *err);
 enum rc postgres_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                         struct err *err);
@@ -120,6 +120,10 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
                               struct arena *arena, struct question *q, struct err *err);
 enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
                           struct arena *arena, struct question *q, struct err *err);
+enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownership *own,
+                                 struct arena *arena, struct question *q, struct err *err);
+enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownership *own,
+                                  struct arena *arena, struct question *q, struct err *err);
 enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
                              struct letter_rec *ret_letter, struct err *err);
 enum rc postgres_read_letters(struct reader *reader, const struct letter_filter *filter,

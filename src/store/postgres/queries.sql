@@ -299,6 +299,29 @@ WHERE h.id > $1::bigint AND h.created_ms < $2::bigint
     AND belfry.is_owned(h.id, $4::bigint::integer, $5::bigint)
 ORDER BY h.id LIMIT $6::bigint;
 
+-- name: find_old_alerts
+-- The same for alerts.
+SELECT id, at_ms, state FROM belfry.alert
+WHERE id > $1::bigint AND at_ms < $2::bigint
+    AND id < greatest(least($2::bigint + $3::bigint - 1577836800000, 2199023255551), 0) << 22
+    AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
+ORDER BY id LIMIT $6::bigint;
+
+-- name: find_old_tallies
+-- What was not folded yet is seldom old.
+SELECT scope, key, hour, "end", bucket FROM (
+    (SELECT scope, key, hour, "end", bucket FROM belfry.tally WHERE hour < $1::bigint
+    ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint)
+    UNION
+    (SELECT DISTINCT scope, key, hour, "end", bucket FROM belfry.tally_delta WHERE hour < $1::bigint
+    ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint)) old
+ORDER BY hour, scope, key, "end", bucket LIMIT $2::bigint;
+
+-- name: find_pace
+SELECT bucket, sum(count)::bigint FROM belfry.tally_row
+WHERE scope = $1::bigint AND key = $2::text AND "end" = $3::bigint
+GROUP BY hour, bucket ORDER BY hour DESC, bucket DESC LIMIT $4::bigint;
+
 -- name: calendar_jobs
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 
@@ -327,6 +350,9 @@ SELECT pg_current_snapshot()::text, coalesce(pg_current_xact_id_if_assigned()::t
 
 -- name: fetch
 SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
+
+-- name: fetch_payload
+SELECT payload FROM belfry.exec_payload WHERE exec_id = $1::bigint;
 
 -- ---- a turn's delta
 
@@ -448,6 +474,10 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::b
     $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::boolean[],
     $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[],
     $25::text[], $26::text[], $27::bigint[], $28::text[], $29::bigint[], $30::bigint[]);
+
+-- name: insert_payloads
+INSERT INTO belfry.exec_payload (exec_id, payload)
+SELECT n.* FROM unnest($1::bigint[], $2::text[]) n (exec_id, payload);
 
 -- name: put_attempts
 -- A late success takes the place of the loss that was written down before it came.
@@ -626,6 +656,27 @@ WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL
 
 -- name: forget_attempts
 DELETE FROM belfry.attempt WHERE exec_id = ANY($1::bigint[]);
+
+-- name: forget_sla_events
+DELETE FROM belfry.sla_event WHERE exec_id = ANY($1::bigint[]);
+
+-- name: forget_payloads
+DELETE FROM belfry.exec_payload WHERE exec_id = ANY($1::bigint[]);
+
+-- name: forget_alerts
+DELETE FROM belfry.alert WHERE id = ANY($1::bigint[]);
+
+-- name: forget_tallies
+WITH old AS (
+    SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+        n (scope, key, hour, "end", bucket)),
+gone AS (
+    DELETE FROM belfry.tally t USING old o
+    WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
+        AND t.bucket = o.bucket)
+DELETE FROM belfry.tally_delta t USING old o
+WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
+    AND t.bucket = o.bucket;
 
 -- name: forget_execs
 DELETE FROM belfry.history WHERE id = ANY($1::bigint[]);
@@ -854,6 +905,9 @@ FROM belfry.job_full WHERE id = $1;
 SELECT r.*, '' AS result, l.trail FROM belfry.live_row r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
+-- name: read_payload
+SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
+
 -- name: read_history
 SELECT r.*, h.result, h.trail FROM belfry.history_row r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
@@ -902,9 +956,10 @@ WHERE scope = $1::bigint AND key = $2 AND hour >= $3 AND hour < $4 GROUP BY "end
 
 -- name: read_tally_keys
 SELECT key, coalesce(sum(count) FILTER (WHERE "end" = $1::bigint), 0)::bigint,
-    coalesce(sum(count) FILTER (WHERE "end" <> $1::bigint), 0)::bigint AS failed
-FROM belfry.tally_row WHERE scope = $2::bigint AND hour >= $3 AND hour < $4
-GROUP BY key ORDER BY failed DESC, key LIMIT $5;
+    coalesce(sum(count) FILTER (WHERE "end" = $2::bigint), 0)::bigint,
+    coalesce(sum(count) FILTER (WHERE "end" NOT IN ($1::bigint, $2::bigint)), 0)::bigint AS failed
+FROM belfry.tally_row WHERE scope = $3::bigint AND hour >= $4 AND hour < $5
+GROUP BY key ORDER BY failed DESC, key LIMIT $6;
 
 -- name: read_counters
 SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row

@@ -83,11 +83,16 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     struct pg_use *live = use_id(pg, Q_READ_LIVE, id);
     struct pg_use *history = use_id(pg, Q_READ_HISTORY, id);
     struct pg_use *attempts = use_id(pg, Q_READ_ATTEMPTS, id);
+    struct pg_use *payload = use_id(pg, Q_READ_PAYLOAD, id);
     TRY(pg_commit(pg, err));
     const struct pg_use *found = pg_rows(live) > 0 ? live : history;
     if (pg_rows(found) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
     TRY(take_exec(found, id, arena, ret_exec, err));
+    if (pg_rows(payload) > 0) {
+        struct pg_row row = pg_row_of(payload, 0, arena);
+        ret_exec->payload = pg_row_text(&row);
+    }
     take_attempts(attempts, arena, ret_attempts, ret_count);
     return RC_OK;
 }
@@ -193,6 +198,7 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     struct pg_use *use = pg_use(pg, Q_READ_TALLY_KEYS);
     VEC(struct tally_key) keys = {0};
     pg_i64(use, EXEC_COMPLETED);
+    pg_i64(use, EXEC_DEDUPLICATED);
     pg_i64(use, scope);
     pg_i64(use, from_hour);
     pg_i64(use, until_hour);

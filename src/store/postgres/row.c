@@ -196,6 +196,7 @@ bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec)
     exec.finished_ms = pg_row_ms(row);
     exec.slot_last_ms = pg_row_ms(row);
     exec.slot_count = pg_row_u64(row);
+    exec.own_payload = pg_row_bool(row);
     *ret_exec = exec;
     return makes_sense(row);
 }
@@ -361,6 +362,7 @@ bool pg_row_tally_key(struct pg_row *row, struct tally_key *ret_key)
     struct tally_key key = {0};
     key.key = pg_row_text(row);
     key.completed = pg_row_u64(row);
+    key.deduplicated = pg_row_u64(row);
     key.failed = pg_row_u64(row);
     *ret_key = key;
     return makes_sense(row);

@@ -120,6 +120,8 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
     if (!row_exec(&row, exec))
         return RC_OK;
+    if (exec->own_payload)
+        TRY(sqlite_payload(&s->db, SQL_FETCH_PAYLOAD, exec->id, arena, &exec->payload, err));
     q->answer.exec = exec;
     if (exec->state == EXEC_FAILED || exec->state == EXEC_TIMEOUT)
         TRY(find_letter(s, arena, q, err));
@@ -270,6 +272,30 @@ static enum rc find_worker(struct sqlite_store *s, struct arena *arena, struct q
     return RC_OK;
 }
 
+static enum rc find_pace(struct sqlite_store *s, struct arena *arena, struct question *q,
+                         struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_PACE);
+    struct sketch *pace = ARENA_NEW(arena, struct sketch);
+    stmt_i64(&stmt, TALLY_JOB);
+    stmt_text(&stmt, q->name);
+    stmt_i64(&stmt, EXEC_COMPLETED);
+    stmt_u64(&stmt, q->limit);
+    for (;;) {
+        bool found;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = row_of(&stmt, NULL);
+        uint32_t bucket = row_u32(&row);
+        uint64_t count = row_u64(&row);
+        if (!row.bad && bucket < SKETCH_BUCKETS)
+            sketch_put(pace, bucket, count);
+    }
+    q->answer.pace = pace;
+    return RC_OK;
+}
+
 static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *arena,
                       struct err *err)
 {
@@ -287,6 +313,9 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     case ASK_WORKER: return find_worker(s, arena, q, err);
     case ASK_INBOX: return sqlite_find_inbox(s, arena, q, err);
+    case ASK_OLD_ALERTS: return sqlite_find_old_alerts(s, arena, q, err);
+    case ASK_OLD_TALLIES: return sqlite_find_old_tallies(s, arena, q, err);
+    case ASK_PACE: return find_pace(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }
@@ -307,7 +336,25 @@ enum rc sqlite_admit(struct store *store, const struct ownership *own,
     return RC_OK;
 }
 
-enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
+                       struct str *ret_payload, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, sql);
+    bool found;
+    stmt_u64(&stmt, exec_id);
+    TRY(stmt_next(&stmt, &found, err));
+    if (!found)
+        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
+    struct row row = row_of(&stmt, arena);
+    struct str payload = row_text(&row);
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: the payload of execution %" PRIu64 " makes no sense",
+                       db->path, exec_id);
+    *ret_payload = payload;
+    return RC_OK;
+}
+
+enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                      struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct sqlite_store *s = sqlite_of(store);
@@ -322,6 +369,8 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
     struct str payload = row_text(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->db.path, job_id);
+    if (exec_id != 0)
+        TRY(sqlite_payload(&s->db, SQL_FETCH_PAYLOAD, exec_id, arena, &payload, err));
     *ret_spec = spec;
     *ret_payload = payload;
     return RC_OK;

@@ -245,8 +245,18 @@ static enum rc finish_exec(struct db *db, const struct exec_change *change, stru
     return stmt_on_one(&delete, "execution", change->exec.id, err);
 }
 
+static enum rc insert_payload(struct db *db, const struct exec_rec *exec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_INSERT_PAYLOAD);
+    stmt_u64(&stmt, exec->id);
+    stmt_text(&stmt, exec->payload);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
+    if (change->exec.payload.len > 0)
+        TRY(insert_payload(db, &change->exec, err));
     switch (change->kind) {
     case CHANGE_INSERT: return insert_exec(db, change, err);
     case CHANGE_UPDATE: return update_exec(db, change, err);

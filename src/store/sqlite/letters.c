@@ -1,4 +1,4 @@
-/* letters.c - dead letters, operations on many of them, and the end of what is too old. */
+/* letters.c - dead letters, and operations on many of them. */
 #include "base/vec.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
@@ -73,82 +73,6 @@ enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err
     return RC_OK;
 }
 
-/* ---- what is too old */
-
-/* How an execution ended its job, as long as the job's own row does not say it (0: that does). */
-struct last_words {
-    uint64_t job_id;
-    uint64_t job_state;
-    int64_t finished_ms;
-    struct str step;
-};
-
-static enum rc delete_exec(struct db *db, uint64_t exec_id, struct arena *arena,
-                           struct last_words *ret_words, bool *ret_found, struct err *err)
-{
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_FORGET_EXEC);
-    stmt_u64(&stmt, exec_id);
-    TRY(stmt_next(&stmt, ret_found, err));
-    if (!*ret_found)
-        return RC_OK;
-    struct row row = row_of(&stmt, arena);
-    struct last_words words = {0};
-    words.job_id = row_u64(&row);
-    words.job_state = row_u64(&row);
-    words.finished_ms = row_ms(&row);
-    words.step = row_text(&row);
-    *ret_words = words;
-    bool more;
-    return stmt_next(&stmt, &more, err); /* to its end, which is where it is done */
-}
-
-static enum rc run_with(struct db *db, enum sql sql, uint64_t id, struct err *err)
-{
-    struct stmt stmt = db_stmt(db, sql);
-    stmt_u64(&stmt, id);
-    return stmt_done(&stmt, err);
-}
-
-/* A job that is over goes with the last of its executions; one that stays takes over what the row
- * said about its end. */
-static enum rc let_job_go(struct db *db, uint64_t exec_id, const struct last_words *words,
-                          struct err *err)
-{
-    struct stmt stmt = db_stmt(db, SQL_FORGET_JOB);
-    stmt_u64(&stmt, words->job_id);
-    stmt_u64(&stmt, exec_id);
-    stmt_u64(&stmt, words->job_state);
-    TRY(stmt_done(&stmt, err));
-    if (sqlite3_changes(db->handle) > 0) {
-        TRY(run_with(db, SQL_FORGET_DOCUMENT, words->job_id, err));
-        return run_with(db, SQL_FORGET_DEPENDENCIES, words->job_id, err);
-    }
-    if (words->job_state == 0)
-        return RC_OK;
-    struct stmt fold = db_stmt(db, SQL_FOLD_JOB);
-    stmt_u64(&fold, words->job_state);
-    stmt_i64(&fold, words->finished_ms);
-    stmt_text(&fold, words->step);
-    stmt_u64(&fold, exec_id);
-    stmt_u64(&fold, words->job_id);
-    return stmt_done(&fold, err);
-}
-
-enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    for (size_t i = 0; i < delta->forgotten_count; i++) {
-        struct last_words words = {0};
-        bool found;
-        arena_reset(&arena);
-        TRY(delete_exec(db, delta->forgotten[i], &arena, &words, &found, err));
-        TRY(run_with(db, SQL_FORGET_ATTEMPTS, delta->forgotten[i], err));
-        if (found)
-            TRY(let_job_go(db, delta->forgotten[i], &words, err));
-    }
-    return RC_OK;
-}
-
 /* ---- asking */
 
 enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
@@ -197,30 +121,6 @@ enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct 
     }
     q->answer.letters = letters.items;
     q->answer.letter_count = letters.len;
-    return RC_OK;
-}
-
-enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct question *q,
-                        struct err *err)
-{
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_OLD);
-    VEC(struct old_exec) old = {0};
-    stmt_u64(&stmt, q->after_id);
-    stmt_i64(&stmt, q->until_ms);
-    for (;;) {
-        bool found;
-        TRY(stmt_next(&stmt, &found, err));
-        q->answer.more = found && old.len == q->limit;
-        if (!found || q->answer.more)
-            break;
-        struct row row = row_of(&stmt, NULL);
-        struct old_exec exec = {.id = row_u64(&row)};
-        exec.finished_ms = row_i64(&row);
-        exec.is_letter = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
-        *VEC_PUSH(arena, &old) = exec;
-    }
-    q->answer.old = old.items;
-    q->answer.old_count = old.len;
     return RC_OK;
 }
 

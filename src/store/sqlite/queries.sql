@@ -81,12 +81,16 @@ CREATE TEMP VIEW live_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
     sla_marks, token, worker_id, effect_done, error,
-    0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count
+    0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
+    CASE retry_of WHEN 0 THEN 0
+    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
-    sla_marks, token, worker_id, effect_done, error, finished_ms, slot_last_ms, slot_count
+    sla_marks, token, worker_id, effect_done, error, finished_ms, slot_last_ms, slot_count,
+    CASE retry_of WHEN 0 THEN 0
+    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
@@ -240,6 +244,23 @@ WHERE h.id > :after_id AND h.created_ms < :until_ms
         2199023255551) << 22
 ORDER BY h.id;
 
+-- name: find_old_alerts
+-- The same for alerts.
+SELECT id, at_ms, state FROM alert
+WHERE id > :after_id AND at_ms < :until_ms
+    AND id < min(:until_ms + (SELECT max(drift_ms) FROM partition) - 1577836800000,
+        2199023255551) << 22
+ORDER BY id;
+
+-- name: find_old_tallies
+SELECT scope, key, hour, end, bucket FROM tally INDEXED BY tally_hour
+WHERE hour < :hour ORDER BY hour, scope, key, end, bucket;
+
+-- name: find_pace
+-- Backwards along the primary key.
+SELECT bucket, count FROM tally WHERE scope = :scope AND key = :key AND end = :end
+ORDER BY hour DESC, bucket DESC LIMIT :limit;
+
 -- name: calendar_jobs
 SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT :max;
 
@@ -255,6 +276,9 @@ SELECT id, bucket, kind, sent_ms, about, sender, value, number, name, actor, bod
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),
     coalesce(payload, (SELECT d.payload FROM document d WHERE d.job_id = job.id))
 FROM job WHERE id = :id;
+
+-- name: fetch_payload
+SELECT payload FROM exec_payload WHERE exec_id = :exec_id;
 
 -- ---- a turn's delta
 
@@ -298,6 +322,9 @@ VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :
     :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
     :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
     :worker_id, :effect_done, :error, :step);
+
+-- name: insert_payload
+INSERT INTO exec_payload (exec_id, payload) VALUES (:exec_id, :payload);
 
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing
@@ -477,6 +504,19 @@ RETURNING job_id, coalesce(job_state, 0), finished_ms, coalesce(job_step, '');
 -- name: forget_attempts
 DELETE FROM attempt WHERE exec_id = :exec_id;
 
+-- name: forget_sla_events
+DELETE FROM sla_event WHERE exec_id = :exec_id;
+
+-- name: forget_payload
+DELETE FROM exec_payload WHERE exec_id = :exec_id;
+
+-- name: forget_alert
+DELETE FROM alert WHERE id = :id;
+
+-- name: forget_tally
+DELETE FROM tally
+WHERE scope = :scope AND key = :key AND hour = :hour AND end = :end AND bucket = :bucket;
+
 -- name: forget_job
 -- Of a job that is over: completed 2, failed 3, cancelled 4 (job/state.h). The end may have stood
 -- in the execution's row, as in job_full.
@@ -627,6 +667,9 @@ SELECT * FROM job_full WHERE id = :id;
 -- name: read_live
 SELECT r.*, '' AS result, l.trail FROM live_row r JOIN live l ON l.id = r.id WHERE r.id = :id;
 
+-- name: read_payload
+SELECT payload FROM exec_payload WHERE exec_id = :exec_id;
+
 -- name: read_history
 SELECT r.*, h.result, h.trail FROM history_row r JOIN history h ON h.id = r.id WHERE r.id = :id;
 
@@ -672,7 +715,8 @@ SELECT end, bucket, sum(count), sum(sum_ms) FROM tally
 WHERE scope = :scope AND key = :key AND hour >= :from AND hour < :until GROUP BY end, bucket;
 
 -- name: read_tally_keys
-SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :completed, 0, count)) AS failed
+SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :deduplicated, count, 0)),
+    sum(iif(end IN (:completed, :deduplicated), 0, count)) AS failed
 FROM tally WHERE scope = :scope AND hour >= :from AND hour < :until
 GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 

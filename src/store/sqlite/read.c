@@ -98,6 +98,8 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     if (rc == RC_NOT_FOUND)
         rc = find_exec(db, SQL_READ_HISTORY, id, arena, ret_exec, err);
     TRY(rc);
+    if (ret_exec->own_payload)
+        TRY(sqlite_payload(db, SQL_READ_PAYLOAD, id, arena, &ret_exec->payload, err));
     return read_attempts(db, id, arena, ret_attempts, ret_count, err);
 }
 
@@ -196,6 +198,7 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_READ_TALLY_KEYS);
     VEC(struct tally_key) keys = {0};
     stmt_i64(&stmt, EXEC_COMPLETED);
+    stmt_i64(&stmt, EXEC_DEDUPLICATED);
     stmt_i64(&stmt, scope);
     stmt_i64(&stmt, from_hour);
     stmt_i64(&stmt, until_hour);

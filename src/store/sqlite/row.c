@@ -157,6 +157,7 @@ bool row_exec(struct row *row, struct exec_rec *ret_exec)
     exec.finished_ms = row_ms(row);
     exec.slot_last_ms = row_ms(row);
     exec.slot_count = row_u64(row);
+    exec.own_payload = row_bool(row);
     *ret_exec = exec;
     return makes_sense(row);
 }
@@ -322,6 +323,7 @@ bool row_tally_key(struct row *row, struct tally_key *ret_key)
     struct tally_key key = {0};
     key.key = row_text(row);
     key.completed = row_u64(row);
+    key.deduplicated = row_u64(row);
     key.failed = row_u64(row);
     *ret_key = key;
     return makes_sense(row);

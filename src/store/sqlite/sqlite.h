@@ -51,7 +51,7 @@ enum rc sqlite_turn_deposed(const struct ownership *own, struct err *err);
 enum rc sqlite_admit(struct store *store, const struct ownership *own,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err);
-enum rc sqlite_fetch(struct store *store, uint64_t job_id, struct arena *arena,
+enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
                      struct str *ret_spec, struct str *ret_payload, struct err *err);
 enum rc sqlite_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                       struct err *err);
@@ -59,15 +59,25 @@ enum rc sqlite_settings(struct store *store, const struct load_sink *sink, struc
 enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t until_ms,
                     const struct load_sink *sink, struct err *err);
 
-/* letters.c: what commit, admit, load and readers do with dead letters, and with what is too old */
-enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err);
+/* The payload that an execution has of its own, by one of the two statements that read it. RC_NOT_FOUND. */
+enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
+                       struct str *ret_payload, struct err *err);
+
+/* old.c: what commit and admit do with what is too old */
 enum rc sqlite_forget(struct db *db, const struct delta *delta, struct err *err);
+enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct question *q,
+                        struct err *err);
+enum rc sqlite_find_old_alerts(struct sqlite_store *s, struct arena *arena, struct question *q,
+                               struct err *err);
+enum rc sqlite_find_old_tallies(struct sqlite_store *s, struct arena *arena, struct question *q,
+                                struct err *err);
+
+/* letters.c: what commit, admit, load and readers do with dead letters */
+enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err);
 enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
                            struct letter_rec *ret_letter, bool *ret_found, struct err *err);
 enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct question *q,
                             struct err *err);
-enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct question *q,
-                        struct err *err);
 enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, struct err *err);
 enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
                            struct letter_rec *ret_letter, struct err *err);

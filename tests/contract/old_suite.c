@@ -1,0 +1,207 @@
+/* The past: what a turn asks about it, and what is deleted because it is old. See letter_suite.c for
+ * executions and jobs. */
+#include "world.h"
+
+/* A job that is over, or one more execution of it. */
+static uint64_t keep_ended(struct world *w, const struct job_change *job)
+{
+    struct exec_change exec = new_exec(w, job, EXEC_COMPLETED);
+    exec.kind = CHANGE_RECORD;
+    exec.exec.finished_ms = T0 + 1;
+    struct job_change with = *job;
+    with.job.id = exec.exec.job_id = id_next(&w->ids, T0, 0);
+    with.job.last_exec = exec.exec.id;
+    world_commit(w, (struct delta){.jobs = &with, .job_count = 1, .execs = &exec, .exec_count = 1});
+    return exec.exec.id;
+}
+
+static size_t sla_event_count(struct world *w, uint64_t exec_id)
+{
+    struct page all = {.limit = 10};
+    struct sla_page page;
+    assert_rc(w->reader->ops->sla_events(w->reader, 0, exec_id, &all, &w->arena, &page, &w->err),
+              RC_OK);
+    return page.count;
+}
+
+static void sla_events_go_with_their_execution(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    uint64_t gone = keep_ended(w, &job);
+    uint64_t kept = keep_ended(w, &job);
+    struct sla_event_rec events[5];
+    for (size_t i = 0; i < COUNT_OF(events); i++)
+        events[i] = (struct sla_event_rec){.id = id_next(&w->ids, T0, 0),
+                                           .at_ms = T0,
+                                           .kind = SLA_EVENT_WARNING,
+                                           .exec_id = i == 3 ? kept : gone,
+                                           .job_id = job.job.id};
+    world_commit(w, (struct delta){.sla_events = events, .sla_event_count = COUNT_OF(events)});
+    assert_int_equal(sla_event_count(w, gone), 4);
+    world_commit(w, (struct delta){.forgotten = &gone, .forgotten_count = 1});
+    assert_int_equal(sla_event_count(w, gone), 0);
+    assert_int_equal(sla_event_count(w, kept), 1);
+}
+
+static void a_turn_is_told_of_old_alerts_and_deletes_those_it_names(void **state)
+{
+    struct world *w = *state;
+    struct alert_rec alerts[4];
+    struct alert_page page;
+    for (size_t i = 0; i < COUNT_OF(alerts); i++)
+        alerts[i] = (struct alert_rec){.id = id_next(&w->ids, T0 + (int64_t)i, 0),
+                                       .at_ms = T0 + (int64_t)i,
+                                       .kind = ALERT_JOB_FAILED,
+                                       .level = ALERT_WARNING,
+                                       .state = i == 1 ? ALERT_PENDING : ALERT_SENT,
+                                       .key = STR("a")};
+    world_commit(w, (struct delta){.alerts = alerts, .alert_count = COUNT_OF(alerts)});
+    struct question q = {.kind = ASK_OLD_ALERTS, .until_ms = T0 + 3, .limit = 2};
+    world_admit(w, &q);
+    assert_true(q.answer.old_alert_count == 2 && q.answer.more);
+    assert_true(q.answer.old_alerts[0].id == alerts[0].id && q.answer.old_alerts[0].at_ms == T0 &&
+                q.answer.old_alerts[0].state == ALERT_SENT);
+    assert_true(q.answer.old_alerts[1].state == ALERT_PENDING);
+    q = (struct question){
+        .kind = ASK_OLD_ALERTS, .until_ms = T0 + 3, .limit = 2, .after_id = alerts[1].id};
+    world_admit(w, &q);
+    assert_true(q.answer.old_alert_count == 1 && !q.answer.more);
+    assert_int_equal(q.answer.old_alerts[0].id, alerts[2].id);
+    w->store->ops->abort(w->store);
+    const uint64_t gone[] = {alerts[0].id, alerts[2].id, 12345};
+    world_commit(w, (struct delta){.alerts_gone = gone, .alert_gone_count = COUNT_OF(gone)});
+    struct page all = {.limit = 10};
+    assert_rc(w->reader->ops->alerts(w->reader, 0, &all, &w->arena, &page, &w->err), RC_OK);
+    assert_int_equal(page.count, 2);
+    assert_true(page.alerts[0].id == alerts[3].id && page.alerts[1].id == alerts[1].id);
+}
+
+static void a_turn_is_told_of_old_tallies_and_deletes_those_it_names(void **state)
+{
+    struct world *w = *state;
+    const struct tally rows[] = {
+        {TALLY_QUEUE, STR("mail"), 100, EXEC_COMPLETED, 3, 2, 6},
+        {TALLY_ALL, STR(""), 101, EXEC_FAILED, FAILURE_DISK, 4, 40},
+        {TALLY_QUEUE, STR("mail"), 101, EXEC_COMPLETED, 9, 1, 9},
+        {TALLY_QUEUE, STR("mail"), 101, EXEC_COMPLETED, 10, 1, 9},
+        {TALLY_QUEUE, STR("other"), 101, EXEC_COMPLETED, 1, 1, 9},
+        {TALLY_QUEUE, STR("mail"), 102, EXEC_COMPLETED, 3, 5, 15},
+    };
+    struct tally_sum sum;
+    world_commit(w, (struct delta){.tallies = rows,
+                                   .tally_count = COUNT_OF(rows),
+                                   .queues = &(struct queue_rec){.name = STR("q")},
+                                   .queue_count = 1});
+    struct question q = {.kind = ASK_OLD_TALLIES, .hour = 102, .limit = 4};
+    world_admit(w, &q);
+    assert_true(q.answer.tally_count == 4 && q.answer.more);
+    for (size_t i = 0; i < 4; i++) {
+        const struct tally *row = &q.answer.tallies[i];
+        assert_true(row->scope == rows[i].scope && row->hour == rows[i].hour &&
+                    row->end == rows[i].end && row->bucket == rows[i].bucket);
+        assert_str(row->key, rows[i].key);
+    }
+    w->store->ops->abort(w->store);
+    world_commit(w, (struct delta){.tallies_gone = rows, .tally_gone_count = 4});
+    assert_rc(w->reader->ops->tally(w->reader, TALLY_QUEUE, STR("mail"), 0, 200, &sum, &w->err),
+              RC_OK);
+    assert_true(sum.completed == 5 && sum.sum_ms == 15);
+    q = (struct question){.kind = ASK_OLD_TALLIES, .hour = 102, .limit = 4};
+    world_admit(w, &q);
+    assert_true(q.answer.tally_count == 1 && !q.answer.more);
+    assert_str(q.answer.tallies[0].key, STR("other"));
+    w->store->ops->abort(w->store);
+}
+
+static void a_turn_is_told_how_long_the_newest_runs_took(void **state)
+{
+    struct world *w = *state;
+    const struct tally rows[] = {
+        {TALLY_JOB, STR("job_a"), 100, EXEC_COMPLETED, 3, 2, 6},
+        {TALLY_JOB, STR("job_a"), 101, EXEC_COMPLETED, 9, 1, 9},
+        {TALLY_JOB, STR("job_a"), 101, EXEC_COMPLETED, 12, 4, 9},
+        {TALLY_JOB, STR("job_a"), 102, EXEC_FAILED, 1, 8, 9},
+        {TALLY_JOB, STR("job_b"), 101, EXEC_COMPLETED, 10, 16, 9},
+        {TALLY_QUEUE, STR("job_a"), 101, EXEC_COMPLETED, 1, 32, 9},
+    };
+    world_commit(w, (struct delta){.tallies = rows,
+                                   .tally_count = COUNT_OF(rows),
+                                   .queues = &(struct queue_rec){.name = STR("q")},
+                                   .queue_count = 1});
+    struct question all = {.kind = ASK_PACE, .name = STR("job_a"), .limit = 10};
+    struct question newest = {.kind = ASK_PACE, .name = STR("job_a"), .limit = 1};
+    struct question none = {.kind = ASK_PACE, .name = STR("job_c"), .limit = 10};
+    world_admit(w, &all);
+    assert_int_equal(all.answer.pace->total, 7);
+    assert_true(all.answer.pace->counts[3] == 2 && all.answer.pace->counts[12] == 4);
+    world_admit(w, &newest);
+    assert_true(newest.answer.pace->total == 4 && newest.answer.pace->counts[12] == 4);
+    world_admit(w, &none);
+    assert_int_equal(none.answer.pace->total, 0);
+    w->store->ops->abort(w->store);
+}
+
+static void assert_payload(struct world *w, const struct exec_rec *want)
+{
+    struct exec_rec exec = read_exec(w, want->id);
+    struct question q = {.kind = ASK_EXEC, .id = want->id};
+    world_admit(w, &q);
+    assert_true(exec.own_payload && q.answer.exec->own_payload);
+    assert_str(exec.payload, want->payload);
+    assert_str(q.answer.exec->payload, want->payload);
+    w->store->ops->abort(w->store);
+}
+
+static void an_execution_may_have_a_payload_of_its_own(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change plain = new_exec(w, &job, EXEC_QUEUED);
+    struct exec_change own = new_exec(w, &job, EXEC_QUEUED);
+    struct exec_change execs[2];
+    struct str spec;
+    struct str payload;
+    job.job.payload = STR("[1]");
+    plain.exec.retry_of = own.exec.retry_of = 4711;
+    own.exec.own_payload = true;
+    own.exec.payload = STR("{\"n\": [2, \"\u00e4\"]}");
+    execs[0] = plain;
+    execs[1] = own;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 2});
+    world_reopen(w);
+    assert_payload(w, &own.exec);
+    assert_false(read_exec(w, plain.exec.id).own_payload);
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, own.exec.id, &w->arena, &spec, &payload,
+                                   &w->err),
+              RC_OK);
+    assert_str(payload, own.exec.payload);
+    assert_str(spec, job.job.spec);
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, plain.exec.id, &w->arena, &spec, &payload,
+                                   &w->err),
+              RC_NOT_FOUND);
+    assert_rc(w->store->ops->fetch(w->store, job.job.id, 0, &w->arena, &spec, &payload, &w->err),
+              RC_OK);
+    assert_str(payload, STR("[1]"));
+    struct exec_rec kept = read_exec(w, own.exec.id);
+    struct exec_change ends = next_change(&kept, CHANGE_FINISH, EXEC_FAILED);
+    ends.exec.payload = (struct str){0}; /* as the engine has it: it was kept with the insert */
+    ends.exec.finished_ms = T0 + 50;
+    world_commit(w, (struct delta){.execs = &ends, .exec_count = 1});
+    assert_payload(w, &own.exec);
+    world_commit(w, (struct delta){.forgotten = &own.exec.id, .forgotten_count = 1});
+    struct question gone = {.kind = ASK_EXEC, .id = own.exec.id};
+    world_admit(w, &gone);
+    assert_null(gone.answer.exec);
+    w->store->ops->abort(w->store);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(sla_events_go_with_their_execution),
+    PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names),
+    PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names),
+    PROMISE(a_turn_is_told_how_long_the_newest_runs_took),
+    PROMISE(an_execution_may_have_a_payload_of_its_own),
+};
+
+const struct suite old_suite = {tests, COUNT_OF(tests)};
