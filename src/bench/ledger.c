@@ -93,12 +93,13 @@ enum rc ledger_check(const struct ledger *ledger, const struct ledger_truth *tru
     for (size_t i = 0; i < EXEC_STATES; i++)
         all += ledger->history[i];
     bool recurs = truth->recurring > 0;
-    uint64_t jobs = recurs ? truth->recurring : truth->completed + truth->waiting;
+    uint64_t jobs = recurs ? truth->recurring : truth->completed + truth->waiting + truth->failed;
     TRY(compare("jobs", ledger->jobs, jobs, err));
     if (!recurs)
         TRY(compare("unfinished executions", ledger->live, truth->waiting, err));
     TRY(compare("completed executions", ledger->history[EXEC_COMPLETED], truth->completed, err));
+    TRY(compare("failed executions", ledger->history[EXEC_FAILED], truth->failed, err));
     if (!recurs)
-        TRY(compare("finished executions", all, truth->completed, err));
-    return compare("attempts", ledger->attempts, truth->completed, err);
+        TRY(compare("finished executions", all, truth->completed + truth->failed, err));
+    return compare("attempts", ledger->attempts, truth->completed + truth->more_tries, err);
 }

@@ -59,6 +59,24 @@ static void a_second_attempt_is_noticed(void **state)
     assert_string_equal(err.text, "the database holds 101 attempts instead of 100");
 }
 
+static void failures_and_further_attempts_are_counted_when_they_are_expected(void **state)
+{
+    (void)state;
+    struct ledger ledger = all_run;
+    struct ledger_truth truth = {.completed = 100, .failed = 7, .more_tries = 28};
+    ledger.jobs += 7;
+    ledger.history[EXEC_FAILED] = 7;
+    ledger.attempts += 28;
+    assert_int_equal(ledger_check(&ledger, &truth, &err), RC_OK);
+    ledger.attempts--;
+    assert_int_equal(ledger_check(&ledger, &truth, &err), RC_CORRUPT);
+    assert_string_equal(err.text, "the database holds 127 attempts instead of 128");
+    ledger.attempts++;
+    ledger.history[EXEC_FAILED]--;
+    ledger.history[EXEC_TIMEOUT]++;
+    assert_int_equal(ledger_check(&ledger, &truth, &err), RC_CORRUPT);
+}
+
 static void jobs_that_nobody_knows_must_not_run(void **state)
 {
     (void)state;
@@ -79,6 +97,7 @@ int main(void)
         cmocka_unit_test(a_lost_job_is_noticed),
         cmocka_unit_test(a_run_that_did_not_complete_is_noticed),
         cmocka_unit_test(a_second_attempt_is_noticed),
+        cmocka_unit_test(failures_and_further_attempts_are_counted_when_they_are_expected),
         cmocka_unit_test(jobs_that_nobody_knows_must_not_run),
         cmocka_unit_test(a_directory_without_a_database_is_an_error),
     };

@@ -5,7 +5,9 @@
 #include "bench/latency.h"
 #include "bench/limits.h"
 #include "bench/load.h"
+#include "bench/rescue.h"
 #include "bench/schedules.h"
+#include "bench/storm.h"
 
 #include <inttypes.h>
 
@@ -31,18 +33,28 @@ struct seen {
     int64_t all_started_us;    /* from the first moment that was due; 0: nothing was */
     int64_t bare_us;           /* the same without belfry; 0: there is nothing to compare with */
     struct limits_seen limits; /* empty where there is nothing to compare */
+    struct storm storm;        /* the same */
+    struct rescue rescue;
+    uint64_t failed;     /* of the jobs, for good */
+    uint64_t more_tries; /* as in struct ledger_truth */
 };
 
-enum hands { HANDS_NONE, HANDS_HANDLER, HANDS_COMMANDS };
+enum hands {
+    HANDS_NONE,
+    HANDS_HANDLER,
+    HANDS_LATER, /* the same, started by the measurement itself */
+    HANDS_COMMANDS,
+};
 
 struct measure {
     const char *name;
     enum hands hands; /* who runs the jobs */
-    bool by_name;     /* takes minutes: only when it is asked for */
+    bool by_name;     /* takes a while: only when it is asked for */
     uint64_t jobs;    /* unless the options say otherwise */
     int64_t seconds;
     enum rc (*run)(struct stage *stage, const struct measure_options *options,
                    struct seen *ret_seen, struct err *err);
+    const char *setting; /* of the server; NULL: none */
 };
 
 /* As long as those that people make up: a version 4 UUID. */
@@ -220,17 +232,52 @@ static enum rc run_commands(struct stage *stage, const struct measure_options *o
     return RC_OK;
 }
 
+/* ---- storm */
+
+static enum rc run_storm(struct stage *stage, const struct measure_options *options,
+                         struct seen *ret_seen, struct err *err)
+{
+    struct storm *storm = &ret_seen->storm;
+    struct storm_plan plan = {.jobs = options->jobs, .batch = options->batch};
+    TRY(storm_run(stage, &plan, storm, err));
+    TRY(finish_calls(stage, storm->succeeded + storm->failed * STORM_ATTEMPTS, err));
+    ret_seen->requests = storm->requests;
+    ret_seen->jobs = storm->succeeded + storm->failed;
+    ret_seen->failed = storm->failed;
+    ret_seen->more_tries = storm->failed * STORM_ATTEMPTS;
+    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - storm->begun_us;
+    return RC_OK;
+}
+
+/* ---- rescue */
+
+static enum rc run_rescue(struct stage *stage, const struct measure_options *options,
+                          struct seen *ret_seen, struct err *err)
+{
+    struct rescue *rescue = &ret_seen->rescue;
+    struct rescue_plan plan = {.jobs = options->jobs, .slots = options->slots};
+    TRY(rescue_run(stage, &plan, rescue, err));
+    TRY(finish_calls(stage, rescue->jobs, err));
+    ret_seen->requests = rescue->requests;
+    ret_seen->jobs = ret_seen->more_tries = rescue->jobs; /* each was lost once */
+    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - rescue->begun_us;
+    return RC_OK;
+}
+
 /* ---- all of them */
 
 static const struct measure measures[] = {
-    {"life", HANDS_HANDLER, false, 200000, 60, run_life},
-    {"submit", HANDS_NONE, false, 100000, 10, run_submit},
-    {"latency", HANDS_HANDLER, false, 1000, 30, run_latency},
-    {"burst", HANDS_HANDLER, false, 2000, 0, run_burst},
-    {"flood", HANDS_HANDLER, false, 50000, 0, run_flood},
-    {"limits", HANDS_HANDLER, false, 200000, 0, run_limits},
-    {"commands", HANDS_COMMANDS, false, 5000, 0, run_commands},
-    {"schedules", HANDS_HANDLER, true, 100000, 120, run_schedules},
+    {"life", HANDS_HANDLER, false, 200000, 60, run_life, NULL},
+    {"submit", HANDS_NONE, false, 100000, 10, run_submit, NULL},
+    {"latency", HANDS_HANDLER, false, 1000, 30, run_latency, NULL},
+    {"burst", HANDS_HANDLER, false, 2000, 0, run_burst, NULL},
+    {"flood", HANDS_HANDLER, false, 50000, 0, run_flood, NULL},
+    {"limits", HANDS_HANDLER, false, 200000, 0, run_limits, NULL},
+    {"commands", HANDS_COMMANDS, false, 5000, 0, run_commands, NULL},
+    {"schedules", HANDS_HANDLER, true, 100000, 120, run_schedules, NULL},
+    /* Breakers would do what they are for. */
+    {"storm", HANDS_HANDLER, true, 100000, 0, run_storm, "breaker_percent=0"},
+    {"rescue", HANDS_LATER, true, 10000, 0, run_rescue, NULL},
 };
 
 const struct measure *measure_at(size_t place)
@@ -275,15 +322,44 @@ static void report_limits(struct report *r, const struct limits_seen *seen)
                   1);
 }
 
+/* Retries by the second, and what an attempt that fails costs against one that succeeds. */
+static void report_storm(struct report *r, const struct storm *storm)
+{
+    if (storm->failed == 0)
+        return;
+    double good_us = (double)storm->success_us / (double)storm->succeeded;
+    double bad_us = (double)storm->failures_us / (double)(storm->failed * STORM_ATTEMPTS);
+    report_count(r, "retries", storm->retries);
+    report_figure(r, "retries_per_s_mean", storm->second_mean, 0);
+    report_count(r, "retries_per_s_max", storm->second_max);
+    report_figure(r, "max_by_mean", (double)storm->second_max / storm->second_mean, 2);
+    report_figure(r, "server_cpu_us_success", good_us, 1);
+    report_figure(r, "server_cpu_us_failed_attempt", bad_us, 1);
+    report_figure(r, "failed_by_success", bad_us / good_us, 2);
+}
+
+static void report_rescue(struct report *r, const struct rescue *rescue)
+{
+    static const char *const beyond[] = {"beyond_lease_p50_ms", "beyond_lease_p99_ms",
+                                         "beyond_lease_max_ms"};
+    if (rescue->jobs == 0)
+        return;
+    report_count(r, "lease_ms", (uint64_t)rescue->lease_ms);
+    report_hist(r, beyond, &rescue->beyond_us);
+}
+
 static void report_seen(struct report *r, const struct seen *seen)
 {
     static const char *const start[] = {"start_p50_ms", "start_p99_ms", "start_max_ms"};
     static const char *const answer[] = {"answer_p50_ms", "answer_p99_ms", "answer_max_ms"};
     static const char *const late[] = {"late_p50_ms", "late_p99_ms", "late_max_ms"};
     double seconds = (double)seen->wall_us / 1e6;
-    if (seen->start_us.total + seen->late_us.total == 0) /* with pauses there is no rate */
+    bool pauses = seen->start_us.total + seen->late_us.total + seen->failed + seen->rescue.jobs > 0;
+    if (!pauses) /* else there is no rate */
         report_figure(r, "jobs_per_s", (double)seen->jobs / seconds, 0);
     report_limits(r, &seen->limits);
+    report_storm(r, &seen->storm);
+    report_rescue(r, &seen->rescue);
     if (seen->bare_us > 0) {
         report_figure(r, "bare_per_s", (double)seen->jobs / ((double)seen->bare_us / 1e6), 0);
         report_figure(r, "part_of_bare", (double)seen->bare_us / (double)seen->wall_us, 2);
@@ -383,7 +459,9 @@ static struct ledger_truth truth_of(const struct measure *m, const struct seen *
         return (struct ledger_truth){.completed = seen->runs, .recurring = seen->jobs + planned};
     bool completes = m->hands != HANDS_NONE;
     return (struct ledger_truth){
-        .completed = completes ? seen->jobs : 0,
+        .completed = completes ? seen->jobs - seen->failed : 0,
+        .failed = seen->failed,
+        .more_tries = seen->more_tries,
         .waiting = planned + (completes ? 0 : seen->jobs),
     };
 }
@@ -431,6 +509,7 @@ static uint32_t slots_of(const struct measure *m, uint32_t slots)
 {
     switch (m->hands) {
     case HANDS_NONE: return 0;
+    case HANDS_LATER:
     case HANDS_HANDLER: return slots;
     case HANDS_COMMANDS: return COMMANDS_AT_ONCE;
     }
@@ -447,7 +526,8 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
         .store = full.store,
         .here = full.here,
         .durability = full.durability,
-        .slots = full.slots,
+        .slots = m->hands == HANDS_LATER ? 0 : full.slots,
+        .setting = m->setting,
         .runs_commands = m->hands == HANDS_COMMANDS,
     };
     CLEANUP(stage_free) struct stage *stage = NULL;

@@ -23,6 +23,7 @@ struct role {
     struct arena arena; /* of one payload */
     struct buf notes;   /* that wait to be told */
     uint64_t calls;
+    uint64_t retries;
     uint64_t told;
 };
 
@@ -30,14 +31,15 @@ struct role {
 
 void note_print(struct buf *out, const struct note *note)
 {
-    buf_printf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", note->calls,
-               note->start_us, note->drained_us, note->number, note->slot_ms);
+    buf_printf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+               note->calls, note->start_us, note->drained_us, note->number, note->slot_ms,
+               note->retries);
 }
 
 enum rc note_parse(struct str line, struct note *ret_note, struct err *err)
 {
-    uint64_t *const members[] = {&ret_note->calls, &ret_note->start_us, &ret_note->drained_us,
-                                 &ret_note->number, &ret_note->slot_ms};
+    uint64_t *const members[] = {&ret_note->calls,  &ret_note->start_us, &ret_note->drained_us,
+                                 &ret_note->number, &ret_note->slot_ms,  &ret_note->retries};
     struct str rest = line;
     for (size_t i = 0; i < COUNT_OF(members); i++) {
         struct str word = i + 1 < COUNT_OF(members) ? str_cut(&rest, ' ') : rest;
@@ -49,8 +51,10 @@ enum rc note_parse(struct str line, struct note *ret_note, struct err *err)
 
 static void note(struct role *r, uint64_t start_us, uint64_t drained_us)
 {
-    note_print(&r->notes,
-               &(struct note){.calls = r->calls, .start_us = start_us, .drained_us = drained_us});
+    note_print(&r->notes, &(struct note){.calls = r->calls,
+                                         .start_us = start_us,
+                                         .drained_us = drained_us,
+                                         .retries = r->retries});
     r->told = r->calls;
 }
 
@@ -62,6 +66,7 @@ static void note_slot(struct role *r, int64_t number, int64_t slot_ms)
                               .start_us = late_ms > 0 ? (uint64_t)late_ms * 1000 : 0,
                               .number = (uint64_t)number,
                               .slot_ms = (uint64_t)slot_ms,
+                              .retries = r->retries,
                           });
     r->told = r->calls;
 }
@@ -103,11 +108,14 @@ static enum outcome on_call(void *arg, const struct poll_lease *lease)
     struct role *r = arg;
     struct json payload;
     r->calls++;
+    r->retries += lease->attempt > 1;
     if (lease->payload.len == 0)
         return OUTCOME_SUCCEEDED;
     arena_reset(&r->arena);
     if (json_parse(lease->payload, &r->arena, &payload, NULL) != RC_OK)
         return OUTCOME_PERMANENT;
+    if (json_get(&payload, STR(ROLE_FAIL)) != NULL)
+        return OUTCOME_FAILED;
     const struct json *number = json_get(&payload, STR(ROLE_NUMBER));
     if (number != NULL && number->kind == JSON_INT) {
         note_slot(r, number->integer, lease->slot_ms);

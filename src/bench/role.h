@@ -1,6 +1,6 @@
 /* role.h - the worker process of a benchmark: `belfry bench --role worker`.
  *
- * It knows one handler, ROLE_HANDLER, which does nothing and succeeds. What it sees it says in
+ * It knows one handler, ROLE_HANDLER, which does nothing and succeeds, unless it is to fail. What it sees it says in
  * notes, a line each on standard output. A job whose payload says when it was sent gets a note of
  * its own, at once, with how long it took to get here; all others are only counted, and told some
  * hundred times a second, so that telling costs nothing. SIGTERM drains it. */
@@ -17,12 +17,16 @@
  * counted ones, with the slot it is for and how late after that it was called. */
 #define ROLE_NUMBER "number"
 
+/* The call is to fail, so that the job's retry policy says what follows. */
+#define ROLE_FAIL "fail"
+
 struct note {
     uint64_t calls;      /* of the handler, so far */
     uint64_t start_us;   /* from sending, or being due, to the call; 0: nobody asked */
     uint64_t drained_us; /* when the last result was accepted; 0: it goes on */
     uint64_t number;     /* the job's own; 0: it has none, and what follows means nothing */
     uint64_t slot_ms;    /* wall clock */
+    uint64_t retries;    /* of those calls, so far */
 };
 
 void note_print(struct buf *out, const struct note *note); /* with its line break */

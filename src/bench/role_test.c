@@ -11,7 +11,7 @@ static void a_note_survives_being_told(void **state)
 {
     (void)state;
     CLEANUP(buf_free) struct buf line = BUF(256);
-    struct note told = {UINT64_MAX, 512, 4711, 42, 1767225600000};
+    struct note told = {UINT64_MAX, 512, 4711, 42, 1767225600000, 17};
     struct note heard;
     struct err err;
     note_print(&line, &told);
@@ -22,12 +22,14 @@ static void a_note_survives_being_told(void **state)
     assert_int_equal(heard.drained_us, told.drained_us);
     assert_int_equal(heard.number, told.number);
     assert_int_equal(heard.slot_ms, told.slot_ms);
+    assert_int_equal(heard.retries, told.retries);
 }
 
 static void a_line_that_is_no_note_is_refused(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"", "1", "1 2 3", "1 2 3 4 x", "1 2 3 4 5 6", "-1 2 3 4 5"};
+    static const char *const lines[] = {
+        "", "1", "1 2 3", "1 2 3 4 5 x", "1 2 3 4 5 6 7", "-1 2 3 4 5 6"};
     struct note heard;
     struct err err;
     for (size_t i = 0; i < COUNT_OF(lines); i++)

@@ -34,7 +34,10 @@ struct stage {
     struct child *server;
     struct child *worker;
     struct http_client *client; /* for our own questions */
-    struct str url;             /* empty until the server has said it */
+    struct http_client *peer;   /* the same with a worker's key; NULL until it is needed */
+    struct arena *answer_arena; /* of the call under way */
+    struct json *answer;
+    struct str url; /* empty until the server has said it */
     struct str token;
     bool asking; /* for the server's numbers */
     struct stats stats;
@@ -222,7 +225,12 @@ static enum rc start_server(struct stage *s, const struct stage_options *options
     const char *argv[] = {
         "belfry",  "server",       "--no-worker",       "--data",      s->dir,
         "--store", store,          "--listen",          "127.0.0.1:0", "--log-level",
-        "info",    "--durability", options->durability, NULL};
+        "info",    "--durability", options->durability, NULL,          NULL,
+        NULL};
+    if (options->setting != NULL) {
+        argv[COUNT_OF(argv) - 3] = "--set";
+        argv[COUNT_OF(argv) - 2] = options->setting;
+    }
     struct child_options child = {
         .argv = argv,
         .lines_fd = STDERR_FILENO,
@@ -299,6 +307,47 @@ enum rc stage_put(struct stage *s, struct str target, struct str body, struct er
     return stage_wait(s, answered, s, "the server to change something", err);
 }
 
+static void on_post(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct stage *s = arg;
+    struct err bad;
+    s->asking = false;
+    if (response == NULL) {
+        stage_fail(s, err);
+    } else if (response->status >= 300) {
+        err_set(&bad, RC_INVALID, "a POST was answered %d: %.*s", response->status,
+                STR_ARG(str_head(response->body, 200)));
+        stage_fail(s, &bad);
+    } else if (json_parse(arena_str(s->answer_arena, response->body), s->answer_arena, s->answer,
+                          &bad) != RC_OK) {
+        stage_fail(s, &bad);
+    }
+}
+
+enum rc stage_post(struct stage *s, struct str target, struct str body, struct arena *arena,
+                   struct json *ret_answer, struct err *err)
+{
+    if (s->peer == NULL) {
+        const char *path = arena_printf(&s->arena, "%s/worker.key", s->dir).ptr;
+        struct str token;
+        TRY(file_read_key(path, "worker.key", &s->arena, &token, err));
+        TRY(http_client_new(&s->loop, s->url, token, &s->peer, err));
+    }
+    s->asking = true;
+    s->answer_arena = arena;
+    s->answer = ret_answer;
+    http_client_send(s->peer, &(struct http_call){
+                                  .method = "POST",
+                                  .target = target,
+                                  .content_type = "application/json",
+                                  .body = body,
+                                  .timeout_ms = ASK_TIMEOUT_MS,
+                                  .on_done = on_post,
+                                  .arg = s,
+                              });
+    return stage_wait(s, answered, s, "the server to answer a worker", err);
+}
+
 /* ---- the worker */
 
 /* What `belfry worker` complains about is for the user to see. */
@@ -329,11 +378,18 @@ static enum rc launch_worker(struct stage *s, const struct stage_options *option
 
 static enum rc start_worker(struct stage *s, const struct stage_options *options, struct err *err)
 {
-    struct stats stats = {0};
+    struct stats stats;
+    TRY(stage_ask(s, &stats, err));
+    uint64_t others = stats.workers;
     TRY(launch_worker(s, options, err));
-    while (stats.workers == 0) /* for the few milliseconds that it takes to register */
+    while (stats.workers == others) /* for the few milliseconds that it takes to register */
         TRY(stage_ask(s, &stats, err));
     return RC_OK;
+}
+
+enum rc stage_hire(struct stage *s, uint32_t slots, struct err *err)
+{
+    return start_worker(s, &(struct stage_options){.slots = slots}, err);
 }
 
 /* ---- beginning and end */
@@ -404,6 +460,7 @@ void stage_free(struct stage **stage)
     if (s == NULL)
         return;
     http_client_free(s->client);
+    http_client_free(s->peer);
     child_free(s->worker);
     child_free(s->server);
     database_free(s->database);

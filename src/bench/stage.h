@@ -15,6 +15,7 @@
 #include "bench/ledger.h"
 #include "bench/role.h"
 #include "bench/stats.h"
+#include "wire/json.h"
 
 #include <uv.h>
 
@@ -26,6 +27,7 @@ struct stage_options {
     bool here;              /* in the database that store names, beside what it holds */
     const char *durability; /* as `belfry server --durability` */
     uint32_t slots;         /* of the worker; 0: none is started */
+    const char *setting;    /* of the server, "name=value"; NULL: none */
     bool runs_commands;     /* `belfry worker`, which tells nothing, instead of our handler */
 };
 
@@ -73,6 +75,12 @@ enum rc stage_pause(struct stage *s, int64_t ms, struct err *err);
 enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err);
 /* Asks the server for a change, which must succeed. */
 enum rc stage_put(struct stage *s, struct str target, struct str body, struct err *err);
+
+/* Calls the server as a worker does, which must succeed. The answer lives in arena. */
+enum rc stage_post(struct stage *s, struct str target, struct str body, struct arena *arena,
+                   struct json *ret_answer, struct err *err);
+/* Starts the worker of a stage that was opened without one. */
+enum rc stage_hire(struct stage *s, uint32_t slots, struct err *err);
 
 /* Ends the worker once all it did is told and accepted; stage_note says when that was. */
 enum rc stage_drain(struct stage *s, struct err *err);

@@ -92,7 +92,7 @@ static const struct setting settings_table[] = {
     NUMBER(alert_rate_calls_min, "100", 1, 1000000000, "fewer ends in a queue say nothing"),
     NUMBER(alert_rate_warning, "1", 0, 100, "warn when more percent failed; 0: never"),
     NUMBER(alert_rate_critical, "5", 0, 100, "critical when more percent failed; 0: never"),
-    NUMBER(alert_slow, "200", 0, 100000, "warn of runs of so many percent of their job's p95; 0: never"),
+    NUMBER(alert_slow, "200", 0, 100000, "warn at so many percent of its job's p95; 0: never"),
     TIME(alert_slow_min_ms, "10s", 1, 365 * DAY, "a run shorter than this is never slow"),
     NUMBER(alert_slow_runs_min, "20", 1, 1000000, "fewer runs say nothing about what is usual"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),

@@ -3,6 +3,7 @@
 
     BENCH_RUNS=3     how often what varies is measured; minimum, median and maximum are shown
     BENCH_ONLY=life,json    only these parts
+    BENCH_MINUTES=10 how long the healthy run of `healthy` takes, which runs only when it is named
 
 What each figure means stands in README.md. The exit code is 0 also when a target was missed: on a
 machine with company that says more about the company.
@@ -28,6 +29,7 @@ RUNS = int(os.environ.get("BENCH_RUNS", "3"))
 ONLY = set(filter(None, os.environ.get("BENCH_ONLY", "").split(",")))
 MILLION = int(os.environ.get("BENCH_MILLION", "1000000"))
 PARKED = int(os.environ.get("BENCH_PARKED", "10000"))
+MINUTES = float(os.environ.get("BENCH_MINUTES", "10"))
 
 figures = collections.OrderedDict()  # (group, name): values, unit, decimals, at_least, at_most
 group = ""  # the last name that was not indented
@@ -208,6 +210,64 @@ def measure_million():
     measure_planned("within the hour", 15 * 60 * 1000, 40 * 60 * 1000)
 
 
+# ---- when things go wrong
+
+
+def measure_failures():
+    """A hundred thousand jobs that fail and are tried again, and workers that die with leases."""
+    for run in range(RUNS):
+        say(f"failures, run {run + 1} of {RUNS}")
+        storm = bench("storm")["storm"]
+        record("100,000 failing: retries, fullest second by mean", storm["max_by_mean"], decimals=2,
+               at_most=3)
+        record("  a failed attempt, times a success", storm["failed_by_success"], decimals=2,
+               at_most=2)
+        record("  server processor us a failed attempt", storm["server_cpu_us_failed_attempt"],
+               decimals=1)
+        rescue = bench("rescue")["rescue"]
+        record("dead worker: lease end to next start, p99", rescue["beyond_lease_p99_ms"], "ms", 1,
+               at_most=2000)
+
+
+def submit_at_full_load(server, until):
+    """Batches for the handler, as fast as they are done; how many jobs."""
+    body = '{"jobs":[%s]}' % ",".join(['{"handler":"bench"}'] * 500)
+    connection, jobs = server.connect(), 0
+    while time.monotonic() < until:
+        for _ in range(20):
+            server.call(connection, "POST", "/jobs/batch", body)
+            jobs += 500
+        while server.call(connection, "GET", "/stats", None)["executions"]["queued"] > 20000:
+            time.sleep(0.05)
+    connection.close()
+    return jobs
+
+
+def measure_healthy():
+    """Nobody dies, and everybody is as busy as can be: no lease may be taken for lost. Beside the load
+    run commands that take longer than a lease."""
+    say(f"healthy, {MINUTES:g} minutes")
+    flags = ["--slots", "32", "--set", "history_keep_ms=10s"]
+    with rig.temp_dir() as folder, rig.Server(folder, *flags) as server:
+        connection = server.connect()
+        long_runs = int(32 * (MINUTES * 2 + 1))
+        sleeps = ",".join(['{"command":["sleep","30"],"queue":"long"}'] * long_runs)
+        server.call(connection, "POST", "/jobs/batch", '{"jobs":[%s]}' % sleeps)
+        connection.close()
+        key = folder / "worker.key"
+        with rig.running(rig.BELFRY, "bench", "--role", "worker", "--server",
+                         f"http://127.0.0.1:{server.port}", "--token-file", key, "--slots", "2000",
+                         stdout=subprocess.DEVNULL):
+            begun = time.monotonic()
+            jobs = submit_at_full_load(server, begun + MINUTES * 60)
+            record("healthy under full load: jobs/s", jobs / (time.monotonic() - begun))
+        connection = server.connect()
+        told = server.call(connection, "GET", "/alerts?limit=1000", None)["alerts"]
+        lost = [a for a in told if a["kind"] == "worker_lost"]
+        record("  false rescues", sum(1 + a["repeats"] for a in lost), at_most=1)
+        connection.close()
+
+
 # ---- connections that wait
 
 
@@ -324,8 +384,9 @@ def measure_modules():
 
 PARTS = [("load", measure_load), ("postgres", measure_postgres), ("history", measure_history),
          ("backlog", measure_backlog), ("million", measure_million),
-         ("schedules", measure_schedules), ("parked", measure_parked), ("empty", measure_empty), ("reads", measure_reads), ("json", measure_json),
-         ("modules", measure_modules)]
+         ("schedules", measure_schedules), ("failures", measure_failures),
+         ("healthy", measure_healthy), ("parked", measure_parked), ("empty", measure_empty),
+         ("reads", measure_reads), ("json", measure_json), ("modules", measure_modules)]
 
 
 def verdict(median, at_least, at_most):
@@ -358,7 +419,7 @@ def print_details():
 def main():
     begun = time.monotonic()
     for name, part in PARTS:
-        if not ONLY or name in ONLY:
+        if name in ONLY or (not ONLY and name != "healthy"):
             part()
     print(f"{RUNS} runs, {time.monotonic() - begun:.0f} s; "
           "a target is kept or missed by the median\n")

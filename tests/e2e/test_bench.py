@@ -11,11 +11,12 @@ from belfry import BELFRY, SANITIZED, main, processes_of, tests_of
 JOBS = 100 if SANITIZED else 500
 
 
-def bench(*args):
+def bench(*args, env=()):
     """What it printed, after a look at what it left behind."""
     with tempfile.TemporaryDirectory(prefix="belfry-bench-") as temp:
-        env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
-        done = subprocess.run([BELFRY, "bench", *args], env={**env, "TMPDIR": temp}, text=True,
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
+        done = subprocess.run([BELFRY, "bench", *args], text=True,
+                              env={**plain, **dict(env), "TMPDIR": temp},
                               capture_output=True, timeout=120, check=False)
         assert not list(pathlib.Path(temp).iterdir()), "a database was left"
         assert not processes_of(temp), "a process was left"
@@ -38,6 +39,21 @@ def test_a_small_bench_counts_what_it_measured():
 def test_one_measurement_can_be_chosen_and_is_printed_for_people():
     text = bench("life", "--jobs", str(JOBS))
     assert "jobs per s" in text and "start p50" not in text, text
+
+
+def test_failing_jobs_are_counted_with_all_their_attempts():
+    figures = json.loads(bench("storm", "--jobs", "100", "--batch", "50", "-o", "json"))["storm"]
+    assert figures["jobs_acknowledged"] == 200 and figures["retries"] == 300, figures
+    assert figures["rows_completed"] == 100 and figures["rows_attempt"] == 500, figures
+    assert figures["max_by_mean"] >= 1 and figures["failed_by_success"] > 0, figures
+
+
+def test_what_a_dead_worker_had_is_run_by_another():
+    figures = json.loads(bench("rescue", "--jobs", "100", "-o", "json",
+                               env={"BELFRY_LEASE_MS": "4s", "BELFRY_PARK_MS": "500ms"}))["rescue"]
+    assert figures["lease_ms"] == 4000 and figures["jobs_acknowledged"] == 100, figures
+    assert figures["rows_completed"] == 100 and figures["rows_attempt"] == 200, figures
+    assert figures["beyond_lease_p99_ms"] < (20000 if SANITIZED else 2000), figures
 
 
 if __name__ == "__main__":
