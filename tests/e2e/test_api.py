@@ -417,7 +417,9 @@ def test_a_finished_execution_runs_again():
     name, queue = next(names), next(names)
     job_id, first = submit(server, name=name, queue=queue)
     refused(409, "conflict", "POST", f"/executions/{first}/retry")
+    refused(409, "conflict", "POST", f"/dead-letters/{first}/retry")
     expect(200, server, "POST", f"/executions/{first}/cancel")
+    refused(404, "not_found", "POST", f"/dead-letters/{first}/retry")
     answer = expect(201, server, "POST", f"/executions/{first}/retry")
     assert answer == {"execution_id": answer["execution_id"], "job_id": job_id, "status": "queued",
                       "retry_of": first}

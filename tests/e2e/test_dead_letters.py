@@ -188,6 +188,17 @@ def test_the_same_key_with_another_payload_is_refused():
     assert worker.finish(worker.take()[0])
 
 
+def test_what_runs_is_not_run_again():
+    worker, handler = new_worker()
+    _, run = submit(server, handler=handler)
+    lease, = worker.take()
+    for path in (f"/executions/{run}/retry", f"/dead-letters/{run}/retry"):
+        answer = call(server, "POST", API + path, {"payload": [1]})
+        assert answer.status == 409 and answer.json["code"] == "conflict", answer
+    assert execution(server, run)["status"] == "running"
+    assert worker.finish(lease)
+
+
 def test_what_cannot_be_run_again_says_why():
     worker, handler = new_worker()
     name = next(names)

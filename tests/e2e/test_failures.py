@@ -1,13 +1,14 @@
 """What becomes of attempts that fail: classes, retries, lost workers, timeouts, rude commands."""
 
 import contextlib
+import os
 import pathlib
 import signal
 import subprocess
 import time
 from datetime import datetime
 
-from belfry import BELFRY, PATIENCE_S, Server, main, tests_of, wait_for
+from belfry import BELFRY, PATIENCE_S, SANITIZED, Server, main, tests_of, wait_for
 from protocol import Worker, execution, hold, submit
 
 SHORT = {"BELFRY_KILL_GRACE_MS": "300ms", "BELFRY_BREAKER_PERCENT": "0"}
@@ -41,17 +42,48 @@ def seconds(text):
 
 
 @contextlib.contextmanager
-def worker_beside(server):
+def worker_beside(server, preexec=None):
     """A worker of its own, killed when it is no longer wanted."""
     process = subprocess.Popen(
         [BELFRY, "worker", "--server", server.url, "--token-file", server.data / "worker.key",
          "--slots", "1"],
-        env=server.env, cwd=server.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        env=server.env, cwd=server.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=preexec)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
+
+
+@contextlib.contextmanager
+def memory_group(limit):
+    """A control group below our own whose processes may have so many bytes; None where we may not
+    make one."""
+    lines = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()]
+    names = {controllers: group for _, controllers, group in lines}
+    old = "memory" in names
+    root = pathlib.Path("/sys/fs/cgroup/memory" if old else "/sys/fs/cgroup")
+    group = root / names.get("memory", names.get("", "/")).lstrip("/") / f"belfry-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        yield None
+        return
+    try:
+        (group / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(limit))
+    except OSError:
+        group.rmdir()
+        yield None
+        return
+    try:
+        yield group
+    finally:
+        def removed():
+            with contextlib.suppress(OSError):
+                group.rmdir()
+            return not group.exists()
+        wait_for(removed, "the group to be empty")
 
 
 def is_running(word):
@@ -91,6 +123,24 @@ def test_memory_that_a_limit_refuses_is_told_by_the_trace():
     assert attempt["error_class"] == "out_of_memory", attempt
     assert attempt["stack_trace"].startswith("Traceback (most recent call last)"), attempt
     assert attempt["error_tail"].endswith("MemoryError"), attempt
+
+
+def test_who_is_killed_for_want_of_memory_is_told_apart_from_who_is_killed():
+    with memory_group(128 << 20) as group:
+        if group is None or SANITIZED:
+            print("no control group for memory here")
+            return
+        with Server(*BARE) as own:
+            def join():
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+            hungry = ["python3", "-c", "x = [bytearray(1 << 20) for _ in range(1000)]"]
+            with worker_beside(own, join):
+                _, hog = submit(own, command=hungry, retry={"max_retries": 0})
+                _, shot = submit(own, command="kill -KILL $$", retry={"max_retries": 0})
+                for execution_id, name in ((hog, "out_of_memory"), (shot, "killed")):
+                    wait_for(lambda: execution(own, execution_id)["status"] == "failed", "its end")
+                    attempt = execution(own, execution_id)["attempts"][0]
+                    assert (attempt["error_class"], attempt["signal"]) == (name, 9), attempt
 
 
 def test_retry_on_names_what_is_tried_again():
@@ -292,6 +342,8 @@ def test_rude_commands_fail_as_they_should():
     assert stubborn["attempts"][0]["error_class"] == "timeout", stubborn
     assert run("exec >&- 2>&-; sleep 60", timeout="200ms")["status"] == "timeout"
     assert run("sleep 0.1; exit 5", payload="x" * 1000000)["attempts"][0]["exit_code"] == 5
+    full = run("head -c 5000000 /dev/zero; sleep 0.1; exit 5", payload="x" * 1000000)
+    assert full["attempts"][0]["exit_code"] == 5, full
     flood = last_attempt("head -c 50000000 /dev/zero | tr '\\0' 'x' >&2; echo >&2; echo end >&2; exit 6")
     assert flood["error_tail"].endswith("end") and len(flood["error_tail"]) <= 8192, flood["exit_code"]
     held = last_attempt("(sleep 9123.4 >&2 &); echo left behind >&2; exit 7")

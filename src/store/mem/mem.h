@@ -148,8 +148,8 @@ enum rc mem_own(struct store *store, struct str node, struct ownership *ret_owne
 enum rc mem_admit(struct store *store, const struct ownership *own,
                   struct question *const *questions, size_t count, struct arena *arena,
                   struct err *err);
-enum rc mem_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena, struct str *ret_spec,
-                  struct str *ret_payload, struct err *err);
+enum rc mem_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct arena *arena,
+                  struct str *ret_spec, struct str *ret_payload, struct err *err);
 enum rc mem_commit(struct store *store, const struct ownership *own, const struct delta *delta,
                    struct err *err);
 void mem_abort(struct store *store);
@@ -210,10 +210,10 @@ void mem_free_inbox(struct mem_store *m);
 /* old.c: answers to ASK_OLD, ASK_OLD_ALERTS, ASK_OLD_TALLIES and ASK_PACE */
 void mem_answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                     struct question *q);
-void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
-                           struct question *q);
-void mem_answer_old_tallies(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
-                            struct question *q);
+void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned,
+                           struct arena *arena, struct question *q);
+void mem_answer_old_tallies(struct mem_store *m, const struct partition_set *owned,
+                            struct arena *arena, struct question *q);
 void mem_answer_pace(struct mem_store *m, struct arena *arena, struct question *q);
 
 /* read.c, logs.c */

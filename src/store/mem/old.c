@@ -34,8 +34,8 @@ static int alert_by_id(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
-                           struct question *q)
+void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned,
+                           struct arena *arena, struct question *q)
 {
     struct old_alert *old = ARENA_ARRAY(arena, struct old_alert, m->alerts.len + 1);
     size_t count = 0;
@@ -66,8 +66,8 @@ static int tally_by_hour(const void *a, const void *b)
     return left->end < right->end ? -1 : 1;
 }
 
-void mem_answer_old_tallies(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
-                            struct question *q)
+void mem_answer_old_tallies(struct mem_store *m, const struct partition_set *owned,
+                            struct arena *arena, struct question *q)
 {
     struct tally *old = ARENA_ARRAY(arena, struct tally, m->tallies.len + 1);
     size_t count = 0;
