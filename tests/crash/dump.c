@@ -132,6 +132,8 @@ static enum rc load_worker(void *arg, const struct worker_rec *w, struct err *er
 static enum rc load_counter(void *arg, const struct counter *c, struct err *err)
 {
     (void)err;
+    if (c->value == 0) /* as good as none */
+        return RC_OK;
     add(arg, "counter %d %.*s %" PRIu32 " = %" PRId64, c->kind, STR_ARG(c->queue), c->state,
         c->value);
     return RC_OK;
