@@ -126,6 +126,7 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     bind_bits(taken, wanted);
     struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
     pg_text(floors, me->start);
+    bind_bits(floors, wanted);
     pg_text(pg_use(pg, Q_FORGET_TURNS), me->start);
     struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
     pg_text(all, me->start);

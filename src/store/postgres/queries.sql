@@ -118,14 +118,14 @@ RETURNING p.id, p.epoch;
 -- name: raise_floors
 -- Behind take_partitions, as a statement of its own: its snapshot is from after the locks were granted, so no
 -- commit of a former owner is missing in it, and none can come any more. What turns knew becomes part of the
--- rows; then those of starts that own nothing any more can go.
+-- rows that were taken; then those of other epochs can go.
 WITH known AS MATERIALIZED (
     SELECT coalesce(max(turn) FILTER (WHERE kept), 0) AS turn, coalesce(max(newest_id), 0) AS newest_id,
         coalesce(max(drift_ms), 0) AS drift_ms FROM belfry.turn)
 UPDATE belfry.partition p
 SET turn = greatest(p.turn, k.turn), drift_ms = greatest(p.drift_ms, k.drift_ms),
     newest_id = greatest(p.newest_id, k.newest_id, (SELECT max(id) FROM belfry.api_key))
-FROM known k WHERE p.owner = $1::text
+FROM known k WHERE p.owner = $1::text AND p.id = ANY($2::bigint[])
 RETURNING p.turn, p.newest_id, p.drift_ms;
 
 -- name: forget_turns

@@ -166,6 +166,7 @@ static enum rc own_once(struct postgres_store *s, struct str start, struct owner
     bind_all_ids(taken);
     struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
     pg_text(floors, start);
+    bind_all_ids(floors);
     pg_text(pg_use(pg, Q_FORGET_TURNS), start);
     struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
     pg_text(all, start);
