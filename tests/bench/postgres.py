@@ -149,7 +149,7 @@ def history_calls(server, connection):
                 "/jobs?count=true", "/jobs?created_after=2020-01-01T00:00:00Z&status=paused",
                 "/executions", "/executions?status=failed", "/executions?status=cancelled",
                 "/executions?status=running", "/executions?queue=nowhere", "/executions?count=true",
-                f"/executions?job_id={job}", f"/jobs/{job}/executions?status=failed",
+                f"/executions?job={job}", f"/jobs/{job}/executions?status=failed",
                 f"/jobs/{once}/executions", f"/jobs/{job}", f"/jobs/{once}", f"/jobs/{once}/explain",
                 f"/executions/{letter}", f"/executions/{letter}/explain", f"/jobs/{job}/sla-events",
                 f"/jobs/{job}/sla-compliance", "/dead-letters", "/dead-letters?queue=nowhere",
@@ -157,8 +157,9 @@ def history_calls(server, connection):
                 "/queues/default/failures", "/owners/owner-1/successes", "/success-rates?by=queue",
                 "/success-rates?by=owner", "/alerts", "/queues", "/teams", "/stats", "/workers")
     for path in ("/jobs", "/executions"):  # and deep in the past
-        cursor = server.call(connection, "GET", path + "?created_before=" + long_ago())["next_cursor"]
-        yield f"{path}?cursor={cursor}"
+        path += "?created_before=" + long_ago()
+        yield path
+        yield f"{path}&cursor=" + server.call(connection, "GET", path)["next_cursor"]
 
 
 def long_ago():

@@ -157,33 +157,46 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
     return RC_OK;
 }
 
-/* ---- executions: two tables, one order */
+/* ---- executions: several places, one order */
 
-/* What one table gave: rows that fit, complete down to and including the id `floor`. */
+/* What one place gave: rows that fit, complete down to and including the id `floor`. */
 struct stretch {
-    const struct pg_use *list; /* NULL: it was not asked */
-    const struct pg_use *edge;
-    struct exec_rec *execs; /* in the arena */
+    enum query edge_query;
+    const struct pg_use *list;
+    const struct pg_use *edge; /* NULL: not asked */
+    struct exec_rec *execs;    /* in the arena */
     size_t count;
+    size_t at;
     uint64_t floor; /* 0: to the very end */
 };
 
-struct exec_table {
-    enum query list;
-    enum query edge;
-    enum query list_of_job;
-    enum query edge_of_job;
+/* Where executions are. Those of a job are in two places of each table: the one that was made with it,
+ * which is at most one and has no edge, and the others. */
+enum { STRETCHES_MAX = 4 };
+
+struct stretches {
+    struct stretch items[STRETCHES_MAX];
+    size_t len;
 };
 
-static const struct exec_table live_table = {Q_LIST_LIVE, Q_EDGE_LIVE, Q_LIST_LIVE_OF_JOB,
-                                             Q_EDGE_LIVE_OF_JOB};
-static const struct exec_table history_table = {Q_LIST_HISTORY, Q_EDGE_HISTORY,
-                                                Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB};
+static const struct place {
+    bool of_job;
+    bool live;
+    enum query list;
+    enum query edge; /* QUERY_COUNT: none */
+} places[] = {
+    {false, true, Q_LIST_LIVE, Q_EDGE_LIVE},
+    {false, false, Q_LIST_HISTORY, Q_EDGE_HISTORY},
+    {true, true, Q_LIST_LIVE_OF_JOB, Q_EDGE_LIVE_OF_JOB},
+    {true, true, Q_LIST_LIVE_FIRST, QUERY_COUNT},
+    {true, false, Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB},
+    {true, false, Q_LIST_HISTORY_FIRST, QUERY_COUNT},
+};
 
-static struct pg_use *use_execs(struct pg *pg, enum query all, enum query of_job,
-                                const struct filter *filter, const struct window *w)
+static struct pg_use *use_execs(struct pg *pg, enum query query, const struct filter *filter,
+                                const struct window *w)
 {
-    struct pg_use *use = pg_use(pg, filter->job_id != 0 ? of_job : all);
+    struct pg_use *use = pg_use(pg, query);
     if (filter->job_id != 0)
         pg_u64(use, filter->job_id);
     bind_window(use, w);
@@ -191,22 +204,22 @@ static struct pg_use *use_execs(struct pg *pg, enum query all, enum query of_job
 }
 
 /* Up to one execution more than the page shows. */
-static void ask_execs(struct stretch *s, struct pg *pg, const struct exec_table *table,
+static void ask_execs(struct stretches *all, struct pg *pg, const struct place *place,
                       const struct filter *filter, const struct window *w, size_t limit)
 {
-    struct pg_use *use = use_execs(pg, table->list, table->list_of_job, filter, w);
+    struct pg_use *use = use_execs(pg, place->list, filter, w);
     pg_i64(use, filter->state);
     pg_i64(use, filter->state == EXEC_RUNNING ? EXEC_STOPPING : filter->state);
     pg_text_or_null(use, filter->queue);
     bind_created(use, filter);
     pg_u64(use, limit + 1);
-    s->list = use;
+    all->items[all->len++] = (struct stretch){.list = use, .edge_query = place->edge};
 }
 
 static void take_execs(struct stretch *s, size_t limit, struct arena *arena)
 {
     VEC(struct exec_rec) execs = {0};
-    for (size_t i = 0; s->list != NULL && i < pg_rows(s->list); i++) {
+    for (size_t i = 0; i < pg_rows(s->list); i++) {
         struct exec_rec exec;
         struct pg_row row = pg_row_of(s->list, i, arena);
         if (pg_row_exec(&row, &exec))
@@ -214,32 +227,36 @@ static void take_execs(struct stretch *s, size_t limit, struct arena *arena)
     }
     s->execs = execs.items;
     s->count = execs.len;
-    if (s->list != NULL && pg_rows(s->list) > limit)
+    if (pg_rows(s->list) > limit)
         s->floor = row_id(s->list, limit);
 }
 
-static void ask_edge(struct stretch *s, struct pg *pg, const struct exec_table *table,
-                     const struct filter *filter, const struct window *w)
+/* The newest that is left; NULL: nothing is. */
+static const struct exec_rec *next_exec(struct stretches *all)
 {
-    if (s->list != NULL && s->floor == 0)
-        s->edge = use_execs(pg, table->edge, table->edge_of_job, filter, w);
+    struct stretch *newest = NULL;
+    for (size_t i = 0; i < all->len; i++) {
+        struct stretch *s = &all->items[i];
+        if (s->at < s->count &&
+            (newest == NULL || s->execs[s->at].id > newest->execs[newest->at].id))
+            newest = s;
+    }
+    return newest == NULL ? NULL : &newest->execs[newest->at++];
 }
 
-/* Newest first. What lies below a floor of either table waits for the next page, since the other
- * rows of that depth are not known yet. */
-static struct exec_page merge(const struct stretch *a, const struct stretch *b, size_t limit,
-                              struct arena *arena)
+/* Newest first. What lies below a floor of any place waits for the next page, since the other rows of that
+ * depth are not known yet. */
+static struct exec_page merge(struct stretches *all, size_t limit, struct arena *arena)
 {
-    uint64_t floor = a->floor > b->floor ? a->floor : b->floor;
-    size_t max = a->count + b->count < limit ? a->count + b->count : limit;
-    struct exec_page page = {.execs = ARENA_ARRAY(arena, struct exec_rec, max)};
-    size_t i = 0;
-    size_t j = 0;
-    while (i < a->count || j < b->count) {
-        bool from_a = j == b->count || (i < a->count && a->execs[i].id > b->execs[j].id);
-        const struct exec_rec *next = from_a ? &a->execs[i++] : &b->execs[j++];
-        if (next->id < floor)
-            break;
+    uint64_t floor = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < all->len; i++) {
+        floor = all->items[i].floor > floor ? all->items[i].floor : floor;
+        count += all->items[i].count;
+    }
+    struct exec_page page = {
+        .execs = ARENA_ARRAY(arena, struct exec_rec, count < limit ? count : limit)};
+    for (const struct exec_rec *next; (next = next_exec(all)) != NULL && next->id >= floor;) {
         if (page.count == limit) {
             page.next = page.execs[limit - 1].id;
             return page;
@@ -250,34 +267,41 @@ static struct exec_page merge(const struct stretch *a, const struct stretch *b, 
     return page;
 }
 
+static void ask_places(struct stretches *all, struct pg *pg, const struct filter *filter,
+                       struct window *w, size_t limit)
+{
+    bool is_final = filter->state != 0 && exec_is_final(filter->state);
+    bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
+    if (filter->state == 0 && !is_live)
+        w->scan_max /= 2; /* a page's rows are shared by the two tables */
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        if (places[i].of_job == (filter->job_id != 0) && !(places[i].live ? is_final : is_live))
+            ask_execs(all, pg, &places[i], filter, w, limit);
+    }
+}
+
 enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
                             const struct page *page, struct arena *arena,
                             struct exec_page *ret_page, struct err *err)
 {
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct window w;
-    struct stretch live = {0};
-    struct stretch history = {0};
-    bool is_final = filter->state != 0 && exec_is_final(filter->state);
-    bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
+    struct stretches all = {0};
     TRY(window_open(&w, pg, filter, page, err));
-    if (filter->state == 0 && !is_live)
-        w.scan_max /= 2; /* a page's rows are shared by the two tables */
-    if (!is_final)
-        ask_execs(&live, pg, &live_table, filter, &w, page->limit);
-    if (!is_live)
-        ask_execs(&history, pg, &history_table, filter, &w, page->limit);
+    ask_places(&all, pg, filter, &w, page->limit);
     TRY(pg_run(pg, err));
-    take_execs(&live, page->limit, arena);
-    take_execs(&history, page->limit, arena);
-    ask_edge(&live, pg, &live_table, filter, &w);
-    ask_edge(&history, pg, &history_table, filter, &w);
+    for (size_t i = 0; i < all.len; i++) {
+        struct stretch *s = &all.items[i];
+        take_execs(s, page->limit, arena);
+        if (s->floor == 0 && s->edge_query != QUERY_COUNT)
+            s->edge = use_execs(pg, s->edge_query, filter, &w);
+    }
     TRY(pg_commit(pg, err));
-    if (live.edge != NULL)
-        live.floor = edge_of(live.edge);
-    if (history.edge != NULL)
-        history.floor = edge_of(history.edge);
-    *ret_page = merge(&live, &history, page->limit, arena);
+    for (size_t i = 0; i < all.len; i++) {
+        if (all.items[i].edge != NULL)
+            all.items[i].floor = edge_of(all.items[i].edge);
+    }
+    *ret_page = merge(&all, page->limit, arena);
     return RC_OK;
 }
 

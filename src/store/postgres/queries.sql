@@ -14,13 +14,16 @@
 -- name: setup
 -- Run whole on each new connection. Every statement of a turn reaches rows by key. The planner must not
 -- think otherwise because a table was empty when a plan was made, so it may use nothing but indexes and
--- nested loops; where there is none it still can. No plan is worth making twice, or compiling.
+-- nested loops, and takes the order from indexes, too: it thinks that a job has a handful of executions, and
+-- would rather sort a million of them than merge what the weeks have in order. Where there is no index it
+-- still can. No plan is worth making twice, or compiling.
 -- A commit that is answered is on disk; how many standbys must have it, too, is the database's affair.
 -- Behind a pooler these are said in each transaction: see setup_local.
 SET enable_seqscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_bitmapscan = off;
+SET enable_sort = off;
 SET plan_cache_mode = force_generic_plan;
 SET jit = off;
 SET statement_timeout = '15s';
@@ -33,6 +36,7 @@ SET TimeZone = 'UTC';
 -- name: setup_local
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_sort', 'off', true),
     set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
     set_config('lock_timeout', '5s', true),
     set_config('idle_in_transaction_session_timeout', '5s', true),
@@ -1031,24 +1035,24 @@ ORDER BY id DESC LIMIT $9;
 SELECT id FROM belfry.live WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
 
 -- name: list_live_of_job
--- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT r.* FROM (
-    SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
-    UNION ALL
-    SELECT e.id FROM belfry.job j JOIN belfry.live e ON e.id = j.first_exec AND e.first
-    WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
-    ORDER BY id DESC LIMIT $4) w
-JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = w.id OFFSET 0) r ON true
-WHERE ($5::bigint = 0 OR r.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
-    AND r.created_ms >= $8 AND r.created_ms < $9
-ORDER BY w.id DESC LIMIT $10;
+-- Here and below: what was made with the job is found by the job's row, the rest by the index. Two
+-- statements, so that each gives its rows in order and stops.
+SELECT * FROM (SELECT * FROM belfry.live_row WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+    ORDER BY id DESC LIMIT $4) r
+WHERE ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
+    AND created_ms >= $8 AND created_ms < $9
+ORDER BY id DESC LIMIT $10;
 
 -- name: edge_live_of_job
 SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
-UNION ALL
-SELECT e.id FROM belfry.job j JOIN belfry.live e ON e.id = j.first_exec AND e.first
-WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
+-- name: list_live_first
+SELECT r.* FROM belfry.live_row r
+WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
+    AND $4::bigint > 0
+    AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
+    AND created_ms >= $8 AND created_ms < $9 LIMIT $10;
 
 -- name: list_history
 SELECT * FROM (SELECT * FROM belfry.history_row WHERE id >= $1 AND id < $2
@@ -1062,23 +1066,25 @@ SELECT id FROM belfry.history WHERE id >= $1 AND id < $2
 ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
 
 -- name: list_history_of_job
+-- The state stands in the index, so what does not fit is not fetched.
 SELECT r.* FROM (
-    SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
-    UNION ALL
-    SELECT e.id FROM belfry.job j JOIN belfry.history e ON e.id = j.first_exec AND e.first
-    WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
+    SELECT id, state FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
     ORDER BY id DESC LIMIT $4) w
 JOIN LATERAL (SELECT * FROM belfry.history_row e WHERE e.id = w.id OFFSET 0) r ON true
-WHERE ($5::bigint = 0 OR r.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
+WHERE ($5::bigint = 0 OR w.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
     AND r.created_ms >= $8 AND r.created_ms < $9
 ORDER BY w.id DESC LIMIT $10;
 
 -- name: edge_history_of_job
 SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
-UNION ALL
-SELECT e.id FROM belfry.job j JOIN belfry.history e ON e.id = j.first_exec AND e.first
-WHERE j.id = $1 AND e.id >= $2 AND e.id < $3
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
+-- name: list_history_first
+SELECT r.* FROM belfry.history_row r
+WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
+    AND $4::bigint > 0
+    AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
+    AND created_ms >= $8 AND created_ms < $9 LIMIT $10;
 
 -- ---- output of commands and their checkpoints
 

@@ -45,10 +45,9 @@ static struct letter_place place_of(const struct pg_use *use, size_t i)
 /* One slice. A row that makes no sense is left out, and the reading goes on behind it. */
 static void walk_slice(struct walk *walk, const struct pg_use *use)
 {
-    struct arena *scratch = pg_scratch(use);
     for (size_t i = 0; i < pg_rows(use) && !walk->enough; i++) {
         struct letter_rec letter;
-        struct pg_row row = pg_row_of(use, i, scratch);
+        struct pg_row row = pg_row_of(use, i, NULL);
         if (walk->left == 0 ||
             (pg_row_letter(&row, &letter) && letter_fits(walk->filter, &letter) &&
              !walk->sink(walk->arg, &letter))) {
@@ -69,6 +68,31 @@ static struct pg_use *ask_slice(struct pg *pg, struct letter_place before, size_
     return use;
 }
 
+/* How many the next slice may have: one more than may be looked at tells that there is more. */
+static size_t slice_rows(size_t left, size_t max)
+{
+    return left < max ? left + 1 : max;
+}
+
+/* Walks one slice that was answered. Behind the first one the next is asked for before that, so that the
+ * database reads while we look; *ret_next is NULL when there is none. */
+static enum rc walk_on(struct pg *pg, struct walk *walk, const struct pg_use *use, size_t asked,
+                       bool ahead, struct pg_use **ret_next, struct err *err)
+{
+    bool full = pg_rows(use) == asked && asked <= walk->left;
+    size_t rows = full ? slice_rows(walk->left - asked, SLICE) : 0;
+    struct pg_use *next = NULL;
+    if (full && ahead) {
+        next = ask_slice(pg, place_of(use, asked - 1), rows);
+        pg_push(pg);
+    }
+    walk_slice(walk, use);
+    if (full && !ahead && !walk->enough)
+        next = ask_slice(pg, walk->last, rows);
+    *ret_next = walk->enough ? NULL : next;
+    return next == NULL ? RC_OK : pg_run(pg, err);
+}
+
 /* All slices are of one snapshot, so that what goes meanwhile leaves no gap. */
 enum rc postgres_read_letters(struct reader *reader, const struct letter_filter *filter,
                               struct letter_place before, size_t scan_max, letter_sink *sink,
@@ -79,18 +103,14 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
     struct letter_place from = before;
     if (before.exec_id == 0)
         from = (struct letter_place){.died_ms = INT64_MAX, .exec_id = INT64_MAX};
-    size_t slice = SLICE_FIRST;
     pg_begin_snapshot(pg);
-    for (;;) {
-        size_t rows = walk.left < slice ? walk.left + 1 : slice;
-        const struct pg_use *use = ask_slice(pg, from, rows);
-        TRY(pg_run(pg, err));
-        walk_slice(&walk, use);
-        if (walk.enough || pg_rows(use) < rows)
-            break;
-        from = walk.last;
-        slice = SLICE;
-        pg_clear(pg);
+    size_t asked = slice_rows(scan_max, SLICE_FIRST);
+    struct pg_use *use = ask_slice(pg, from, asked);
+    TRY(pg_run(pg, err));
+    for (bool ahead = false; use != NULL; ahead = true) {
+        size_t left = walk.left;
+        TRY(walk_on(pg, &walk, use, asked, ahead, &use, err));
+        asked = slice_rows(left - (asked < left ? asked : left), SLICE);
     }
     *ret_next = walk.enough ? walk.last : (struct letter_place){0};
     return RC_OK;

@@ -172,7 +172,7 @@ CREATE TABLE belfry.history (
     PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);
 
-CREATE INDEX history_job ON belfry.history (job_id, id) WHERE NOT first;
+CREATE INDEX history_job ON belfry.history (job_id, id) INCLUDE (state) WHERE NOT first;
 
 CREATE TABLE belfry.attempt (
     exec_id bigint NOT NULL,
