@@ -67,7 +67,7 @@ def walk(server, path, key):
 def test_a_past_of_thousands_is_listed_and_reported():
     url = calm.database("past")
     subprocess.run([BELFRY, "migrate", "--store", url], check=True, timeout=60, capture_output=True)
-    subprocess.run(["psql", "-Xq", "-v", f"rows={PAST}", "-v", "days=30", "-f", str(HISTORY), url],
+    subprocess.run(["psql", "-Xq", "-v", f"rows={PAST}", "-v", "days=20", "-f", str(HISTORY), url],
                    check=True, timeout=120, capture_output=True)
     with Server("--no-worker", "--store", url) as server:
         executions = walk(server, "/executions", "executions")
