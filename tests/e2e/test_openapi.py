@@ -670,6 +670,7 @@ def test_answers_of_the_server_itself_are_as_documented():
         schema = declared_answer("GET", API + "/events", 200)["content"]["text/event-stream"]["schema"]
         assert not checker.check(next(resumed)[2], schema["contentSchema"])
     checked(200, "GET", API + "/stats")
+    checked(200, "GET", API + "/cluster")
     for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
         checked(200, "GET", path, key=None)
 
