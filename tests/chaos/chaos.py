@@ -44,6 +44,8 @@ def under_load(postgres, notes, url=None, **options):
         load.start()
         yield cluster, load
         load.stop()
+        for process in [*cluster.nodes, *cluster.workers]:
+            process.check()
         for node in cluster.nodes:
             if not node.lives():
                 node.start()

@@ -32,20 +32,24 @@ class Process:
         self.arguments = arguments
         self.process = None
         self.stopped = False
+        self.ended = True  # by us
 
     def start(self):
+        self.ended = False
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*self.prefix, BELFRY, *self.arguments], env=self.env,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def kill(self):
         """As the power supply would do it."""
+        self.ended = True
         self.process.kill()
         self.process.wait()
         self.stopped = False
 
     def end(self, patience_s=START_S):
         """SIGTERM; the exit code."""
+        self.ended = True
         self.process.terminate()
         return self.process.wait(patience_s)
 
@@ -56,6 +60,10 @@ class Process:
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
         self.stopped = False
+
+    def check(self):
+        """Nothing may end by itself."""
+        assert self.ended or self.lives(), f"{self.name} ended with {self.process.returncode}"
 
     def lives(self):
         return self.process is not None and self.process.poll() is None
