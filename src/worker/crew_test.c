@@ -8,6 +8,7 @@ enum { SLOTS = 8, SEEN_MAX = 64, SERVERS = 3, PARTITIONS = 16 };
 struct owner {
     uv_loop_t loop;
     struct fake_server *servers[SERVERS];
+    char urls[SERVERS][64]; /* they outlive their servers */
     struct str addresses[SERVERS];
     uint32_t slots;
     struct crew *crew;
@@ -76,7 +77,8 @@ static int set_up(void **state)
     for (size_t i = 0; i < SERVERS; i++) {
         struct fake_server *f = fake_new(&o->loop);
         o->servers[i] = f;
-        o->addresses[i] = f->self = str_c(f->url);
+        memcpy(o->urls[i], f->url, sizeof o->urls[i]);
+        o->addresses[i] = f->self = str_c(o->urls[i]);
         f->home = o->servers[0];
         f->owned = range((uint32_t)i * 5, 5);
         f->last = i == SERVERS - 1;
