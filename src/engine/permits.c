@@ -301,6 +301,10 @@ static void home_free(struct engine *e, struct home *home)
 
 void homes_free(struct engine *e)
 {
+    for (struct own_row *row; (row = e->own_rows) != NULL;) {
+        e->own_rows = row->next;
+        free(row);
+    }
     for (size_t i = 0; i < e->homes.cap; i++) {
         struct home *home = e->homes.slots[i].value;
         if (home == NULL)
@@ -459,12 +463,26 @@ void permits_grant(struct engine *e, bool all)
         grant_home(e, homes[i], all);
 }
 
+static void remember_row(struct engine *e, const struct permit_rec *rec)
+{
+    struct own_row *row = mem_new(sizeof *row + rec->key.len);
+    if (rec->key.len > 0)
+        memcpy(row + 1, rec->key.ptr, rec->key.len);
+    row->key = str_of((char *)(row + 1), rec->key.len);
+    row->exec_id = rec->exec_id;
+    row->next = e->own_rows;
+    e->own_rows = row;
+    e->post.announce = true;
+}
+
 void engine_load_permit(struct engine *e, const struct permit_rec *rec)
 {
-    /* What is leased in our own partitions counts by itself. */
-    if (partition_has(&e->owned, rec->exec_id) || PLANTED(permit_forgotten_by_home) ||
-        permit_find(e, rec->key, rec->exec_id) != NULL)
+    if (PLANTED(permit_forgotten_by_home) || permit_find(e, rec->key, rec->exec_id) != NULL)
         return;
+    if (partition_has(&e->owned, rec->exec_id)) { /* if it is leased, that counts by itself */
+        remember_row(e, rec);
+        return;
+    }
     struct home *home = home_find_or_make(e, rec->key);
     const struct permit_values v = {
         .granted = rec->granted, .max = rec->max, .rank = rec->rank, .ask = rec->ask};
@@ -513,24 +531,25 @@ void heard_free(struct engine *e, const struct inbox_rec *rec)
             .forget = true, .permit = {.key = rec->name, .exec_id = rec->from}};
 }
 
-static bool is_listed(struct str list, uint64_t exec_id)
+static void read_list(struct str list, struct map *ids)
 {
+    static char yes;
     while (list.len > 0) {
         int64_t id;
-        if (str_to_i64(str_cut(&list, ' '), &id) && (uint64_t)id == exec_id)
-            return true;
+        if (str_to_i64(str_cut(&list, ' '), &id) && id > 0)
+            map_put(ids, (uint64_t)id, &yes);
     }
-    return false;
 }
 
-static void keep_only(struct engine *e, const struct home *home, const struct inbox_rec *rec)
+static void keep_only(struct engine *e, const struct home *home, const struct inbox_rec *rec,
+                      const struct map *listed)
 {
     MAP_EACH(&home->permits, slot)
     {
         struct permit *p = slot->value;
         struct permit_values to = p->v;
         uint64_t theirs = (uint64_t)rec->value >> partition_of(e->owned.count, p->exec_id) & 1;
-        if (theirs == 0 || p->v.gone || is_listed(rec->body, p->exec_id))
+        if (theirs == 0 || p->v.gone || map_get(listed, p->exec_id) != NULL)
             continue;
         to.gone = true;
         change(e, p, to);
@@ -539,11 +558,13 @@ static void keep_only(struct engine *e, const struct home *home, const struct in
 
 void heard_keep(struct engine *e, const struct inbox_rec *rec)
 {
+    CLEANUP(map_free) struct map listed = {0};
     uint32_t partition = partition_of_bucket(e->owned.count, rec->bucket);
+    read_list(rec->body, &listed);
     for (size_t i = 0; i < e->homes.cap; i++) {
         const struct home *home = e->homes.slots[i].value;
         if (home != NULL && partition_of_bucket(e->owned.count, inbox_home(home->key)) == partition)
-            keep_only(e, home, rec);
+            keep_only(e, home, rec, &listed);
     }
 }
 
@@ -561,12 +582,24 @@ static void list_holders(const struct engine *e, uint32_t partition, struct buf 
     }
 }
 
+/* Rows of executions that have come into the same hands as their homes since, and hold nothing. */
+static void forget_stale(struct engine *e)
+{
+    for (const struct own_row *row = e->own_rows; row != NULL; row = row->next) {
+        const struct exec *x = map_get(&e->execs, row->exec_id);
+        if (x == NULL || x->v.has == 0)
+            *VEC_PUSH(e->arena, &e->permit_changes) = (struct permit_change){
+                .forget = true, .permit = {.key = row->key, .exec_id = row->exec_id}};
+    }
+}
+
 void permits_announce(struct engine *e)
 {
     enum { LIST_BYTES_MAX = 64 << 20 }; /* some three million leases */
     if (!e->post.announce || e->owned.count <= 1 || e->owned.bits == 0)
         return;
     e->post.announce = false;
+    forget_stale(e);
     for (uint32_t partition = 0; partition < e->owned.count; partition++) {
         CLEANUP(buf_free) struct buf list = BUF(LIST_BYTES_MAX);
         if (e->owned.bits >> partition & 1)

@@ -117,6 +117,25 @@ static void a_limit_elsewhere_is_asked_before_a_start(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
+static void explain_names_the_key_and_its_home(void **state)
+{
+    (void)state;
+    DUO(d);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    SUBMIT(&d.a, .key = FAR_KEY, .limit = 1);
+    settle(&d, &a, NULL);
+    const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
+    settle(&d, NULL, &b);
+    struct asked *why = ask_about(&d.b, CMD_EXPLAIN_EXEC, item->exec_id);
+    world_turn(&d.b);
+    assert_int_equal(why->cmd.reply.explanation->blocker_count, 1);
+    const struct blocker *blocker = &why->cmd.reply.explanation->blockers[0];
+    assert_int_equal(blocker->kind, BLOCKER_PERMIT);
+    assert_true(str_eq(blocker->key, str_c(FAR_KEY)));
+    assert_non_null(strstr(blocker->text.ptr, "whose home is partition 0"));
+}
+
 static void a_key_at_home_needs_no_message(void **state)
 {
     (void)state;
@@ -470,6 +489,28 @@ static void one_who_owns_both_leaves_a_row_for_when_they_part(void **state)
     arena_free(&box.arena);
 }
 
+/* a dies with a request of b's in its books; whoever takes both finds nothing to grant there. */
+static void rows_that_hold_nothing_go_when_partitions_meet(void **state)
+{
+    (void)state;
+    struct post_box box = {0};
+    struct engine_options options = engine_defaults;
+    options.mail_ms = 1000;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &options, partition_all(2));
+    w.table.box = &box;
+    const struct submission *item = SUBMIT(&w, .queue = "q");
+    world_turn(&w);
+    keep_permit(&w.table, &(struct permit_change){.permit = {.key = STR("4q"),
+                                                             .exec_id = item->exec_id,
+                                                             .bucket = inbox_home(STR("4q")),
+                                                             .granted = true}});
+    world_restart(&w);
+    world_turn(&w);
+    assert_int_equal(w.table.permits.len, 0);
+    arena_free(&box.arena);
+}
+
 static void a_job_with_a_key_is_made_where_its_home_is(void **state)
 {
     (void)state;
@@ -627,6 +668,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_elsewhere_is_asked_before_a_start),
+        cmocka_unit_test(explain_names_the_key_and_its_home),
         cmocka_unit_test(a_key_at_home_needs_no_message),
         cmocka_unit_test(both_count_together),
         cmocka_unit_test(who_waits_longest_is_next_wherever_it_is),
@@ -641,6 +683,7 @@ int main(void)
         cmocka_unit_test(two_that_wait_for_one_another_both_get_through),
         cmocka_unit_test(an_edit_takes_its_permit_along),
         cmocka_unit_test(one_who_owns_both_leaves_a_row_for_when_they_part),
+        cmocka_unit_test(rows_that_hold_nothing_go_when_partitions_meet),
         cmocka_unit_test(a_job_with_a_key_is_made_where_its_home_is),
         cmocka_unit_test(whatever_happens_no_limit_is_exceeded_and_none_is_lost),
     };

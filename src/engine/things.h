@@ -332,6 +332,13 @@ struct home {
     struct map permits; /* execution -> struct permit, owned; without any it is gone */
 };
 
+/* A permit that was loaded, of an execution that is ours as its home is. */
+struct own_row {
+    struct own_row *next;
+    uint64_t exec_id;
+    struct str key; /* owned, behind the struct */
+};
+
 struct permit_values {
     bool granted;
     bool gone; /* forgotten; freed when the turn is committed */
@@ -464,11 +471,12 @@ struct engine {
     struct map jobs;
     struct map execs;
     struct map workers;
-    struct map upstreams;  /* id of a job or execution -> struct upstream, while one waits for it */
-    struct map standing;   /* job id -> struct rulebook, of jobs that have such rules */
-    struct strmap homes;   /* owned: struct home, by key */
-    struct strmap waiters; /* owned: edges of executions elsewhere, by edge_waiter_key */
-    struct heap asking;    /* edges, by their execution and upstream */
+    struct map upstreams; /* id of a job or execution -> struct upstream, while one waits for it */
+    struct map standing;  /* job id -> struct rulebook, of jobs that have such rules */
+    struct strmap homes;  /* owned: struct home, by key */
+    struct own_row *own_rows; /* owned; looked at in the first turn */
+    struct strmap waiters;    /* owned: edges of executions elsewhere, by edge_waiter_key */
+    struct heap asking;       /* edges, by their execution and upstream */
     size_t edge_count;
     struct strmap queues;
     struct strmap names;       /* owned: texts that stay */
