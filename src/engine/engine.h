@@ -128,6 +128,11 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
 /* Somebody said that there is mail in the inbox: the next turn looks. Between turns. */
 void engine_mail(struct engine *e);
 
+/* The last turn, which was undone, cannot be kept, and perhaps for what it read: the next one reads less,
+ * down to one row, and when that one alone is it, rejects it for this reason. False: mail was not it. Between
+ * turns. */
+bool engine_mail_doubt(struct engine *e, const char *why);
+
 /* Lets the time pass: timers that are due, and what engine_ask_own found. Before the commands. */
 void engine_tick(struct engine *e);
 void engine_decide(struct engine *e, struct command *cmd);

@@ -24,8 +24,23 @@ void engine_mail(struct engine *e)
     e->post.told = e->options.mail_ms > 0;
 }
 
+bool engine_mail_doubt(struct engine *e, const char *why)
+{
+    if (e->mail_looked == 0 || e->post.refuse)
+        return false;
+    e->post.told = true;
+    e->post.page = e->mail_looked / 2;
+    if (e->mail_looked == 1) {
+        e->post.page = 1;
+        e->post.refuse = true;
+        err_set(&e->mail_fault, RC_CONFLICT, "the store does not take it: %s", why);
+    }
+    return true;
+}
+
 void mail_begin(struct engine *e)
 {
+    e->mail_looked = 0;
     e->post_before = e->post;
     e->reading = (struct mail_read){0};
     memset(&e->mail, 0, sizeof e->mail);
@@ -95,7 +110,8 @@ void mail_ask(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0 && mail_wait_ms(e, e->boot_ms) <= 0) {
         e->reading.rows = ARENA_NEW(e->arena, struct question);
-        *e->reading.rows = (struct question){.kind = ASK_INBOX, .limit = INBOX_PAGE};
+        *e->reading.rows = (struct question){.kind = ASK_INBOX,
+                                             .limit = e->post.page > 0 ? e->post.page : INBOX_PAGE};
         *VEC_PUSH(e->arena, list) = e->reading.rows;
     }
     if (round == 0 || e->reading.rows == NULL)
@@ -182,6 +198,10 @@ static bool cancel(struct engine *e, const struct inbox_rec *rec, size_t i)
 
 static bool act(struct engine *e, const struct inbox_rec *rec, size_t i)
 {
+    if (e->post.refuse) {
+        reject(e, rec, e->mail_fault.text);
+        return true;
+    }
     switch (rec->kind) {
     case INBOX_SUBMIT: return submit(e, rec, i);
     case INBOX_CANCEL: return cancel(e, rec, i);
@@ -202,11 +222,14 @@ void mail_step(struct engine *e)
     if (e->reading.rows == NULL)
         return;
     const struct answer *a = &e->reading.rows->answer;
+    e->mail_looked = a->mail_count;
     for (size_t i = 0; i < a->mail_count; i++) {
         if (act(e, &a->mail[i], i))
             *VEC_PUSH(e->arena, &e->mail_read) = a->mail[i].id;
     }
     /* What is left for later waits for the next look, and with it what is behind it. */
     e->post.told = a->more && e->mail_read.len == a->mail_count;
+    e->post.page = 0;
+    e->post.refuse = false;
     e->post.look_ms = e->boot_ms + e->options.mail_ms;
 }

@@ -153,6 +153,45 @@ static void a_long_page_goes_on_in_the_next_turn(void **state)
     assert_int_equal(s.a.table.live.len, INBOX_PAGE + 5);
 }
 
+/* As the server does when a commit is refused: it divides what was read. */
+static void a_row_that_cannot_be_kept_is_found_and_rejected(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    for (size_t i = 0; i < 10; i++)
+        put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    size_t tries = 0;
+    engine_mail(s.a.engine);
+    for (;; tries++) { /* the store would take nothing that reads row 4 … */
+        const struct delta *delta = decide_all(&s.a);
+        bool reads = false;
+        for (size_t i = 0; i < delta->mail_read_count; i++)
+            reads |= delta->mail_read[i] == 4;
+        if (!reads || delta->rejected_count > 0) {
+            s.a.delta = *delta;
+            commit(&s.a);
+            world_check(&s.a);
+            if (reads)
+                break;
+            engine_mail(s.a.engine);
+            continue;
+        }
+        engine_undo(s.a.engine);
+        table_abort(&s.a.table);
+        assert_true(engine_mail_doubt(s.a.engine, "bad bytes"));
+    }
+    assert_true(tries < 12); /* … and takes its rejection */
+    assert_int_equal(s.a.table.rejected.len, 1);
+    assert_int_equal(s.a.table.rejected.items[0].inbox_id, 4);
+    assert_true(
+        str_eq(s.a.table.rejected.items[0].reason, STR("the store does not take it: bad bytes")));
+    duo_settle(&s);
+    assert_int_equal(s.a.table.live.len, 9);
+    world_turn(&s.a); /* reads none */
+    assert_false(engine_mail_doubt(s.a.engine, "it was something else"));
+}
+
 static void nobody_looks_where_nobody_writes(void **state)
 {
     (void)state;
@@ -173,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_cancel_finds_its_job_wherever_it_is),
         cmocka_unit_test(nobody_cancels_jobs_of_another_team),
         cmocka_unit_test(a_long_page_goes_on_in_the_next_turn),
+        cmocka_unit_test(a_row_that_cannot_be_kept_is_found_and_rejected),
         cmocka_unit_test(nobody_looks_where_nobody_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,6 +360,8 @@ struct permit {
 struct post {
     bool told;       /* somebody said that there is something */
     int64_t look_ms; /* boot clock: without being told */
+    size_t page;     /* read no more than this; 0: INBOX_PAGE */
+    bool refuse;     /* … and act upon none of it, because of engine.mail_fault */
     bool announce;   /* something ready was loaded, which may have asked for permits before */
 };
 
@@ -502,6 +504,8 @@ struct engine {
     size_t operation_count;
     struct retain retain;
     struct post post;
+    size_t mail_looked;      /* rows that the newest turn read, also when it was undone */
+    struct err mail_fault;   /* why one of them is refused */
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */

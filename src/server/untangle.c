@@ -56,6 +56,7 @@ static void add_news(struct tangle *g, struct turn_news *news)
     g->news->events = g->events.items;
     g->news->event_count = g->events.len;
     g->news->committed |= news->committed;
+    g->news->mailed |= news->mailed;
 }
 
 static enum rc run_part(struct tangle *g, struct command *const *commands, size_t count)
@@ -68,6 +69,16 @@ static enum rc run_part(struct tangle *g, struct command *const *commands, size_
         add_news(g, &news);
         g->answered += count;
     }
+    return rc;
+}
+
+/* What time brings, and what came by mail: of that the one row that cannot be kept is found and rejected,
+ * since it would come again for ever. */
+static enum rc run_own(struct tangle *g)
+{
+    enum rc rc = run_part(g, NULL, 0);
+    while (is_contradiction(rc) && engine_mail_doubt(g->turn->engine, g->err->text))
+        rc = run_part(g, NULL, 0);
     return rc;
 }
 
@@ -113,7 +124,7 @@ enum rc untangle(struct turn *t, struct command *const *commands, size_t count, 
     arena_reset(&t->kept);
     drop_strangers(t); /* of the try that brought us here */
     /* What time brings comes first, and alone: nobody shall be blamed for it. */
-    TRY(run_part(&g, NULL, 0));
+    TRY(run_own(&g));
     enum rc rc = count == 0 ? RC_OK : divide(&g, commands, count);
     if (rc != RC_OK && !is_passing(rc))
         t->broken = rc;
