@@ -207,23 +207,46 @@ def test_jobs_wait_for_jobs_of_other_servers():
                  "everybody to have heard")
 
 
+def submit_limited(servers, log, count):
+    ids = []
+    for i in range(count):
+        status, job = servers[i % len(servers)].api("POST", "/jobs", {
+            "command": ["sh", "-c", f"echo + >> {log}; sleep 0.2; echo - >> {log}"],
+            "concurrency": {"key": "two-at-a-time", "limit": 2}})
+        assert status == 201, job
+        ids.append(job["job_id"])
+    return ids
+
+
+def most_at_once(log):
+    under_way, most = 0, 0
+    for line in log.read_text().split():
+        under_way += 1 if line == "+" else -1
+        most = max(most, under_way)
+    return most
+
+
 def test_a_limit_holds_over_all_servers():
     with Shop(2) as shop, tempfile.TemporaryDirectory() as place:
         log = pathlib.Path(place) / "log"
-        ids = []
-        for i in range(12):
-            status, job = shop.servers[i % 2].api("POST", "/jobs", {
-                "command": ["sh", "-c", f"echo + >> {log}; sleep 0.2; echo - >> {log}"],
-                "concurrency": {"key": "one-at-a-time", "limit": 2}})
-            assert status == 201, job
-            ids.append(job["job_id"])
-        for job in ids:
+        for job in submit_limited(shop.servers, log, 12):
             shop.servers[0].wait_for_status(job, "completed")
-        under_way, most = 0, 0
-        for line in log.read_text().split():
-            under_way += 1 if line == "+" else -1
-            most = max(most, under_way)
-        assert most <= 2, most
+        assert most_at_once(log) <= 2
+        wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.permit", shop.database) == "0",
+                 "all permits to be given back")
+
+
+def test_a_limit_holds_while_a_server_dies():
+    with Shop(3) as shop, tempfile.TemporaryDirectory() as place:
+        a, b, c = shop.servers
+        log = pathlib.Path(place) / "log"
+        ids = submit_limited(shop.servers, log, 24)
+        wait_for(lambda: log.exists() and log.read_text().count("-") >= 4, "some to have run")
+        b.kill()
+        for job in ids:
+            a.wait_for_status(job, "completed")
+        assert most_at_once(log) <= 2, log.read_text()
+        b.start()  # and finds the worker that it had
         wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.permit", shop.database) == "0",
                  "all permits to be given back")
 
