@@ -99,11 +99,13 @@ static void new_key(char ret_key[KEY_TEXT])
                       sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/* No two servers that start together make the same. */
+/* Servers that start together make different ones, and so does one that makes several at one moment:
+ * the newest generator of all begins each with sequence 0, which leaves those bits to chance. */
 static uint64_t new_id(int64_t now_ms)
 {
-    struct id_gen ids = {.sequence = randombytes_uniform(ID_SEQUENCE_MAX)};
-    return id_next(&ids, now_ms, randombytes_uniform(ID_BUCKETS));
+    struct id_gen ids = {0};
+    uint64_t id = id_next(&ids, now_ms, randombytes_uniform(ID_BUCKETS));
+    return id | randombytes_uniform(ID_SEQUENCE_MAX + 1);
 }
 
 /* The file is written first: dying between the two leaves a key that opens nothing, and the next
