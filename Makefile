@@ -8,6 +8,7 @@
 #   make sim        simulated days, SEEDS or SEED   make sim-plants  planted bugs are caught
 #   make sim-year   a year of a thousand schedules
 #   make tidy       layout, layers, banned calls    make tidy-deep   clang-tidy on the program
+#   make chaos      minutes of a cluster whose parts die; report in tests/night/chaos.txt
 #   make night      hours of all that ./test does in minutes; report in tests/night/last.txt
 #   make format     mends the layout
 #   make install PREFIX=/usr/local                  make clean
@@ -141,7 +142,7 @@ say = @printf '  %-5s %s\n' $(1) $(2)
 compile = $(CC) $(cpp_flags) $(CPPFLAGS) $(c_flags) $(CFLAGS) -MMD -MP -c $< -o $@
 link = $(CC) $(ld_flags) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(libs) $(LDLIBS)
 
-.PHONY: build check check-pg check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night \
+.PHONY: build check check-pg check-e2e san tsan sim sim-plants sim-year run-plant run-plants fuzz run-fuzz bench profile night chaos \
         tidy tidy-deep format install \
         clean test tests
 .DELETE_ON_ERROR:
@@ -269,6 +270,11 @@ run-plants: $(SIM)
 # There is a script of that name, which would make `make test` say that it is up to date.
 test:
 	./test
+
+# SCENARIOS="kills pause" chooses, CHAOS_SCALE=0.1 makes it shorter: see tests/chaos/chaos.py.
+chaos: build
+	$(Q)BELFRY=$(CURDIR)/build/belfry CHAOS_REPORT=tests/night/chaos.txt \
+	    /usr/bin/python3 tests/chaos/chaos.py $(SCENARIOS)
 
 # STEPS="fuzz soak" chooses, NIGHT_SCALE=0.1 makes it shorter: see scripts/night.
 night:

@@ -19,7 +19,7 @@ import sys
 import time
 import traceback
 
-from cluster import Cluster
+from cluster import Cluster, Island
 from load import Judge, Load
 from belfry import wait_for
 from postgres import Postgres
@@ -27,6 +27,7 @@ from postgres import Postgres
 SEED = int(os.environ.get("CHAOS_SEED", time.time_ns() % 1000000))
 SCALE = float(os.environ.get("CHAOS_SCALE", 1))
 NODE_LEASE_S = 5
+TRUSTED = ("--allow-plaintext-remote",)  # the network of the tests
 
 scenarios = {}
 
@@ -129,6 +130,30 @@ def rude_neighbours(notes):
                 ended += postgres.terminate_one("belfry")
                 time.sleep(0.2)
             notes["backends terminated"] = ended
+
+
+def cut_off(notes, bridge):
+    with Postgres(settings=["listen_addresses=*"]) as postgres, Island(postgres) as island:
+        postgres.admit("10.231.7.0/24")
+        with under_load(postgres, notes, island=island, flags=TRUSTED) as (_, __):
+            for i, _ in enumerate(lasts(60)):
+                island.cut(bridge)
+                time.sleep(3 * NODE_LEASE_S)
+                island.mend(bridge)
+                time.sleep(NODE_LEASE_S)
+                notes["times cut off"] = i + 1
+
+
+@scenario
+def cut_off_from_database(notes):
+    """A server loses PostgreSQL and keeps its workers."""
+    cut_off(notes, "database")
+
+
+@scenario
+def cut_off_from_workers(notes):
+    """A server loses workers, clients and other servers, and keeps PostgreSQL."""
+    cut_off(notes, "others")
 
 
 @scenario

@@ -72,11 +72,12 @@ class Process:
 class Node(Process):
     """A server of the cluster."""
 
-    def __init__(self, cluster, name, store, *flags):
+    def __init__(self, cluster, name, store, *flags, host="127.0.0.1"):
+        self.host = host
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{host}:{self.port}"
         super().__init__(cluster, name, "server", "--store", store, "--node", name, "--listen",
-                         f"127.0.0.1:{self.port}", "--data", str(cluster.dir / name), "--no-worker",
+                         f"{host}:{self.port}", "--data", str(cluster.dir / name), "--no-worker",
                          *flags)
 
     def is_ready(self):
@@ -92,14 +93,57 @@ class Node(Process):
         wait_for(self.is_ready, f"{self.name} to be ready", START_S)
 
 
+class Island:
+    """A network namespace with two bridges to the world, one to the database and one to all others;
+    each can be taken away. The last server of a cluster lives there."""
+
+    def __init__(self, postgres):
+        self.name = f"belfry{os.getpid()}"
+        self.prefix = ["ip", "netns", "exec", self.name]
+        self.shore, self.host = "10.231.8.1", "10.231.8.2"
+        self.store = postgres.url.replace("127.0.0.1", "10.231.7.1")
+        self.bridges = {"database": ("bf-db", "10.231.7"), "others": ("bf-all", "10.231.8")}
+
+    def __enter__(self):
+        self.ip("netns", "add", self.name)
+        for link, network in self.bridges.values():
+            self.ip("link", "add", link, "type", "veth", "peer", "name", "far", "netns", self.name)
+            self.ip("-n", self.name, "link", "set", "far", "name", f"{link}-far")
+            self.ip("addr", "add", f"{network}.1/24", "dev", link)
+            self.ip("-n", self.name, "addr", "add", f"{network}.2/24", "dev", f"{link}-far")
+            self.ip("-n", self.name, "link", "set", f"{link}-far", "up")
+            self.ip("link", "set", link, "up")
+        self.ip("-n", self.name, "link", "set", "lo", "up")
+        return self
+
+    def __exit__(self, *_):
+        self.ip("netns", "delete", self.name)
+        for link, _ in self.bridges.values():  # the kernel removes them a little later
+            subprocess.run(["ip", "link", "delete", link], capture_output=True, check=False)
+
+    @staticmethod
+    def ip(*words):
+        subprocess.run(["ip", *words], check=True)
+
+    def cut(self, bridge):
+        self.ip("link", "set", self.bridges[bridge][0], "down")
+
+    def mend(self, bridge):
+        self.ip("link", "set", self.bridges[bridge][0], "up")
+
+
 class Cluster:
     """Use it as a context: leaving ends everything. The directory stays when something failed."""
 
-    def __init__(self, store, servers=3, workers=4, slots=8, flags=()):
+    def __init__(self, store, servers=3, workers=4, slots=8, flags=(), island=None):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="belfry-chaos-"))
         self.dir.chmod(0o755)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("BELFRY_")}
-        self.nodes = [Node(self, f"node{i}", store, *flags) for i in range(servers)]
+        host = island.shore if island else "127.0.0.1"
+        self.nodes = [Node(self, f"node{i}", store, *flags, host=host) for i in range(servers)]
+        if island:
+            self.nodes[-1] = Node(self, f"node{servers - 1}", island.store, *flags, host=island.host)
+            self.nodes[-1].prefix = island.prefix
         self.slots = slots
         self.workers = []
         self.worker_count = workers

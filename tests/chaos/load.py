@@ -31,7 +31,7 @@ class Caller:
         """(status, document), or raises OSError or http.client.HTTPException."""
         connection = self.connections.get(node.name)
         if connection is None:
-            connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=TRY_S)
+            connection = http.client.HTTPConnection(node.host, node.port, timeout=TRY_S)
             self.connections[node.name] = connection
         headers = {"Authorization": "Bearer " + self.cluster.key(),
                    "Content-Type": "application/json"}

@@ -153,6 +153,12 @@ class Postgres:
             conf.write("".join(f"{name} = '{value}'\n" for name, value in
                                (setting.split("=", 1) for setting in settings)))
 
+    def admit(self, network):
+        """Lets everybody in from there. It must listen there, too: settings=["listen_addresses=*"]."""
+        with open(self.data / "pg_hba.conf", "a", encoding="utf-8") as hba:
+            hba.write(f"host all all {network} trust\n")
+        self.reload()
+
     def start(self):
         """Starts it, or starts it again after kill() or stop()."""
         options = [f"port={self.port}", "listen_addresses=127.0.0.1",
