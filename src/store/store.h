@@ -397,6 +397,7 @@ enum rc store_sqlite_open(const char *dir, enum durability durability, struct st
 struct postgres_options {
     int64_t lease_ms;    /* how long another server may be silent before `own` takes what it had */
     uint32_t partitions; /* when the schema is made now; 0: 16 */
+    uint32_t answer_ms;  /* a connection of turns that is silent for so long is given up; 0: 20 s */
 };
 
 /* A database, by its URL: postgres://USER:PASSWORD@HOST1,HOST2/DATABASE. Schema belfry is made when missing

@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static struct site site_open(const char *name, const char *start)
                             .address = STR("http://127.0.0.1:1"),
                             .version = STR("0"),
                             .clock_ms = T0}};
-    const struct postgres_options options = {.lease_ms = LEASE_MS, .partitions = 4};
+    const struct postgres_options options = {
+        .lease_ms = LEASE_MS, .partitions = 4, .answer_ms = 1000};
     assert_rc(store_postgres_open(cluster_url(cluster), &options, &s.store, &s.err), RC_OK);
     assert_rc(s.store->ops->member(s.store, &s.member, &s.err), RC_OK);
     return s;
@@ -255,7 +257,35 @@ static void a_change_of_settings_is_seen_by_all(void **state)
     site_close(&b);
 }
 
-/* Its words may lie in the socket of a backend that was stopped: when it goes on, it must fail. */
+/* Its words lie in the socket of a backend that was stopped: when it goes on, it must fail. */
+static void a_commit_that_comes_late_finds_its_place_taken(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    enum settled settled;
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    a.member->ops->close(a.member); /* so that the turn's is the only backend */
+    assert_rc(site_commit(&a, 1, 100), RC_OK);
+    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
+                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
+    assert_true(backend > 1);
+    assert_int_equal(kill(backend, SIGSTOP), 0);
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    assert_rc(a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err), RC_OK);
+    assert_int_equal(settled, SETTLED_LOST);
+    assert_int_equal(kill(backend, SIGCONT), 0);
+    char gone[128];
+    snprintf(gone, sizeof gone, "SELECT count(*) FROM pg_stat_activity WHERE pid = %d",
+             (int)backend);
+    while (ask(gone) > 0)
+        continue; /* it reads all that was sent, and then the end */
+    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
+    assert_rc(site_commit(&a, 2, 101), RC_OK);
+    assert_rc(a.store->ops->member(a.store, &a.member, &a.err), RC_OK);
+    site_close(&a);
+}
+
 static void what_was_called_lost_cannot_be_committed_any_more(void **state)
 {
     (void)state;
@@ -347,6 +377,7 @@ int main(void)
         cmocka_unit_test_setup(who_leaves_leaves_nothing, empty),
         cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, empty),
         cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, empty),
+        cmocka_unit_test_setup(a_commit_that_comes_late_finds_its_place_taken, empty),
         cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, empty),
         cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, empty),
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),

@@ -21,6 +21,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import time
 
 from belfry import free_port, wait_for
 
@@ -245,6 +246,30 @@ class Postgres:
         finally:
             for session in sessions:
                 session.close()
+
+    @contextlib.contextmanager
+    def all_connections(self):
+        """Takes every connection there is, but those that are in use; and the one by which
+        end_connections() makes more of them free, and takes those, too."""
+        self.hoard = []
+        self.take_all()
+        try:
+            yield
+        finally:
+            for session in self.hoard:
+                session.close()
+
+    def take_all(self):
+        with contextlib.suppress(ConnectionError):
+            while True:
+                self.hoard.append(Session(self.port))
+
+    def end_connections(self, application):
+        self.hoard[0].run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                          f"application_name = '{application}'")
+        for _ in range(20):
+            self.take_all()
+            time.sleep(0.05)
 
     @contextlib.contextmanager
     def open_transaction(self):

@@ -164,6 +164,21 @@ def test_a_database_that_takes_no_writes_is_waited_for():
         wait_for(server.is_ready, "the server to be ready again")
 
 
+def test_a_database_without_connections_to_give_is_waited_for():
+    with Postgres(settings=["max_connections=20"]) as database:
+        database.sql("CREATE ROLE bell LOGIN")
+        subprocess.run([BELFRY, "migrate", "--store", database.url, "--role", "bell"], check=True,
+                       timeout=60, capture_output=True)
+        with Server("--store", database.url.replace("postgres@", "bell@")) as server:
+            server.wait_for_status(server.submit("--", "true"), "completed")
+            with database.all_connections():
+                database.end_connections("belfry")
+                wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 503,
+                         "a refusal")
+            wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 201, "a job")
+            wait_for(server.is_ready, "the server to be ready again")
+
+
 def test_a_pooler_in_transaction_mode_may_be_between():
     calm.database("pooled")
     with calm.pgbouncer() as pooler, Server("--store", pooler.url("pooled")) as server:
