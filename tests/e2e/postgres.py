@@ -98,8 +98,10 @@ class Session:
 class Postgres:
     """A server; as a context it is started, and gone afterwards."""
 
-    def __init__(self, sync=True, settings=()):
+    def __init__(self, sync=True, settings=(), room_mib=None):
+        """room_mib: on a disk of that size, in memory, which needs root."""
         self.dir = private_dir("belfry-pg-")
+        self.room_mib = room_mib
         self.data = self.dir / "data"
         self.port = free_port()
         self.settings = list(settings)
@@ -135,6 +137,8 @@ class Postgres:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.kill()
+        if self.room_mib:
+            subprocess.run(["umount", "-l", str(self.dir)], check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def call(self, program, *arguments):
@@ -143,6 +147,11 @@ class Postgres:
         assert done.returncode == 0, f"{program}: {done.stderr}{done.stdout}"
 
     def make(self):
+        if self.room_mib:
+            user = pwd.getpwnam("postgres").pw_uid
+            subprocess.run(["mount", "-t", "tmpfs", "-o",
+                            f"size={self.room_mib}m,uid={user},mode=755", "tmpfs", str(self.dir)],
+                           check=True)
         self.call("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "--no-sync",
                   "--no-locale", "-E", "UTF8", "-k")
         self.configure("wal_keep_size=256MB", "wal_retrieve_retry_interval=100ms",
@@ -270,6 +279,18 @@ class Postgres:
         for _ in range(20):
             self.take_all()
             time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def full_disk(self, left_bytes=2 << 20):
+        """Takes nearly all room that is left."""
+        room = os.statvfs(self.dir)
+        ballast = self.dir / "ballast"
+        size = room.f_bavail * room.f_frsize - left_bytes
+        subprocess.run(["fallocate", "-l", str(size), str(ballast)], check=True)
+        try:
+            yield
+        finally:
+            ballast.unlink()
 
     @contextlib.contextmanager
     def open_transaction(self):

@@ -7,7 +7,9 @@ The jobs themselves are the witnesses: each appends a line to a file of its own 
 import contextlib
 import http.client
 import json
+import os
 import pathlib
+import random
 import subprocess
 import tempfile
 import threading
@@ -177,6 +179,23 @@ def test_a_database_without_connections_to_give_is_waited_for():
                          "a refusal")
             wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 201, "a job")
             wait_for(server.is_ready, "the server to be ready again")
+
+
+def test_a_full_disk_is_told_and_passes():
+    if os.getuid() != 0:
+        return  # only root can make a disk so small
+    with Postgres(settings=["max_wal_size=48MB"], room_mib=200) as database:
+        with on(database, "--no-worker") as server:
+            with database.full_disk():
+                def refused():
+                    payload = {"noise": random.randbytes(100000).hex()}  # compresses badly
+                    status, answer = server.api("POST", "/jobs",
+                                                {"command": "true", "payload": payload})
+                    assert status in (201, 503, 507), answer
+                    return answer if status == 507 else None
+                answer = wait_for(refused, "the disk to be full")
+                assert "make room on the disk of the database" in answer["detail"], answer
+            wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 201, "a job")
 
 
 def test_a_pooler_in_transaction_mode_may_be_between():
