@@ -239,11 +239,20 @@ def test_a_role_that_migrate_admitted_is_enough():
     done = subprocess.run([BELFRY, "migrate", "--store", url, "--role", "bell"], text=True,
                           capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
+    # As after an upgrade that made a table: who was admitted once has its rights there, too.
+    calm.sql("CREATE TABLE belfry.newcomer (id bigint)", "narrow")
+    rights = "SELECT has_table_privilege('bell', 'belfry.newcomer', 'INSERT')"
+    assert calm.sql(rights, "narrow") == "f"
+    calm.sql("SELECT belfry.admit_role(role) FROM belfry.server_role", "narrow")
+    assert calm.sql(rights, "narrow") == "t"
     with Server("--store", url.replace("postgres@", "bell:secret@")) as server:
         server.wait_for_status(server.submit("--", "true"), "completed")
         limits = calm.sql("SELECT array_to_string(rolconfig, ' ') FROM pg_roles "
                           "WHERE rolname = 'bell'")
         assert "lock_timeout=5s" in limits, limits
+        assert calm.sql("SELECT has_function_privilege('bell', 'belfry.admit_role(text)', "
+                        "'EXECUTE'), has_schema_privilege('bell', 'belfry', 'CREATE')",
+                        "narrow") == "f|f"
         assert "secret" not in server.log_path.read_text()
         seen = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_text()
         assert "bell:******@" in seen and "secret" not in seen, seen

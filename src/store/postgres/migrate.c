@@ -82,7 +82,10 @@ static enum rc run_missing(struct pg *pg, int64_t from, struct err *err)
         if (pg_exec(pg, postgres_migrations[at].text, err) != RC_OK)
             return err_note(err, "migration %s", postgres_migrations[at].name);
     }
-    return from == newest ? RC_OK : run_with_number(pg, Q_MIGRATE_VERSION, newest, err);
+    if (from == newest)
+        return RC_OK;
+    TRY(run_with_number(pg, Q_MIGRATE_VERSION, newest, err));
+    return run_with(pg, Q_ADMIT_ROLES, NULL, NULL, err);
 }
 
 static enum rc migrate(struct pg *pg, uint32_t partitions, const char *role, int64_t *ret_from,

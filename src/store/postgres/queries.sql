@@ -65,6 +65,10 @@ WHERE NOT EXISTS (SELECT 1 FROM belfry.partition);
 -- name: admit_role
 SELECT belfry.admit_role($1::text);
 
+-- name: admit_roles
+-- Those that were admitted once and are still there.
+SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.rolname = s.role;
+
 -- name: types
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)

@@ -8,11 +8,12 @@ extern const size_t postgres_queries_sql_len;
 static const char *const names[QUERY_COUNT] = {
     [Q_SETUP] = "setup",
     [Q_SETUP_LOCAL] = "setup_local",
-    [Q_TYPES] = "types",
     [Q_MIGRATE_BEGIN] = "migrate_begin",
     [Q_MIGRATE_VERSION] = "migrate_version",
     [Q_MAKE_PARTITIONS] = "make_partitions",
     [Q_ADMIT_ROLE] = "admit_role",
+    [Q_ADMIT_ROLES] = "admit_roles",
+    [Q_TYPES] = "types",
     [Q_VERSION] = "version",
     [Q_BEGIN_READ] = "begin_read",
     [Q_BEGIN_WRITE] = "begin_write",

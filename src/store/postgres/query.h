@@ -7,11 +7,12 @@
 enum query {
     Q_SETUP,
     Q_SETUP_LOCAL,
-    Q_TYPES,
     Q_MIGRATE_BEGIN,
     Q_MIGRATE_VERSION,
     Q_MAKE_PARTITIONS,
     Q_ADMIT_ROLE,
+    Q_ADMIT_ROLES,
+    Q_TYPES,
     Q_VERSION,
     Q_BEGIN_READ,
     Q_BEGIN_WRITE,

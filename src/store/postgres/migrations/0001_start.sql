@@ -584,19 +584,32 @@ END $$;
 
 REVOKE EXECUTE ON FUNCTION belfry.tend(integer) FROM PUBLIC;
 
--- What the role of a server needs and no more: no right to change the schema, to make anything, or to read
--- anything else. Time-outs belong to the role, so that they hold whatever connects under its name: a server
--- that was stopped in the middle of a turn must not keep its locks from its successor.
+-- Who was admitted: a migration that makes new tables admits them again.
+CREATE TABLE belfry.server_role (
+    role text COLLATE "C" PRIMARY KEY
+);
+
+-- What the role of a server needs and no more: no right to change the schema, to make anything, to read
+-- anything else, or to admit others. Time-outs belong to the role, so that they hold whatever connects under
+-- its name: a server that was stopped in the middle of a turn must not keep its locks from its successor.
 CREATE FUNCTION belfry.admit_role(role text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    function regprocedure;
 BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA belfry TO %I', role);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA belfry TO %I', role);
     EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA belfry TO %I', role);
-    EXECUTE format('REVOKE EXECUTE ON FUNCTION belfry.admit_role(text) FROM %I', role);
+    FOR function IN SELECT p.oid FROM pg_proc p
+        WHERE p.pronamespace = 'belfry'::regnamespace AND p.proname LIKE 'admit%'
+    LOOP
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', function, role);
+    END LOOP;
+    EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON belfry.server_role FROM %I', role);
     EXECUTE format('ALTER ROLE %I SET statement_timeout = ''15s''', role);
     EXECUTE format('ALTER ROLE %I SET lock_timeout = ''5s''', role);
     EXECUTE format('ALTER ROLE %I SET idle_in_transaction_session_timeout = ''5s''', role);
     EXECUTE format('ALTER ROLE %I SET tcp_user_timeout = ''10s''', role);
+    INSERT INTO belfry.server_role VALUES (role) ON CONFLICT DO NOTHING;
 END $$;
 
 REVOKE EXECUTE ON FUNCTION belfry.admit_role(text) FROM PUBLIC;
