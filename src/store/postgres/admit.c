@@ -253,7 +253,7 @@ static enum rc find_due(struct postgres_store *s, const struct ownership *own, s
     bool more = true;
     bool full = false;
     while (more && !full) {
-        CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+        PG_CLEAR(&s->pg);
         struct pg_use *use = pg_use(&s->pg, Q_DUE);
         size_t limit = q->limit - due.execs.len + 1; /* is there one more? */
         pg_i64(use, after_ms);
@@ -340,7 +340,7 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
                        struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct postgres_store *s = postgres_of(store);
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     struct pg_use *use = use_id(&s->pg, Q_FETCH, job_id);
     struct pg_use *own = exec_id == 0 ? NULL : use_id(&s->pg, Q_FETCH_PAYLOAD, exec_id);
     TRY(pg_run(&s->pg, err));

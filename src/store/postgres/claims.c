@@ -137,7 +137,7 @@ static enum rc take(struct postgres_store *s, const struct round *r, struct aren
                     struct round *ret_open, struct err *err)
 {
     struct pg *pg = &s->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     struct pg_use *ended = pg_use(pg, Q_TAKE_ENDED_CLAIMS);
     pg_columns(ended, "itiiti", r->key_count);
     struct pg_use *insert = pg_use(pg, Q_TAKE_CLAIMS);

@@ -67,7 +67,7 @@ static void remember(struct postgres_store *s, struct str snapshot, uint64_t xid
 enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *own,
                             struct arena *arena, struct question *q, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     VEC(struct inbox_rec) mail = {0};
     if (!is_same_place(s, own))
         forget_place(s, own);
@@ -188,7 +188,7 @@ enum rc postgres_list_rejected(struct reader *reader, const struct page *page, s
                                struct rejected_page *ret_page, struct err *err)
 {
     struct pg *pg = reader_pg(reader);
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     VEC(struct rejected_rec) found = {0};
     struct pg_use *use = pg_use(pg, Q_LIST_REJECTED);
     pg_i64(use, page->before == 0 ? INT64_MAX : (int64_t)page->before);

@@ -119,7 +119,7 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
 enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *own,
                               struct arena *arena, struct question *q, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     VEC(struct letter_rec) letters = {0};
     struct pg_use *use = pg_use(&s->pg, Q_FIND_LETTERS);
     pg_i64(use, q->place.died_ms);
@@ -147,7 +147,7 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
 enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
                           struct arena *arena, struct question *q, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     VEC(struct old_exec) old = {0};
     struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD);
     pg_u64(use, q->after_id);
@@ -175,7 +175,7 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
 enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownership *own,
                                  struct arena *arena, struct question *q, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     VEC(struct old_alert) old = {0};
     struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_ALERTS);
     pg_u64(use, q->after_id);
@@ -204,7 +204,7 @@ enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownershi
 enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownership *own,
                                   struct arena *arena, struct question *q, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = &s->pg;
+    PG_CLEAR(&s->pg);
     VEC(struct tally) old = {0};
     if (own->epochs[0] == 0)
         return RC_OK;

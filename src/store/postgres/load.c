@@ -80,7 +80,7 @@ static enum rc load_waiter(struct pg_row *row, const struct load_sink *sink, str
 static enum rc load_all(struct pg *pg, enum query query, const struct ownership *own, bool wanted,
                         load_row *load, const struct load_sink *sink, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     if (!wanted)
         return RC_OK;
     struct pg_use *use = pg_use(pg, query);
@@ -142,7 +142,7 @@ static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t un
                           const struct load_sink *sink, struct err *err)
 {
     CLEANUP(map_free) struct map told = {0};
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     struct pg_use *page = ask_page(pg, own, until_ms, 0);
     TRY(pg_run(pg, err));
     while (page != NULL) {

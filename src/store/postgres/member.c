@@ -76,7 +76,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
                      struct arena *arena, struct cluster_view *ret_view, struct err *err)
 {
     struct postgres_member *m = of(member);
-    CLEANUP(pg_clear_at) struct pg *clear = &m->pg;
+    PG_CLEAR(&m->pg);
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
     bind_node(renewed, me, lease_ms);
     pg_bool(renewed, m->has_row);
@@ -117,7 +117,7 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
                     int64_t lease_ms, struct ownership *own, struct err *err)
 {
     struct pg *pg = &of(member)->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS_NOW);
@@ -138,7 +138,7 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
                        struct err *err)
 {
     struct pg *pg = &of(member)->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     struct ownership given = {.partitions = own->partitions};
     for (uint32_t p = 0; p < own->partitions; p++)
         given.epochs[p] = partitions >> p & 1 ? own->epochs[p] : 0;
@@ -154,7 +154,7 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
 static enum rc leave(struct member *member, const struct node_rec *me, struct err *err)
 {
     struct pg *pg = &of(member)->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     pg_text(pg_use(pg, Q_RELEASE_ALL), me->start);
     pg_text(pg_use(pg, Q_LEAVE_NODE), me->start);
     TRY(pg_run(pg, err));
@@ -165,7 +165,7 @@ static enum rc leave(struct member *member, const struct node_rec *me, struct er
 static enum rc forget(struct member *member, int64_t silent_ms, struct err *err)
 {
     struct pg *pg = &of(member)->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     pg_i64(pg_use(pg, Q_FORGET_NODES), silent_ms);
     return pg_run(pg, err);
 }

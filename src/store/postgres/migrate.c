@@ -19,7 +19,7 @@ int64_t pg_migrate_newest(void)
 
 enum rc pg_migrate_version(struct pg *pg, int64_t *ret_version, struct err *err)
 {
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     struct pg_use *use = pg_use(pg, Q_VERSION);
     struct err why;
     enum rc rc = pg_run(pg, &why);

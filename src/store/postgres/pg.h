@@ -90,6 +90,8 @@ void pg_push(struct pg *pg);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
 void pg_clear_at(struct pg **pg); /* for CLEANUP */
+/* The same when the scope is left, on every way out. */
+#define PG_CLEAR(of) __attribute__((cleanup(pg_clear_at), unused)) struct pg *pg_to_clear_ = (of)
 /* Ends the oldest use alone, and frees its result. */
 void pg_forget_first(struct pg *pg);
 

@@ -17,7 +17,7 @@ static enum rc keys(struct store *store, struct arena *arena, struct key_rec **r
                     size_t *ret_count, struct err *err)
 {
     struct pg *pg = &postgres_of(store)->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     VEC(struct key_rec) all = {0};
     struct pg_use *use = pg_use(pg, Q_LOAD_KEYS);
     TRY(pg_run(pg, err));
@@ -36,7 +36,7 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
 {
     struct postgres_store *s = postgres_of(store);
     struct pg *pg = &s->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     assert(!s->in_turn);
     TRY(pg_connect(pg, err));
     pg_begin(pg);

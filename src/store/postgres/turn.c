@@ -156,7 +156,7 @@ static enum rc own_once(struct postgres_store *s, struct str start, struct owner
                         int64_t *ret_heard_ms, struct err *err)
 {
     struct pg *pg = &s->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     pg_clear(pg);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
@@ -239,7 +239,7 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
 {
     struct postgres_store *s = postgres_of(store);
     struct pg *pg = &s->pg;
-    CLEANUP(pg_clear_at) struct pg *clear = pg;
+    PG_CLEAR(pg);
     postgres_turn_abort(s);
     TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
