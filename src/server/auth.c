@@ -227,7 +227,7 @@ static bool is_missing(const struct auth *auth, const struct store *store, const
 enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, int64_t now_ms,
                   struct err *err)
 {
-    *auth = (struct auth){0};
+    *auth = (struct auth){NULL};
     if (sodium_init() < 0)
         return err_set(err, RC_IO, "libsodium does not start");
     TRY(auth_reload(auth, store, err));
