@@ -11,6 +11,20 @@ static bool is_inserted(const struct job_change *change)
     return change->kind == CHANGE_INSERT;
 }
 
+/* Without anything that most jobs do not have: see 0003_records.sql. */
+static bool is_plain(const struct job_change *change)
+{
+    const struct job_rec *job = &change->job;
+    return is_inserted(change) && job->version == 1 && job->state == JOB_ACTIVE &&
+           job->finished_ms == 0 && job->changed_ms == 0 &&
+           job->name.len + job->team.len + job->tags.len + job->payload.len == 0;
+}
+
+static bool is_special(const struct job_change *change)
+{
+    return is_inserted(change) && !is_plain(change);
+}
+
 /* One that ends with its execution is told in the execution's row. */
 static bool is_updated(const struct job_change *change)
 {
@@ -36,7 +50,7 @@ static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
     pg_records(use, PG_NEW_JOB, "iiitttttiiiiittt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
-        if (!is_inserted(&delta->jobs[i]))
+        if (!is_special(&delta->jobs[i]))
             continue;
         pg_u64(use, job->id);
         pg_i64(use, job->version);
@@ -54,6 +68,25 @@ static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
         pg_text(use, delta->jobs[i].step);
         pg_text(use, job->spec);
         pg_text(use, job->payload);
+    }
+}
+
+static void insert_plain_jobs(struct pg *pg, const struct delta *delta, size_t count)
+{
+    struct pg_use *use = pg_use(pg, Q_INSERT_PLAIN_JOBS);
+    pg_records(use, PG_PLAIN_JOB, "iiiitttt", count);
+    for (size_t i = 0; i < delta->job_count; i++) {
+        const struct job_rec *job = &delta->jobs[i].job;
+        if (!is_plain(&delta->jobs[i]))
+            continue;
+        pg_u64(use, job->id);
+        pg_i64(use, job->created_ms);
+        pg_u64(use, job->last_exec);
+        pg_i64(use, job->priority);
+        pg_text(use, job->queue);
+        pg_text(use, job->owner);
+        pg_text(use, delta->jobs[i].step);
+        pg_text(use, job->spec);
     }
 }
 
@@ -100,8 +133,10 @@ static void keep_jobs(struct pg *pg, const struct delta *delta)
     static const struct {
         bool (*is)(const struct job_change *);
         void (*keep)(struct pg *, const struct delta *, size_t count);
-    } kinds[] = {
-        {is_inserted, insert_jobs}, {is_updated, update_jobs}, {is_redefined, redefine_jobs}};
+    } kinds[] = {{is_plain, insert_plain_jobs},
+                 {is_special, insert_jobs},
+                 {is_updated, update_jobs},
+                 {is_redefined, redefine_jobs}};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         size_t count = count_jobs(delta, kinds[i].is);
         if (count > 0)

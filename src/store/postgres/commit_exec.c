@@ -95,6 +95,92 @@ static void bind_attempt_end(struct pg_use *use, const struct attempt_rec *attem
     pg_text_or_null(use, attempt->tail);
 }
 
+/* ---- plain ones: nothing that most executions do not have (0003_records.sql) */
+
+static bool is_plain(const struct exec_rec *exec)
+{
+    return exec->first && exec->origin == ORIGIN_ONCE && exec->retry_of == 0 &&
+           exec->nominal_ms == 0 && exec->lost == 0 && exec->returned == 0 && !exec->late &&
+           exec->sla_since_ms == 0 && exec->sla_extra_ms == 0 && exec->sla_marks == 0 &&
+           !exec->effect_done && exec->error.len == 0;
+}
+
+static void insert_plain(struct pg_use *use, const struct exec_change *change)
+{
+    const struct exec_rec *exec = &change->exec;
+    pg_u64(use, exec->id);
+    pg_u64(use, exec->job_id);
+    pg_i64(use, exec->slot_ms);
+    pg_i64(use, exec->created_ms);
+    pg_i64(use, exec->due_ms);
+    pg_i64(use, exec->ready_ms);
+    pg_i64(use, exec->started_ms);
+    pg_u64(use, exec->token);
+    pg_u64(use, exec->worker_id);
+    pg_i64_or_null(use, exec->attempts);
+    pg_i64(use, exec->priority);
+    pg_i64(use, exec->state);
+    pg_text(use, exec->queue);
+    pg_text(use, change->step);
+}
+
+static void update_plain(struct pg_use *use, const struct exec_change *change)
+{
+    const struct exec_rec *exec = &change->exec;
+    pg_u64(use, exec->id);
+    pg_i64(use, exec->due_ms);
+    pg_i64(use, exec->ready_ms);
+    pg_i64(use, exec->started_ms);
+    pg_u64(use, exec->token);
+    pg_u64(use, exec->worker_id);
+    pg_i64_or_null(use, exec->attempts);
+    pg_i64(use, exec->state);
+    pg_text(use, change->step);
+}
+
+static bool ends_plain(const struct exec_change *change)
+{
+    const struct exec_rec *exec = &change->exec;
+    const struct attempt_rec *attempt = change->ends_attempt;
+    char usage[USAGE_TEXT_MAX];
+    return is_plain(exec) && exec->due_ms == 0 && exec->result.len == 0 &&
+           exec->slot_last_ms == 0 && exec->slot_count == 0 && change->ends_job != NULL &&
+           attempt != NULL && attempt->class == FAILURE_NONE &&
+           attempt->error.len + attempt->tail.len == 0 &&
+           usage_print(&attempt->usage, usage).len == 0;
+}
+
+static void finish_plain(struct pg_use *use, const struct exec_change *change, struct str trail)
+{
+    const struct exec_rec *exec = &change->exec;
+    const struct attempt_rec *attempt = change->ends_attempt;
+    pg_u64(use, exec->id);
+    pg_u64(use, exec->job_id);
+    pg_i64(use, exec->slot_ms);
+    pg_i64(use, exec->created_ms);
+    pg_i64(use, exec->ready_ms);
+    pg_i64(use, exec->started_ms);
+    pg_u64(use, exec->token);
+    pg_u64(use, exec->worker_id);
+    pg_i64(use, exec->finished_ms);
+    pg_i64_or_null(use, exec->attempts);
+    pg_u64(use, attempt->worker_id);
+    pg_i64(use, attempt->started_ms);
+    pg_i64(use, attempt->ended_ms);
+    pg_i64(use, attempt->number);
+    pg_i64(use, exec->priority);
+    pg_i64(use, attempt->outcome);
+    pg_i64(use, change->ends_job->job.state);
+    pg_i64(use, exec->state);
+    pg_text(use, exec->queue);
+    pg_text(use, trail);
+    pg_text(use, change->ends_job->step);
+}
+
+#define PLAIN_LIVE "iiiiiiiiiiiitt"
+#define PLAIN_CHANGE "iiiiiiiit"
+#define PLAIN_END "iiiiiiiiiiiiiiiiiittt"
+
 /* ---- by kind */
 
 static void insert_exec(struct pg_use *use, const struct exec_change *change)
@@ -137,22 +223,32 @@ static void move_exec(struct pg_use *use, const struct exec_change *change)
 /* Which statement takes which changes. `counted`: its first parameter is how many rows it must meet. */
 static const struct kind {
     enum change_kind kind;
-    bool moved; /* only those */
+    enum only { ANY, PLAIN, SPECIAL, MOVED } only;
     enum query query;
     bool counted;
     enum pg_type type; /* PG_TYPES: comes as columns */
     const char *types;
     void (*bind)(struct pg_use *use, const struct exec_change *change);
 } kinds[] = {
-    {CHANGE_INSERT, false, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
-    {CHANGE_UPDATE, false, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
-    {CHANGE_UPDATE, true, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
-    {CHANGE_RECORD, false, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
+    {CHANGE_INSERT, PLAIN, Q_INSERT_PLAIN_LIVE, false, PG_PLAIN_LIVE, PLAIN_LIVE, insert_plain},
+    {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
+    {CHANGE_UPDATE, PLAIN, Q_UPDATE_PLAIN_LIVE, true, PG_PLAIN_CHANGE, PLAIN_CHANGE, update_plain},
+    {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
+    {CHANGE_UPDATE, MOVED, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
+    {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
 
 static bool is_of(const struct kind *kind, const struct exec_change *change)
 {
-    return change->kind == kind->kind && (!kind->moved || change->moved);
+    if (change->kind != kind->kind)
+        return false;
+    switch (kind->only) {
+    case ANY: return true;
+    case PLAIN: return is_plain(&change->exec);
+    case SPECIAL: return !is_plain(&change->exec);
+    case MOVED: return change->moved;
+    }
+    return false;
 }
 
 static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta *delta)
@@ -198,38 +294,50 @@ static void finish_unknown(struct pg *pg, const struct trails *trails, const str
     }
 }
 
+/* All of them leave live in one statement; the plain ones enter history by one of their own. */
 static void finish_known(struct pg *pg, const struct trails *trails, const struct delta *delta,
-                         size_t count)
+                         size_t plain, size_t special)
 {
     struct pg_use *gone = pg_use(pg, Q_DELETE_LIVE);
-    pg_u64(gone, count);
-    pg_columns(gone, "i", count);
-    struct pg_use *kept = pg_use(pg, Q_FINISH_KNOWN);
-    pg_records(kept, PG_FINISHED, FINISHED, count);
+    pg_u64(gone, plain + special);
+    pg_columns(gone, "i", plain + special);
+    struct pg_use *plainly = plain == 0 ? NULL : pg_use(pg, Q_FINISH_PLAIN);
+    struct pg_use *specially = special == 0 ? NULL : pg_use(pg, Q_FINISH_KNOWN);
+    if (plainly != NULL)
+        pg_records(plainly, PG_PLAIN_END, PLAIN_END, plain);
+    if (specially != NULL)
+        pg_records(specially, PG_FINISHED, FINISHED, special);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
         struct str trail = known_trail(trails, change);
         if (trail.ptr == NULL)
             continue;
         pg_u64(gone, change->exec.id);
-        finish_exec(kept, change, pg_joined(kept, trail, change->step));
+        trail = pg_joined(gone, trail, change->step);
+        if (ends_plain(change))
+            finish_plain(plainly, change, trail);
+        else
+            finish_exec(specially, change, trail);
     }
 }
 
 static void keep_finished(struct pg *pg, const struct trails *trails, const struct delta *delta)
 {
-    size_t known = 0;
+    size_t plain = 0;
+    size_t special = 0;
     size_t unknown = 0;
     for (size_t i = 0; i < delta->exec_count; i++) {
         if (delta->execs[i].kind != CHANGE_FINISH)
             continue;
-        if (known_trail(trails, &delta->execs[i]).ptr != NULL)
-            known++;
-        else
+        if (known_trail(trails, &delta->execs[i]).ptr == NULL)
             unknown++;
+        else if (ends_plain(&delta->execs[i]))
+            plain++;
+        else
+            special++;
     }
-    if (known > 0)
-        finish_known(pg, trails, delta, known);
+    if (plain + special > 0)
+        finish_known(pg, trails, delta, plain, special);
     if (unknown > 0)
         finish_unknown(pg, trails, delta, unknown);
 }

@@ -27,7 +27,17 @@
 struct pg_use;
 
 /* Types of schema belfry whose rows go out as one array: see pg_records. */
-enum pg_type { PG_NEW_JOB, PG_NEW_LIVE, PG_CHANGED_LIVE, PG_FINISHED, PG_TYPES };
+enum pg_type {
+    PG_NEW_JOB,
+    PG_NEW_LIVE,
+    PG_CHANGED_LIVE,
+    PG_FINISHED,
+    PG_PLAIN_JOB,
+    PG_PLAIN_LIVE,
+    PG_PLAIN_CHANGE,
+    PG_PLAIN_END,
+    PG_TYPES
+};
 
 struct pg {
     const struct pg_place *place; /* borrowed */

@@ -72,7 +72,8 @@ SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.
 -- name: types
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
-FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished']) WITH ORDINALITY n (name, at)
+FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished', 'plain_job', 'plain_live',
+    'plain_change', 'plain_end']) WITH ORDINALITY n (name, at)
 ORDER BY n.at;
 
 -- ---- every connection
@@ -370,6 +371,12 @@ INSERT INTO belfry.job (id, version, state, name, queue, owner, team, tags, prio
 SELECT n.*, last_exec, 0
 FROM unnest($1::belfry.new_job[]) n;
 
+-- name: insert_plain_jobs
+INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec,
+    finished_ms, changed_ms, told, version, state, team, tags, payload)
+SELECT id, created_ms, last_exec, last_exec, priority, queue, owner, step, spec, 0, 0, 0, 1, 1, '', '', ''
+FROM unnest($1::belfry.plain_job[]);
+
 -- name: update_jobs
 -- Touches no indexed column. An end that was told by the newest execution's row so far becomes part of this
 -- one. (What stands right of an = is the row before the update.)
@@ -406,6 +413,12 @@ INSERT INTO belfry.live (id, job_id, queue, priority, retry_of, first, origin, s
 SELECT n.*, CASE WHEN state IN (1, 5) THEN due_ms END
 FROM unnest($1::belfry.new_live[]) n;
 
+-- name: insert_plain_live
+INSERT INTO belfry.live (id, job_id, slot_ms, created_ms, due_ms, ready_ms, started_ms, token, worker_id,
+    attempts, priority, state, queue, trail, wait_ms, sla_marks, origin, first, late, effect_done, error)
+SELECT n.*, CASE WHEN n.state IN (1, 5) THEN n.due_ms END, 0, 0, true, false, false, ''
+FROM unnest($1::belfry.plain_live[]) n;
+
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing while the
 -- next one waits.
@@ -418,6 +431,19 @@ WITH changed AS (
         error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.changed_live[]) n
+    WHERE l.id = n.id
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: update_plain_live
+WITH changed AS (
+    UPDATE belfry.live l
+    SET state = n.state, due_ms = n.due_ms, ready_ms = n.ready_ms, started_ms = n.started_ms,
+        attempts = n.attempts, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
+        sla_extra_ms = NULL, sla_marks = 0, token = n.token, worker_id = n.worker_id,
+        effect_done = false, trail = l.trail || n.step,
+        wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
+    FROM unnest($2::belfry.plain_change[]) n
     WHERE l.id = n.id
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
@@ -471,6 +497,13 @@ INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin
     attempt_started_ms, attempt_ended_ms, attempt_usage, attempt_error, attempt_class,
     attempt_fingerprint, attempt_tail)
 SELECT * FROM unnest($1::belfry.finished[]);
+
+-- name: finish_plain
+INSERT INTO belfry.history (id, job_id, slot_ms, created_ms, ready_ms, started_ms, token, worker_id,
+    finished_ms, attempts, attempt_worker, attempt_started_ms, attempt_ended_ms, attempt_number, priority,
+    attempt_outcome, job_state, state, queue, trail, job_step, due_ms, sla_marks, origin, first, late,
+    effect_done, error, result)
+SELECT n.*, 0, 0, 0, true, false, false, '', '' FROM unnest($1::belfry.plain_end[]) n;
 
 -- name: insert_history
 INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,

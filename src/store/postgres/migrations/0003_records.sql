@@ -29,3 +29,25 @@ CREATE TYPE belfry.finished AS (
     attempt_number bigint, attempt_worker bigint, attempt_started_ms bigint, attempt_ended_ms
     bigint, attempt_usage text, attempt_error text, attempt_class bigint, attempt_fingerprint
     bigint, attempt_tail text);
+
+-- Most rows are plain: they ran once, on a handler, and nothing special became of them. What these types
+-- leave out is then what the statement says.
+
+CREATE TYPE belfry.plain_job AS (
+    id bigint, created_ms bigint, last_exec bigint, priority bigint, queue text, owner text, step text,
+    spec text);
+
+CREATE TYPE belfry.plain_live AS (
+    id bigint, job_id bigint, slot_ms bigint, created_ms bigint, due_ms bigint, ready_ms bigint,
+    started_ms bigint, token bigint, worker_id bigint, attempts bigint, priority bigint, state bigint,
+    queue text, step text);
+
+CREATE TYPE belfry.plain_change AS (
+    id bigint, due_ms bigint, ready_ms bigint, started_ms bigint, token bigint, worker_id bigint,
+    attempts bigint, state bigint, step text);
+
+CREATE TYPE belfry.plain_end AS (
+    id bigint, job_id bigint, slot_ms bigint, created_ms bigint, ready_ms bigint, started_ms bigint,
+    token bigint, worker_id bigint, finished_ms bigint, attempts bigint, attempt_worker bigint,
+    attempt_started_ms bigint, attempt_ended_ms bigint, attempt_number bigint, priority bigint,
+    attempt_outcome bigint, job_state bigint, state bigint, queue text, trail text, job_step text);
