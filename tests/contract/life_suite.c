@@ -1,0 +1,187 @@
+/* The life that most jobs live: submitted once, leased, done. Stores keep it their shortest way, and nobody
+ * must be able to tell. */
+#include "model.h"
+
+struct life {
+    struct job_change job;
+    struct exec_change exec;
+};
+
+static void commit(struct world *w, const struct life *l, bool with_job)
+{
+    world_commit(w, (struct delta){
+                        .jobs = &l->job,
+                        .job_count = with_job,
+                        .execs = &l->exec,
+                        .exec_count = 1,
+                        .attempts = l->exec.ends_attempt,
+                        .attempt_count = l->exec.ends_attempt != NULL,
+                    });
+}
+
+static struct life submit(struct world *w)
+{
+    struct life l = {.job = new_job(w)};
+    l.job.job.team = STR("");
+    l.exec = new_exec(w, &l.job, EXEC_QUEUED);
+    l.exec.exec.first = true;
+    l.exec.exec.ready_ms = T0 + 1;
+    l.exec.step = STR("born\n");
+    l.job.job.last_exec = l.exec.exec.id;
+    commit(w, &l, true);
+    return l;
+}
+
+static void lease(struct world *w, struct life *l)
+{
+    struct exec_rec *exec = &l->exec.exec;
+    l->exec.kind = CHANGE_UPDATE;
+    l->exec.step = STR("leased\n");
+    exec->state = EXEC_RUNNING;
+    exec->started_ms = T0 + 2;
+    exec->attempts = 1;
+    exec->token++;
+    exec->worker_id = 77;
+    commit(w, l, false);
+}
+
+static struct attempt_rec attempt_of(const struct life *l)
+{
+    return (struct attempt_rec){
+        .exec_id = l->exec.exec.id,
+        .token = l->exec.exec.token,
+        .number = 1,
+        .worker_id = 77,
+        .started_ms = T0 + 2,
+        .ended_ms = T0 + 3,
+        .outcome = OUTCOME_SUCCEEDED,
+        .usage.exit_code = -1, /* a handler's, which knows nothing */
+        .with_exec = true,
+    };
+}
+
+static void finish(struct world *w, struct life *l, const struct attempt_rec *attempt)
+{
+    struct exec_rec *exec = &l->exec.exec;
+    l->job.kind = CHANGE_UPDATE;
+    l->job.with_exec = true;
+    l->job.step = STR("over\n");
+    l->job.job.state = JOB_COMPLETED;
+    l->job.job.finished_ms = T0 + 3;
+    l->exec.kind = CHANGE_FINISH;
+    l->exec.step = STR("done\n");
+    l->exec.ends_job = &l->job;
+    l->exec.ends_attempt = attempt;
+    exec->state = EXEC_COMPLETED;
+    exec->finished_ms = T0 + 3;
+    exec->worker_id = 0;
+    commit(w, l, true);
+}
+
+/* The execution as it was told last, with all of its steps. */
+static void assert_exec(struct world *w, const struct life *l, struct str trail)
+{
+    struct exec_rec want = l->exec.exec;
+    struct exec_rec got = read_exec(w, want.id);
+    want.trail = trail;
+    assert_same_exec(&got, &want, WHOLE);
+}
+
+static void assert_job(struct world *w, const struct life *l, struct str trail)
+{
+    struct job_rec want = l->job.job;
+    struct job_rec got = read_job(w, want.id);
+    want.trail = trail;
+    assert_same_job(&got, &want, WHOLE);
+}
+
+static void a_plain_life_is_told_whole_at_every_step(void **state)
+{
+    struct world *w = *state;
+    struct life l = submit(w);
+    assert_exec(w, &l, STR("born\n"));
+    assert_job(w, &l, STR("created\n"));
+    lease(w, &l);
+    assert_exec(w, &l, STR("born\nleased\n"));
+    struct attempt_rec attempt = attempt_of(&l);
+    finish(w, &l, &attempt);
+    assert_exec(w, &l, STR("born\nleased\ndone\n"));
+    assert_job(w, &l, STR("created\nover\n"));
+    struct exec_rec exec;
+    struct attempt_rec *attempts;
+    size_t count;
+    assert_rc(w->reader->ops->exec(w->reader, l.exec.exec.id, &w->arena, &exec, &attempts, &count,
+                                   &w->err),
+              RC_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(attempts[0].token, 1);
+    assert_int_equal(attempts[0].worker_id, 77);
+    assert_int_equal(attempts[0].started_ms, T0 + 2);
+    assert_int_equal(attempts[0].ended_ms, T0 + 3);
+    assert_int_equal(attempts[0].outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(attempts[0].usage.exit_code, -1);
+}
+
+static void a_life_goes_on_after_a_restart(void **state)
+{
+    struct world *w = *state;
+    struct life l = submit(w);
+    world_reopen(w);
+    lease(w, &l);
+    world_reopen(w);
+    struct attempt_rec attempt = attempt_of(&l);
+    finish(w, &l, &attempt);
+    assert_exec(w, &l, STR("born\nleased\ndone\n"));
+    assert_job(w, &l, STR("created\nover\n"));
+}
+
+/* What made it special may go again, and must not stay in the row. */
+static void a_life_may_be_special_for_a_while(void **state)
+{
+    struct world *w = *state;
+    struct life l = submit(w);
+    l.exec.exec.sla_since_ms = T0 + 2;
+    l.exec.exec.sla_extra_ms = 5;
+    l.exec.exec.sla_marks = 1;
+    l.exec.exec.late = true;
+    l.exec.exec.returned = 2;
+    lease(w, &l);
+    assert_exec(w, &l, STR("born\nleased\n"));
+    l.exec.exec.sla_since_ms = 0;
+    l.exec.exec.sla_extra_ms = 0;
+    l.exec.exec.sla_marks = 0;
+    l.exec.exec.late = false;
+    l.exec.exec.returned = 0;
+    lease(w, &l);
+    assert_exec(w, &l, STR("born\nleased\nleased\n"));
+    struct attempt_rec attempt = attempt_of(&l);
+    attempt.usage.cpu_ms = 12;
+    l.exec.exec.result = STR("{\"n\":1}");
+    finish(w, &l, &attempt);
+    assert_exec(w, &l, STR("born\nleased\nleased\ndone\n"));
+}
+
+/* A turn that failed left no step behind, also none that the store merely remembers. */
+static void a_turn_that_was_not_kept_is_not_in_the_trail(void **state)
+{
+    struct world *w = *state;
+    struct life l = submit(w);
+    struct exec_change both[] = {l.exec, l.exec};
+    both[0].kind = both[1].kind = CHANGE_UPDATE;
+    both[0].step = STR("never\n");
+    both[1].exec.id = world_id(w); /* which is not there */
+    assert_rc(world_try(w, (struct delta){.execs = both, .exec_count = 2}), RC_CONFLICT);
+    lease(w, &l);
+    struct attempt_rec attempt = attempt_of(&l);
+    finish(w, &l, &attempt);
+    assert_exec(w, &l, STR("born\nleased\ndone\n"));
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(a_plain_life_is_told_whole_at_every_step),
+    PROMISE(a_life_goes_on_after_a_restart),
+    PROMISE(a_life_may_be_special_for_a_while),
+    PROMISE(a_turn_that_was_not_kept_is_not_in_the_trail),
+};
+
+const struct suite life_suite = {tests, COUNT_OF(tests)};
