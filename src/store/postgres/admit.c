@@ -317,7 +317,7 @@ static enum rc admit(struct postgres_store *s, const struct ownership *own,
     TRY(postgres_turn_check(s, own, fence, err));
     for (size_t i = 0; i < count; i++)
         read_answer(&asked[i], arena, questions[i]);
-    TRY(postgres_read_claims(s, &claims, arena, err));
+    postgres_read_claims(s, &claims, arena);
     pg_clear(&s->pg);
     TRY(postgres_end_claims(s, &claims, arena, err));
     for (size_t i = 0; i < count; i++)

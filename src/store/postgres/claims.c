@@ -141,7 +141,7 @@ static enum rc take(struct postgres_store *s, const struct round *r, struct aren
     struct pg_use *ended = pg_use(pg, Q_TAKE_ENDED_CLAIMS);
     pg_columns(ended, "itiiti", r->key_count);
     struct pg_use *insert = pg_use(pg, Q_TAKE_CLAIMS);
-    pg_columns(insert, "itiit", r->key_count);
+    pg_records(insert, PG_NEW_CLAIM, "itiit", r->key_count);
     for (size_t i = 0; i < r->key_count; i++) {
         bind_claim(ended, &r->keys[i].first->claim);
         pg_i64(ended, r->keys[i].first->now_ms);
@@ -162,22 +162,32 @@ void postgres_ask_claims(struct postgres_store *s, struct question *const *quest
     if (r->key_count == 0)
         return;
     ret_asked->insert = pg_use(&s->pg, Q_TAKE_CLAIMS);
-    pg_columns(ret_asked->insert, "itiit", r->key_count);
+    pg_records(ret_asked->insert, PG_NEW_CLAIM, "itiit", r->key_count);
     for (size_t i = 0; i < r->key_count; i++)
         bind_claim(ret_asked->insert, &r->keys[i].first->claim);
-    ret_asked->holders = ask_holders(&s->pg, r);
 }
 
-enum rc postgres_read_claims(struct postgres_store *s, struct claims_asked *asked,
-                             struct arena *arena, struct err *err)
+/* All keys were free, as they nearly always are: nobody needs to be asked who has them. */
+static void answer_taken(struct postgres_store *s, const struct round *r)
 {
-    struct round *open = ARENA_NEW(arena, struct round);
+    for (size_t i = 0; i < r->key_count; i++) {
+        uint64_t holder = r->keys[i].first->claim.holder;
+        answer_all(r, &r->keys[i], holder, r->keys[i].first->claim.note);
+        if (holder > s->taken_id)
+            s->taken_id = holder;
+    }
+}
+
+void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked, struct arena *arena)
+{
     if (asked->insert == NULL)
-        return RC_OK;
-    s->taken_claims += pg_changed(asked->insert);
-    TRY(read_holders(s, asked->round, asked->holders, arena, open, err));
-    asked->round = open;
-    return RC_OK;
+        return;
+    uint64_t taken = pg_changed(asked->insert);
+    s->taken_claims += taken;
+    if (taken < asked->round->key_count)
+        return; /* all are tried again, by postgres_end_claims: what we have we keep */
+    answer_taken(s, asked->round);
+    asked->round = ARENA_NEW(arena, struct round); /* of none */
 }
 
 enum rc postgres_end_claims(struct postgres_store *s, struct claims_asked *asked,

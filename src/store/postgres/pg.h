@@ -36,6 +36,7 @@ enum pg_type {
     PG_PLAIN_LIVE,
     PG_PLAIN_CHANGE,
     PG_PLAIN_END,
+    PG_NEW_CLAIM,
     PG_TYPES
 };
 

@@ -102,13 +102,12 @@ struct round;
 struct claims_asked {
     struct round *round;
     struct pg_use *insert; /* NULL: nobody asked for a key */
-    struct pg_use *holders;
 };
 
 void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
                          struct arena *arena, struct claims_asked *ret_asked);
-enum rc postgres_read_claims(struct postgres_store *s, struct claims_asked *asked,
-                             struct arena *arena, struct err *err);
+void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked,
+                          struct arena *arena);
 enum rc postgres_end_claims(struct postgres_store *s, struct claims_asked *asked,
                             struct arena *arena, struct err *err);
 void postgres_keep_claims(struct postgres_store *s, const struct delta *delta);

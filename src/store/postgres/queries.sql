@@ -73,7 +73,7 @@ SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
 FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished', 'plain_job', 'plain_live',
-    'plain_change', 'plain_end']) WITH ORDINALITY n (name, at)
+    'plain_change', 'plain_end', 'new_claim']) WITH ORDINALITY n (name, at)
 ORDER BY n.at;
 
 -- ---- every connection
@@ -198,7 +198,7 @@ ON CONFLICT DO NOTHING;
 -- Keys are given in their order, each once. An insert that meets another server's, not yet committed, waits
 -- for its end.
 INSERT INTO belfry.claim (kind, key, holder, until_ms, note)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
+SELECT * FROM unnest($1::belfry.new_claim[])
 ON CONFLICT (kind, key) DO NOTHING;
 
 -- name: take_ended_claims

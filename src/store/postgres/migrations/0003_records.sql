@@ -30,6 +30,8 @@ CREATE TYPE belfry.finished AS (
     bigint, attempt_usage text, attempt_error text, attempt_class bigint, attempt_fingerprint
     bigint, attempt_tail text);
 
+CREATE TYPE belfry.new_claim AS (kind bigint, key text, holder bigint, until_ms bigint, note text);
+
 -- Most rows are plain: they ran once, on a handler, and nothing special became of them. What these types
 -- leave out is then what the statement says.
 
