@@ -167,7 +167,8 @@ static void join(struct tributary *t, struct str address)
 {
     struct err err;
     struct river *river = t->river;
-    struct http_call call = forward_call(river->request);
+    CLEANUP(arena_free) struct arena arena = {0}; /* of a moment: a river flows for days */
+    struct http_call call = forward_call(river->request, &arena);
     sse_reader_free(&t->reader);
     t->reader = sse_reader(EVENT_BYTES_MAX);
     /* Of one that came later the reader knows nothing: it is told so, by a reset. */

@@ -267,6 +267,15 @@ void feed_output(struct tail *t, uint64_t exec_id)
     }
 }
 
+void feed_look(struct tail *t)
+{
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        f->awake = f->awake || f->kind == FOLLOW_OUTPUT;
+    }
+}
+
 void feed_event(struct tail *t, const struct event *event)
 {
     t->ring[t->event_next % EVENTS_KEPT] = *event;

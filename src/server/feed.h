@@ -16,6 +16,7 @@ struct tail {
     struct list follows;
     bool lagging;         /* somebody has to be looked at again soon */
     int64_t trim_ms;      /* boot clock: when to delete old output next */
+    int64_t look_ms;      /* the same: when to look for output that came to other servers */
     int64_t sweep_ms;     /* the same for checkpoints … */
     uint64_t sweep_after; /* … and where to go on; 0: from the first */
     struct strmap names; /* owned: texts in events, which outlive their engine; the turn thread's */
@@ -29,6 +30,8 @@ struct tail {
 void feed_start(struct parcel *parcel);
 /* There is new output of an execution. */
 void feed_output(struct tail *t, uint64_t exec_id);
+/* There may be new output of any. */
+void feed_look(struct tail *t);
 /* Something happened. */
 void feed_event(struct tail *t, const struct event *event);
 /* Sends everyone what they can take. */

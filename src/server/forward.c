@@ -186,11 +186,11 @@ static const char *role_name(enum role role)
     return role == ROLE_ADMIN ? "admin" : role == ROLE_WORKER ? "worker" : "anyone";
 }
 
-static struct str target_of(const struct request *r)
+static struct str target_of(const struct request *r, struct arena *arena)
 {
     if (r->http->query.len == 0)
         return r->http->path;
-    return arena_printf(r->arena, "%.*s?%.*s", STR_ARG(r->http->path), STR_ARG(r->http->query));
+    return arena_printf(arena, "%.*s?%.*s", STR_ARG(r->http->path), STR_ARG(r->http->query));
 }
 
 static void add_header(struct http_header *headers, size_t *count, const char *name,
@@ -200,21 +200,21 @@ static void add_header(struct http_header *headers, size_t *count, const char *n
         headers[(*count)++] = (struct http_header){str_c(name), value};
 }
 
-struct http_call forward_call(struct request *r)
+struct http_call forward_call(struct request *r, struct arena *arena)
 {
     static const char *const copied[] = {"If-Match", "If-None-Match", "Idempotency-Key"};
-    struct http_header *headers = ARENA_ARRAY(r->arena, struct http_header, HEADERS_MAX);
+    struct http_header *headers = ARENA_ARRAY(arena, struct http_header, HEADERS_MAX);
     struct str type = http_request_header(r->http, STR("Content-Type"));
     size_t count = 0;
     add_header(headers, &count, FORWARD_PRINCIPAL,
-               arena_printf(r->arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
+               arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
     add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
     return (struct http_call){
         .method = method_name(r->http->method),
-        .target = target_of(r),
-        .content_type = type.len > 0 ? arena_zstr(r->arena, type) : NULL,
+        .target = target_of(r, arena),
+        .content_type = type.len > 0 ? arena_zstr(arena, type) : NULL,
         .body = r->http->body,
         .accept = http_request_header(r->http, STR("Accept")),
         .last_event_id = http_request_header(r->http, STR("Last-Event-ID")),
@@ -229,7 +229,7 @@ static void send_to(struct request *r, struct str address)
 {
     struct err err;
     struct forward *f = r->forward;
-    struct http_call call = forward_call(r);
+    struct http_call call = forward_call(r, r->arena);
     enum rc rc;
     call.ret_unsent = &f->unsent;
     f->sent = true;
@@ -258,14 +258,10 @@ static bool is_ours(const struct request *r)
 static bool find(struct request *r, struct peer *ret_to)
 {
     struct membership *m = r->server->membership;
-    struct node_rec me;
-    struct cluster_view view;
     if (r->forward->id == 0)
         return membership_any_owner(m, r->arena, ret_to);
-    if (!membership_owner(m, r->forward->id, r->arena, ret_to))
-        return false;
-    membership_look(m, r->arena, &view, &me);
-    return !str_eq(ret_to->start, me.start); /* we, but not yet, or not any more */
+    /* It may be us, but not yet, or not any more. */
+    return membership_owner(m, r->forward->id, r->arena, ret_to) && !membership_is_me(m, ret_to);
 }
 
 static void attempt(struct request *r)

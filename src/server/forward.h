@@ -29,5 +29,5 @@ void forward_refused(struct request *r);
 
 /* A request by another server: who it speaks for. */
 void forward_read(struct request *r);
-/* The same request as a call to another server, without on_done. In r's arena. */
-struct http_call forward_call(struct request *r);
+/* The same request as a call to another server, without on_done; what it needs is in arena. */
+struct http_call forward_call(struct request *r, struct arena *arena);

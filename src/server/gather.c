@@ -1,4 +1,5 @@
 #include "server/gather.h"
+#include "base/mem.h"
 #include "server/forward.h"
 #include "server/membership.h"
 #include "server/net.h"
@@ -6,22 +7,26 @@
 #include "server/routes.h"
 #include "wire/merge_json.h"
 
+#include <stdlib.h>
+
 enum { ANSWER_MS = 2000, ANSWER_BYTES_MAX = 64 << 20 };
 
 /* What one server said. */
 struct part {
     struct request *request;
+    struct gathering *gathering;
     struct str name;
     int status; /* 0: nothing */
     struct str body;
 };
 
+/* With memory of its own: while others answer, the request may be with the turn. */
 struct gathering {
+    struct arena arena;
     struct part *parts; /* the first is our own */
     size_t count;
     size_t waiting;
     const char *content_type; /* of our own */
-    bool finished;
 };
 
 /* A call that one of them refuses is refused as we would refuse it; what only some have never heard of
@@ -101,6 +106,8 @@ static void finish(struct request *r)
                                   .content_type = g->content_type,
                                   .body = g->parts[0].body,
                               });
+    arena_free(&g->arena);
+    free(g);
 }
 
 static void one_less(struct request *r)
@@ -115,7 +122,7 @@ static void on_done(void *arg, const struct http_response *response, const struc
     (void)err; /* it is missing */
     if (response != NULL) {
         part->status = response->status;
-        part->body = arena_str(part->request->arena, response->body);
+        part->body = arena_str(&part->gathering->arena, response->body);
     }
     one_less(part->request);
 }
@@ -124,7 +131,7 @@ void gather_own(struct request *r, const struct http_answer *answer)
 {
     struct gathering *g = r->gathering;
     g->parts[0].status = answer->status;
-    g->parts[0].body = arena_str(r->arena, answer->body);
+    g->parts[0].body = arena_str(&g->arena, answer->body);
     g->content_type = answer->content_type;
     one_less(r);
 }
@@ -132,7 +139,7 @@ void gather_own(struct request *r, const struct http_answer *answer)
 static void ask(struct request *r, struct part *part, struct str address)
 {
     struct err err;
-    struct http_call call = forward_call(r);
+    struct http_call call = forward_call(r, &r->gathering->arena);
     call.timeout_ms = ANSWER_MS;
     call.on_done = on_done;
     call.arg = part;
@@ -149,19 +156,19 @@ bool gather_all(struct request *r)
     size_t count = membership_peers(m, r->arena, &peers);
     if (count == 0)
         return false;
-    struct gathering *g = ARENA_NEW(r->arena, struct gathering);
-    g->parts = ARENA_ARRAY(r->arena, struct part, count + 1);
+    struct gathering *g = MEM_NEW(struct gathering);
+    g->parts = ARENA_ARRAY(&g->arena, struct part, count + 1);
     g->count = count + 1;
     g->waiting = 1; /* for our own, which comes last */
     r->gathering = g;
     for (size_t i = 0; i < count; i++) {
-        g->parts[i + 1] = (struct part){.request = r, .name = peers[i].name};
+        g->parts[i + 1] = (struct part){.request = r, .gathering = g, .name = peers[i].name};
         ask(r, &g->parts[i + 1], peers[i].address);
     }
     struct cluster_view view;
     struct node_rec me;
     membership_look(m, r->arena, &view, &me);
-    g->parts[0] = (struct part){.request = r, .name = me.name};
+    g->parts[0] = (struct part){.request = r, .gathering = g, .name = me.name};
     routes_handle(r);
     return true;
 }

@@ -611,6 +611,11 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
     *ret_me = node_copy(&m->me, arena);
 }
 
+bool membership_is_me(const struct membership *m, const struct peer *peer)
+{
+    return str_eq(peer->start, m->me.start);
+}
+
 struct str membership_address(const struct membership *m)
 {
     return m->me.address;

@@ -14,6 +14,7 @@
 
 enum {
     LAG_TICK_MS = 20,      /* how often a slow reader is looked at again */
+    LOOK_AGAIN_MS = 500,   /* for output that another server took */
     TRIM_MAX = 10000,      /* chunks deleted in one go */
     TRIM_AGAIN_MS = 100,   /* when there was more */
     TRIM_REST_MS = 600000, /* when there was not */
@@ -103,9 +104,25 @@ static void trim(struct tail *t)
 
 /* ---- the thread */
 
+/* Workers may bring output to any server, and only that one knows at once. */
+static bool looks_by_itself(const struct tail *t)
+{
+    return t->server->membership != NULL && !list_empty(&t->follows);
+}
+
+static void look_again(struct tail *t)
+{
+    if (!looks_by_itself(t) || clock_boot_ms() < t->look_ms)
+        return;
+    t->look_ms = clock_boot_ms() + LOOK_AGAIN_MS;
+    feed_look(t);
+}
+
 static int64_t deadline_us(const struct tail *t)
 {
     int64_t next_ms = t->trim_ms < t->sweep_ms ? t->trim_ms : t->sweep_ms;
+    if (looks_by_itself(t) && t->look_ms < next_ms)
+        next_ms = t->look_ms;
     int64_t ahead_ms = next_ms - clock_boot_ms();
     if (t->lagging && ahead_ms > LAG_TICK_MS)
         ahead_ms = LAG_TICK_MS;
@@ -130,6 +147,7 @@ static void serve(void *arg)
     struct tail *t = arg;
     while (mailbox_wait(t->box, deadline_us(t)) != RC_SHUTDOWN) {
         deliver_all(t);
+        look_again(t);
         feed_pump(t);
         trim(t);
         checkpoints_sweep(t);

@@ -100,7 +100,12 @@ class Node(Server):
         return partitions[(number >> 12 & 1023) * len(partitions) // 1024]["owner"]
 
     def pause(self):
+        """Stops it; returns when every thread of it stands."""
+        def stands(task):
+            return (task / "stat").read_text().rsplit(") ", 1)[1][0] == "T"
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
         self.process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: all(stands(task) for task in tasks.iterdir()), "all threads to stand")
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
