@@ -51,6 +51,8 @@ static const char *cluster_trouble(const struct server *s)
     if (!membership_may_decide(s->membership))
         return "this server could not renew its membership in the cluster, and decides nothing "
                "until it can; is the database reachable?";
+    if (atomic_load(&s->trouble) == RC_BUSY)
+        return "the database cannot be reached, or takes no writes; the server's log says why";
     return NULL;
 }
 

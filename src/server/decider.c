@@ -126,6 +126,16 @@ static void refuse_foreign(struct command *cmd)
     send_done(&done);
 }
 
+/* A nudge has done its work when it was seen; the next one may come. */
+static bool drop_nudge(struct decider *d, const struct list_node *node)
+{
+    if (node != &d->nudge.node)
+        return false;
+    atomic_store(&d->nudged, false);
+    engine_mail(d->turn.engine);
+    return true;
+}
+
 /* Takes what one turn can carry off the waiting list. */
 static size_t gather(struct decider *d, struct command **ret_commands)
 {
@@ -135,6 +145,8 @@ static size_t gather(struct decider *d, struct command **ret_commands)
         struct list_node *node = list_pop_front(&d->waiting);
         if (node == NULL)
             break;
+        if (drop_nudge(d, node))
+            continue;
         struct mail *mail = CONTAINER_OF(node, struct mail, node);
         struct request *r = CONTAINER_OF(mail, struct request, parcel.mail);
         if (!turn_is_ours(&d->turn, &r->cmd) && !d->unloaded) {
@@ -526,11 +538,9 @@ static bool wait(struct decider *d)
 static void take_mail(struct decider *d)
 {
     mailbox_take_all(d->box, &d->waiting);
-    if (atomic_load(&d->nudged) && list_linked(&d->nudge.node)) {
-        list_remove(&d->nudge.node);
-        atomic_store(&d->nudged, false);
-        engine_mail(d->turn.engine);
-    }
+    /* Only where it stands is looked at, never into it: it may be on its way into the box again. */
+    if (list_first(&d->waiting) == &d->nudge.node)
+        drop_nudge(d, list_pop_front(&d->waiting));
 }
 
 static void decide(void *arg)
