@@ -1,14 +1,15 @@
 """Many servers on one PostgreSQL: whoever is asked, the answer is the same; whoever dies, it goes on."""
 
+import datetime
+import glob
 import http.client
 import json
-import os
 import pathlib
 import tempfile
 import threading
 import time
 
-from belfry import PATIENCE_S, main, processes_of, tests_of, wait_for
+from belfry import PATIENCE_S, SANITIZED, main, tests_of, wait_for
 from cluster import LEASE_S, Cluster, Node, Postgres
 
 POSTGRES = Postgres()
@@ -289,6 +290,30 @@ def test_a_server_that_was_paused_for_three_leases_commits_nothing_late():
         assert b.job(job)["priority"] == 2
         assert "has taken a partition from this one" in a.log_path.read_text()
         wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares again")
+
+
+def test_a_server_whose_clock_is_off_by_a_day_behaves_like_the_others():
+    if SANITIZED:
+        return  # its runtime insists on being loaded first, and so does libfaketime
+    library = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    assert library, "libfaketime is missing: scripts/deps test installs it"
+    with Cluster(POSTGRES, 1) as (a,):
+        tomorrow = {"LD_PRELOAD": library[0], "FAKETIME": "+1d",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        late = Node("late", a.flags[1], env=tomorrow)
+        late.copy_key(a)
+        with late:
+            wait_for(lambda: late.shares() == {"a": 8, "late": 8}, "equal shares")
+            skew_ms = a.nodes()["late"]["skew_ms"]
+            assert abs(skew_ms - 86400000) < 5000, skew_ms
+            assert "this machine's clock differs" in late.log_path.read_text()
+            begin = time.time()
+            job = jobs_of_both([late], schedule={"delay": "2s"})[0]
+            execution = a.wait_for_status(job, "completed")
+            assert 1.5 < time.time() - begin < 10
+            made = datetime.datetime.fromisoformat(a.job(job)["created_at"].replace("Z", "+00:00"))
+            assert abs(made.timestamp() - begin) < 5, made
+            assert execution["started_at"] < execution["finished_at"], execution
 
 
 def test_a_second_server_of_one_name_refuses_to_start():
