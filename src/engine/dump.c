@@ -123,13 +123,14 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     dump_key(out, "term", &e->terms, &x->term.node);
     if ((v->wants | v->has) != 0)
         buf_printf(out, " permits %d,%d until %" PRId64, v->wants, v->has, v->give_back_ms);
-    const struct track *track = x->job->v.def->track;
+    const struct track *all = x->job->v.def->track;
+    const struct track *track = exec_has_permits(x) && all->twin != NULL ? all->twin : all;
     if (exec_is_held(x))
         dump_key(out, "held", &e->held, &x->ready);
     else if (exec_is_leased(v->state))
         dump_key(out, "pacing", &e->pacing, &x->ready);
     else
-        dump_key(out, "ready", exec_has_permits(x) ? &track->twin->heap : &track->heap, &x->ready);
+        dump_key(out, "ready", &track->heap, &x->ready);
     const struct unique_rule *unique = x->job->v.def->unique;
     if (unique != NULL && strmap_get(&e->uniques, unique->key) == x)
         buf_printf(out, " unique=%.*s", STR_ARG(unique->key));
