@@ -74,7 +74,6 @@
     X(held_not_looked_at, "a changed calendar leaves what it held as it was")                      \
     X(idempotent_answer_of_rejected, "the key of a refused submission brings back its ids")        \
     X(unique_not_freed_on_cancel, "a cancelled job keeps the key of its unique work")              \
-    X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")                \
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \
@@ -88,6 +87,8 @@
     X(forward_applied_twice, "a command that was forwarded is sent again for want of an answer")   \
     X(floors_forgotten, "an engine that takes the place of another gives its numbers again")       \
     X(unparked_with_leases, "a poll is let go with what an undone turn had granted")               \
+    X(parted_wait_forgotten, "a job waits on for one whose partition went elsewhere")              \
+    X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")                \
     X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
     X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
     X(permit_forgotten_by_home, "a home that moves grants again what it has granted")

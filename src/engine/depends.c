@@ -200,7 +200,7 @@ struct dependency_rec edge_record(const struct edge *edge)
 void edge_change(struct engine *e, struct edge *edge, struct edge_values to)
 {
     struct touched *t = touch_edge(e, edge);
-    bool same = edge->waiter != 0 && to.state == edge->v.state; /* its row says no more */
+    bool same = to.state == edge->v.state; /* its row says no more */
     t->durable |= edge->rule == NULL && !same;
     to.slot_ms = edge->v.slot_ms; /* who waits elsewhere says when that changes */
     edge_set(e, edge, &to);

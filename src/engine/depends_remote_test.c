@@ -197,6 +197,60 @@ static void nothing_is_sent_where_one_owns_both(void **state)
     assert_int_equal(s.box.numbers, 0);
 }
 
+/* ---- both ends were of one server, and part; or meet again */
+
+static const struct partition_set low = {.count = 2, .bits = 1};
+static const struct partition_set high = {.count = 2, .bits = 2};
+
+/* One that waits in the upper half for one in the lower, both of one server. */
+static const struct submission *submit_both(struct world *w, const struct submission **ret_up)
+{
+    world_own(w, partition_all(2));
+    *ret_up = SUBMIT(w);
+    world_turn(w);
+    w->engine->bucket = partition_first_bucket(2, 1) - 1; /* the next goes behind this */
+    const struct submission *first = SUBMIT(w);
+    world_turn(w);
+    const struct dependency_wish both[] = {
+        {.job_id = first->job_id, .type = DEPENDS_COMPLETION}, /* it goes where this is */
+        {.job_id = (*ret_up)->job_id, .type = DEPENDS_COMPLETION},
+    };
+    const struct submission *down = SUBMIT(w, .after = both, .after_count = 2);
+    world_turn(w);
+    ask_about(w, CMD_CANCEL_JOB, first->job_id);
+    world_turn(w);
+    assert_int_equal(state_of(w, down->exec_id), EXEC_BLOCKED);
+    assert_true(partition_has(&low, (*ret_up)->job_id) && partition_has(&high, down->job_id));
+    return down;
+}
+
+static void who_waits_for_what_went_elsewhere_asks_there(void **state)
+{
+    (void)state;
+    DUO(s);
+    const struct submission *up;
+    const struct submission *down = submit_both(&s.a, &up);
+    world_own(&s.a, high);
+    world_turn(&s.a);
+    assert_int_equal(duo_mail(&s, INBOX_WAIT), 1);
+    assert_int_equal(s.box.rows.items[0].about, up->job_id);
+    assert_int_equal(s.box.rows.items[0].from, down->exec_id);
+}
+
+static void an_end_that_nobody_told_is_found_when_both_are_back(void **state)
+{
+    (void)state;
+    DUO(s);
+    const struct submission *up;
+    const struct submission *down = submit_both(&s.a, &up);
+    world_own(&s.a, low);
+    ask_about(&s.a, CMD_CANCEL_JOB, up->job_id);
+    world_turn(&s.a);
+    world_own(&s.a, partition_all(2));
+    world_turn(&s.a);
+    assert_int_equal(state_of(&s.a, down->exec_id), EXEC_QUEUED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +264,8 @@ int main(void)
         cmocka_unit_test(slots_wait_for_slots_elsewhere),
         cmocka_unit_test(a_slot_whose_upstream_failed_is_skipped_and_says_which),
         cmocka_unit_test(nothing_is_sent_where_one_owns_both),
+        cmocka_unit_test(who_waits_for_what_went_elsewhere_asks_there),
+        cmocka_unit_test(an_end_that_nobody_told_is_found_when_both_are_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

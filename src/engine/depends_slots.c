@@ -206,13 +206,15 @@ static void ask_elsewhere(struct engine *e, struct edge *edge)
 static void answer(struct engine *e, struct edge *edge, const struct answer *a)
 {
     const struct exec *x = edge->exec;
-    if (x != NULL && x->origin == ORIGIN_ONCE && x->v.slot_ms > e->now_ms)
+    bool whole =
+        x == NULL ? edge->v.slot_ms == 0 : edge->rule == NULL; /* the job counts, no slot */
+    if (x != NULL && !whole && x->origin == ORIGIN_ONCE && x->v.slot_ms > e->now_ms)
         not_yet(e, edge);
     else if (a == NULL)
         ask_elsewhere(e, edge);
     else if (a->job_count == 0)
         found_nothing(e, edge, false);
-    else if (x == NULL && edge->v.slot_ms == 0)
+    else if (whole)
         found_job(e, edge, a); /* whatever it has become since */
     else if (a->exec != NULL)
         found_slot(e, edge, a->exec);
@@ -272,6 +274,13 @@ static void load_rule(struct engine *e, const struct dependency_rec *rec)
     }
 }
 
+/* Partitions come and go: both ends were of one server, and are not any more, so nobody has asked the
+ * upstream's owner; or the upstream has ended since, where nobody knew of us. */
+static bool may_have_parted(const struct engine *e)
+{
+    return e->owned.count > 1 && !PLANTED(parted_wait_forgotten);
+}
+
 static void load_wait(struct engine *e, const struct dependency_rec *rec)
 {
     const struct job *job = map_get(&e->jobs, rec->dependant);
@@ -282,7 +291,7 @@ static void load_wait(struct engine *e, const struct dependency_rec *rec)
         struct exec *x = CONTAINER_OF(node, struct exec, sibling);
         if (x->v.state == EXEC_BLOCKED) {
             const struct edge_values v = wait_for(rec->upstream);
-            edge_new(e, rec, x, NULL, &v);
+            edge_new(e, rec, x, NULL, may_have_parted(e) ? &ask : &v);
             return;
         }
     }

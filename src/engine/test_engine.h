@@ -422,7 +422,7 @@ static inline void world_restart(struct world *w)
 /* A server that owns these partitions is in charge from now on. */
 static inline void world_own(struct world *w, struct partition_set owned)
 {
-    w->owned = owned;
+    w->owned = w->table.owned = owned;
     world_restart(w);
 }
 
