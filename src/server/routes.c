@@ -256,7 +256,8 @@ void routes_handle(struct request *r)
  * asked: from the store, which all share, or as a worker's own business with each server. */
 enum place {
     PLACE_OWNER, /* of the id in the path */
-    PLACE_ANY,   /* anybody who owns something: it makes an id, or writes what belongs to all */
+    PLACE_ANY,   /* anybody who owns something: it makes an id */
+    PLACE_FIRST, /* the owner of the first partition, who writes what belongs to all */
     PLACE_ALL,   /* everybody: each knows a part */
 };
 
@@ -285,12 +286,12 @@ static const struct placed {
     {api_letter_discard, PLACE_OWNER, ID_EXEC},
     {api_worker_drain, PLACE_OWNER, ID_WORKER},
     {api_operation, PLACE_OWNER, ID_OPERATION},
-    {api_queue_change, PLACE_ANY, NULL},
-    {api_queue_pause, PLACE_ANY, NULL},
-    {api_queue_resume, PLACE_ANY, NULL},
-    {api_team_change, PLACE_ANY, NULL},
-    {api_calendar_put, PLACE_ANY, NULL},
-    {api_calendar_delete, PLACE_ANY, NULL},
+    {api_queue_change, PLACE_FIRST, NULL},
+    {api_queue_pause, PLACE_FIRST, NULL},
+    {api_queue_resume, PLACE_FIRST, NULL},
+    {api_team_change, PLACE_FIRST, NULL},
+    {api_calendar_put, PLACE_FIRST, NULL},
+    {api_calendar_delete, PLACE_FIRST, NULL},
     {api_breaker_reset, PLACE_ALL, NULL},
     {api_letters_retry, PLACE_ALL, NULL},
     {api_letters_discard, PLACE_ALL, NULL},
@@ -319,6 +320,7 @@ static bool goes_elsewhere(struct request *r)
         switch (placed[i].place) {
         case PLACE_OWNER: return goes_to_owner(r, placed[i].prefix);
         case PLACE_ANY: return forward_to_any(r);
+        case PLACE_FIRST: return forward_to_owner(r, 0); /* whose bucket is the first */
         case PLACE_ALL: return gather_all(r);
         }
     }

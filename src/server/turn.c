@@ -270,6 +270,13 @@ static bool owns(const struct turn *t, uint64_t id)
     return partition_has(&set, id);
 }
 
+/* Settings are written whole, from what memory has of them. So one server writes them, the owner of the
+ * first partition: else two that change different parts of one would undo each other. */
+static bool keeps_settings(const struct turn *t)
+{
+    return t->owned.epochs[0] != 0;
+}
+
 bool turn_is_ours(const struct turn *t, const struct command *cmd)
 {
     switch (cmd->kind) {
@@ -288,14 +295,15 @@ bool turn_is_ours(const struct turn *t, const struct command *cmd)
     case CMD_FENCE: return owns(t, cmd->target.id);
     case CMD_EDIT_JOB: return owns(t, cmd->edit.id);
     case CMD_ALERT_SENT: return owns(t, cmd->alert.id);
-    /* These write what belongs to everybody, or make an id: in a turn of anybody who owns something. */
+    /* These make an id, or are about what each server has: anybody who owns something. */
     case CMD_SUBMIT:
     case CMD_REGISTER:
-    case CMD_QUEUE:
-    case CMD_TEAM:
     case CMD_RESET_BREAKER:
-    case CMD_OPERATE:
-    case CMD_CALENDAR: return ownership_set(&t->owned).bits != 0;
+    case CMD_OPERATE: return ownership_set(&t->owned).bits != 0;
+    case CMD_QUEUE:
+        return keeps_settings(t) || (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency);
+    case CMD_TEAM: return keeps_settings(t) || !cmd->team.set_concurrency;
+    case CMD_CALENDAR: return keeps_settings(t);
     case CMD_POLL:
     case CMD_HANGUP:
     case CMD_WORKERS:
