@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -92,6 +93,7 @@ class Load:
             f"{len(lines)} runs of {len(set(lines))} jobs, {len(self.acknowledged)} acknowledged")
         for job_id in self.acknowledged[-5:]:
             assert self.server.wait_for_status(job_id, "completed")
+        shutil.rmtree(self.dir)
 
     def lines(self):
         return self.witness.read_text().split()
