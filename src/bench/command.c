@@ -57,7 +57,7 @@ static const struct opt table[] = {
     {"store", 0, OPT_TEXT, "URL", AT(store),
      "postgres://…: measure on that server, in databases made for it (SQLite)"},
     {"here", 0, OPT_FLAG, NULL, AT(here),
-     "in the database that --store names, beside what it holds; no other server may run"},
+     "in the database of --store, beside what it holds; no server may run"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
     {"role", 0, OPT_CHOICE, "none|worker|forks", AT(role), NULL},

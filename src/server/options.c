@@ -30,7 +30,7 @@ struct server_args {
 static const struct opt table[] = {
     {"data", 0, OPT_TEXT, "DIR", AT(data), "the data directory (./belfry-data)"},
     {"store", 0, OPT_TEXT, "sqlite:DIR|URL", AT(store),
-     "where the database is (the data directory); postgres://… for many servers"},
+     "the database (the data directory); postgres://… for many"},
     {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
     {"node", 0, OPT_TEXT, "NAME", AT(node), "its name in a cluster (host name and port)"},
     {"advertise", 0, OPT_TEXT, "URL", AT(advertise),

@@ -185,8 +185,7 @@ def test_options_that_make_no_sense_are_usage():
 
 
 def test_promised_options_say_that_they_come_later():
-    for line in ("worker --label a=b", "worker --server http://a,http://b",
-                 "server --store postgres://x/y", "top"):
+    for line in ("worker --label a=b", "top"):
         done = run(*line.split())
         assert done.returncode == 2, (line, done)
         assert "not supported by this version yet" in done.stderr, (line, done)

@@ -198,8 +198,8 @@ def test_lists_and_numbers_are_those_of_all_servers():
             queues = server.api("GET", "/queues")[1]["queues"]
             assert [q["scheduled"] for q in queues if q["name"] == "long"] == [4], queues
             assert server.api("GET", "/stats")[1]["executions"]["scheduled"] == 4
-            workers = server.api("GET", "/workers")[1]["workers"]
-            assert len({worker["worker_id"] for worker in workers}) == 2, workers
+            wait_for(lambda s=server: len(s.api("GET", "/workers")[1]["workers"]) == 2,
+                     "both workers, once each")
         b.pause()
         try:
             answer = a.api("GET", "/stats")[1]
