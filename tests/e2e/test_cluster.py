@@ -330,7 +330,10 @@ def test_a_second_server_of_one_name_refuses_to_start():
 
 def test_a_store_that_is_away_is_told_and_waited_for():
     with Cluster(POSTGRES, 2) as servers:
+        def epochs():
+            return [p["epoch"] for p in servers[0].api("GET", "/cluster")[1]["partitions"]]
         jobs = jobs_of_both(servers, schedule={"delay": "6s"})
+        before = epochs()
         POSTGRES.stop("immediate")
         try:
             for server in servers:
@@ -343,8 +346,8 @@ def test_a_store_that_is_away_is_told_and_waited_for():
             wait_for(server.is_ready, "readyz to say yes")
         for job in jobs:
             servers[0].wait_for_status(job, "completed")
-        # Who came back first left the other its own.
-        assert sorted(servers[0].shares().values()) == [8, 8]
+        wait_for(lambda: sorted(servers[0].shares().values()) == [8, 8], "both to be seen")
+        assert epochs() == before  # who came back first left the other its own
 
 
 if __name__ == "__main__":
