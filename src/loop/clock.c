@@ -97,7 +97,7 @@ enum { SLACK_US = 1500 };
  * exactly the same time, and at the edge of a millisecond the wall clock would tremble. */
 static int64_t steady_ms(int64_t offset_us)
 {
-    static _Atomic int64_t kept_ms = INT64_MIN / 1000;
+    static _Atomic int64_t kept_ms = INT64_MIN / 4000; /* far from all, and within range */
     int64_t kept = atomic_load_explicit(&kept_ms, memory_order_relaxed);
     int64_t since_us = offset_us - kept * 1000;
     if (since_us >= 0 && since_us < SLACK_US)
