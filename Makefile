@@ -263,7 +263,7 @@ sim-plants: $(BIN)
 	$(Q)$(MAKE) --no-print-directory VARIANT=plants run-plants
 
 run-plants: $(SIM)
-	$(Q)$(SIM) --plants --seeds=2000
+	$(Q)$(SIM) --plants --seeds=2000 --jobs=$(shell nproc)
 
 # ---- the rest
 

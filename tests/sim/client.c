@@ -60,6 +60,10 @@ static struct limit_rule draw_limit(struct world *w, bool rate)
     rule.key = PICK(w, keys);
     rule.limit = 1 + (uint32_t)pick(w, 3);
     rule.per_ms = rate ? pick_ms(w, 1000, 6000) : 0;
+    if (w->cluster) { /* all who share a key mean the same: a permit is older than its use */
+        rule.limit = 1 + (uint32_t)((w->seed + (uint64_t)rule.key.ptr[0]) % 3);
+        rule.per_ms = rate ? 3000 : 0;
+    }
     return rule;
 }
 
@@ -309,6 +313,9 @@ static void wish_for(struct world *w, struct wish wish, struct call *call, struc
             .number =
                 (size_t)(item - call->cmd.submit.items) + wish.waits[i].wish - (m->wishes.len - 1),
         };
+    for (size_t i = 0; i < wish.wait_count; i++)
+        SAY(w, "client", "j%zu waits for %s", m->wishes.len - 1,
+            wish.waits[i].job_id != 0 ? job_label(w, wish.waits[i].job_id) : "its neighbour");
     item->number = (size_t)(item - call->cmd.submit.items);
     item->depends_on = depends_on;
     item->depends_count = wish.wait_count;
@@ -491,6 +498,8 @@ static void change_queue(struct world *w)
     struct queue_wish *wish = &call->cmd.queue;
     wish->name = pick(w, 8) == 0 ? STR("nowhere") : PICK(w, queues);
     wish->run = pick(w, 3) == 0 && w->scene.pauses ? QUEUE_PAUSE : QUEUE_RESUME;
+    if (w->cluster && pick(w, 3) == 0)
+        wish->run = QUEUE_LEAVE;
     wish->set_concurrency = chance(w, w->cluster ? 300 : w->scene.limit_permille);
     wish->concurrency = (uint32_t)pick(w, 4) * (w->cluster ? 1000 : 1);
     if (pick(w, 4) == 0)
@@ -548,7 +557,8 @@ static void change_team(struct world *w)
     struct team_wish *wish = &call->cmd.team;
     wish->name = pick(w, 8) == 0 ? STR("nobody") : teams[1 + pick(w, COUNT_OF(teams) - 1)];
     wish->set_concurrency = pick(w, 4) != 0;
-    wish->concurrency = chance(w, w->scene.limit_permille) ? (uint32_t)pick(w, 4) : 0;
+    wish->concurrency =
+        !w->cluster && chance(w, w->scene.limit_permille) ? (uint32_t)pick(w, 4) : 0;
     SAY(w, "client", "asks for team '%.*s' to have limit %" PRIu32, STR_ARG(wish->name),
         wish->concurrency);
     net_send(w, call);

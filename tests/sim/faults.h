@@ -37,12 +37,12 @@
     X(DEPOSED_BEFORE_ADMIT, 15, "the partition is taken before admit")                             \
     X(DEPOSED_BEFORE_COMMIT, 15, "the partition is taken between admit and commit")                \
     X(FETCH_FAILS, 200, "a large definition cannot be read")                                       \
-    X(FREEZE, 60, "a server stops for a while, and goes on as if nothing had happened")            \
-    X(ADRIFT, 60, "a server is cut off from the store")                                            \
-    X(CUT_OFF, 60, "a server is cut off from everybody but the store")                             \
-    X(FREEZE_AFTER_ADMIT, 15, "a server stops for a while after admit")                            \
-    X(FREEZE_BEFORE_COMMIT, 15, "a server stops for a while before commit")                        \
-    X(FREEZE_AFTER_COMMIT, 15, "a server stops for a while after commit")
+    X(FREEZE, 200, "a server stops for a while, and goes on as if nothing had happened")           \
+    X(ADRIFT, 100, "a server is cut off from the store")                                           \
+    X(CUT_OFF, 100, "a server is cut off from everybody but the store")                            \
+    X(FREEZE_AFTER_ADMIT, 60, "a server stops for a while after admit")                            \
+    X(FREEZE_BEFORE_COMMIT, 60, "a server stops for a while before commit")                        \
+    X(FREEZE_AFTER_COMMIT, 40, "a server stops for a while after commit")
 
 #define FAULT_ENUM(name, most, words) FAULT_##name,
 enum fault { FAULTS(FAULT_ENUM) FAULT_KINDS, FAULT_NONE = FAULT_KINDS };

@@ -475,8 +475,8 @@ static void check_order(struct world *w, const struct model_exec *granted,
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (x->rec.state != EXEC_QUEUED || x->job->rec.state == JOB_PAUSED ||
-            !partition_has(&view->owned, x->rec.id) || !model_same_lane(w, x, granted) ||
-            !model_same_limits(w, x, granted))
+            !partition_has(&view->owned, x->rec.id) || model_needs_permits(w, x) ||
+            !model_same_lane(w, x, granted) || !model_same_limits(w, x, granted))
             continue;
         PROMISE(w, !goes_first(w, x, granted), "%s was granted while %s, which goes first, waits",
                 exec_label(w, granted->rec.id), exec_label(w, x->rec.id));

@@ -134,9 +134,11 @@ struct model_rate {
     struct str key;
     int64_t started_ms; /* boot clock */
     int64_t interval_us;
-    int64_t skew_ms; /* of the wall clock, then */
-    int64_t more_ms; /* it may keep others waiting longer by this: the clock was set before it */
-    uint64_t loads;  /* model.loads, then */
+    int64_t skew_ms;  /* of the wall clock, then */
+    int64_t more_ms;  /* it may keep others waiting longer by this: the clock was set before it */
+    uint64_t loads;   /* model.loads, then */
+    int64_t first_ms; /* wall clock: in a cluster, the first start, … */
+    int64_t count;    /* … and how many there were */
 };
 
 /* A target that was ever left alone. */
@@ -233,6 +235,7 @@ struct turn_view {
     size_t count;
     struct moment now;
     struct partition_set owned; /* by the server that tries it */
+    uint64_t turn;              /* model.turn, when it began; others may have come between */
     uint64_t load;              /* model.loads, when its engine was loaded */
 };
 
@@ -336,6 +339,8 @@ size_t model_team_leases(const struct model *m, struct str name);
 size_t model_key_leases(const struct model *m, struct str key); /* of a concurrency limit */
 /* Ready, but it may not start now. */
 bool model_is_held(const struct world *w, const struct model_exec *x);
+/* In a cluster: homes elsewhere may have to be asked first. */
+bool model_needs_permits(const struct world *w, const struct model_exec *x);
 bool model_same_limits(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b);
 void limits_keep_queue(struct world *w, const struct queue_rec *rec, const struct turn_view *view);

@@ -122,7 +122,7 @@ bool duplicates_was_held(const struct world *w, const struct submission *item)
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (has_key(w, x, item->rules.unique.key) &&
-            (holds(w, x) || x->changed_turn == w->model.turn))
+            (holds(w, x) || x->changed_turn >= w->door->view->turn))
             return true;
     }
     return false;
@@ -134,7 +134,7 @@ void duplicates_check_existing(struct world *w, const struct submission *item)
     saw(SAW_EXISTING);
     PROMISE(w,
             x != NULL && x->rec.job_id == item->job_id && has_key(w, x, item->rules.unique.key) &&
-                (holds(w, x) || x->changed_turn == w->model.turn),
+                (holds(w, x) || x->changed_turn >= w->door->view->turn),
             "unique work was said to be there, and is not");
 }
 

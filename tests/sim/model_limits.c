@@ -130,6 +130,14 @@ static bool same_limit(const struct limit_rule *a, const struct limit_rule *b)
     return str_eq(a->key, b->key) && a->limit == b->limit && a->per_ms == b->per_ms;
 }
 
+bool model_needs_permits(const struct world *w, const struct model_exec *x)
+{
+    const struct rules *rules = rules_of(&w->model, x);
+    return w->cluster && (rules->concurrency.key.len > 0 || rules->rate.key.len > 0 ||
+                          model_queue(&w->model, rules->queue).concurrency > 0 ||
+                          model_team(&w->model, rules->team).concurrency > 0);
+}
+
 bool model_same_limits(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b)
 {
@@ -189,6 +197,27 @@ static int64_t more_ms(const struct world *w, const struct model_rate *before)
     return before->key.len > 0 && before->skew_ms != w->skew_ms ? interval_ms(before) + 1 : 0;
 }
 
+/* A pass may be used a while after its home let it through, so two starts may come together; but there
+ * are no more of them than passes. */
+static void start_rate_of_many(struct world *w, const struct model_exec *x,
+                               const struct turn_view *view)
+{
+    enum { IDLE_MS = 10000 + 1000 }; /* so long a pass waits for a worker: engine/permits.c */
+    struct model *m = &w->model;
+    const struct limit_rule *rule = &rules_of(m, x)->rate;
+    struct model_rate *rate = find_rate(m, rule->key);
+    if (rate == NULL) {
+        rate = VEC_PUSH(m->arena, &m->rates);
+        *rate = (struct model_rate){
+            .key = rule->key, .interval_us = interval_us(rule), .first_ms = view->now.wall_ms};
+    }
+    int64_t frozen_ms = 3 * w->scene.node_lease_ms;
+    int64_t for_ms = view->now.wall_ms - rate->first_ms + IDLE_MS + frozen_ms;
+    PROMISE(w, ++rate->count <= for_ms / interval_ms(rate) + 1,
+            "%" PRId64 " of the rate '%.*s' started within %" PRId64 " ms", rate->count,
+            STR_ARG(rule->key), for_ms);
+}
+
 static void start_rate(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
     struct model *m = &w->model;
@@ -239,7 +268,9 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
         PROMISE(w, leases_at_grant(&w->model, x) <= rules->concurrency.limit,
                 "%s was granted as number %zu of at most %" PRIu32, exec_label(w, x->rec.id),
                 leases_at_grant(&w->model, x), rules->concurrency.limit);
-    if (rules->rate.key.len > 0)
+    if (rules->rate.key.len > 0 && w->cluster)
+        start_rate_of_many(w, x, view);
+    else if (rules->rate.key.len > 0)
         start_rate(w, x, view);
 }
 
@@ -259,7 +290,7 @@ bool model_is_held(const struct world *w, const struct model_exec *x)
 {
     const struct rules *rules = rules_of(&w->model, x);
     struct queue_rec queue = model_queue(&w->model, rules->queue);
-    if (!model_settings_known(w, w->boot_ms))
+    if (!model_settings_known(w, w->boot_ms) || model_needs_permits(w, x))
         return true; /* by something that is over, perhaps */
     if (x->job->rec.state == JOB_PAUSED || queue.paused || team_is_full(&w->model, rules->team))
         return true;

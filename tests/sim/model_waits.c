@@ -50,7 +50,7 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     PROMISE(w, upstream != NULL, "a job was kept that waits for one that was not");
     if (wait->state == 0)
         wait->state = DEPENDENCY_WAITING;
-    wish->unclear |= runs_again(m, upstream);
+    wish->unclear |= runs_again(m, upstream) || (w->cluster && upstream->execs.len > 1);
     if (!is_over(m, upstream))
         return;
     bool met = wait->type == DEPENDS_COMPLETION ||
@@ -127,6 +127,8 @@ static void check_slot_waits(struct world *w, const struct model_exec *x)
         enum dependency_type type = wish->waits[i].type;
         if (upstream->schedule == NULL && upstream->execs.len > 1)
             return; /* it was run again, perhaps after it had settled this */
+        if (!partition_has(&w->door->view->owned, upstream->rec.id))
+            return; /* how it stood when it was asked is hard to say */
         const struct model_exec *slot = latest(upstream, x->rec.slot_ms);
         if (upstream->forgotten_turn != 0 || (slot != NULL && slot->forgotten_turn != 0))
             return; /* nobody knows any more */
@@ -171,6 +173,8 @@ static void check_waits(struct world *w, const struct model_exec *x)
     if (was_settled || wish->unclear || x->rec.state == EXEC_CANCELLED ||
         x->rec.state == EXEC_EXPIRED || excluded)
         return;
+    if (w->cluster && x->rec.state == EXEC_BLOCKED)
+        return; /* who has ended is elsewhere, and its mail on the way */
     PROMISE(w, (x->rec.state == EXEC_SKIPPED) == (counts[DEPENDENCY_IMPOSSIBLE] > 0),
             "%s is %.*s, and of what it waits for %zu can never be", exec_label(w, x->rec.id),
             STR_ARG(exec_state_name(x->rec.state)), counts[DEPENDENCY_IMPOSSIBLE]);

@@ -26,7 +26,7 @@ static bool name_was_held(const struct world *w, const struct submission *item)
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (str_eq(x->job->rec.name, item->name) &&
-            (!exec_is_final(x->rec.state) || x->changed_turn == w->model.turn))
+            (!exec_is_final(x->rec.state) || x->changed_turn >= view->turn))
             return true;
     }
     for (size_t i = 0; i < view->count; i++) {

@@ -45,12 +45,13 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
     if (deadline_ms != 0)
         PROMISE(w, e->deadlines.items[x->due.place - 1].key == (uint64_t)deadline_ms,
                 "%s has its deadline at another moment", exec_label(w, x->id));
-    PROMISE(w, heap_holds(&x->term.node) == exec_is_leased(x->v.state),
+    PROMISE(w, heap_holds(&x->term.node) == (exec_is_leased(x->v.state) || exec_has_permits(x)),
             "%s has a lease without an end, or the other way round", exec_label(w, x->id));
     bool held = x->v.state == EXEC_SCHEDULED && x->v.ready_ms > 0;
+    bool ready = x->v.state == EXEC_QUEUED && x->v.wants == 0; /* else it waits for permits */
     PROMISE(w,
             exec_is_leased(x->v.state) || /* then it is for its pace */
-                heap_holds(&x->ready) == ((x->v.state == EXEC_QUEUED || held) && !paused),
+                heap_holds(&x->ready) == ((ready || held) && !paused),
             "%s is ready and not in its lane, or the other way round", exec_label(w, x->id));
 }
 
@@ -130,8 +131,8 @@ static void check_queues(struct world *w, const struct engine *e)
             continue;
         size_t leases = model_queue_leases(&w->model, q->name);
         struct queue_rec kept = model_queue(&w->model, q->name);
-        PROMISE(w, q->held == leases, "%.*s counts %" PRIu32 " leases and has %zu",
-                STR_ARG(q->name), q->held, leases);
+        PROMISE(w, q->held - q->lent == leases, "%.*s counts %" PRIu32 " leases and has %zu",
+                STR_ARG(q->name), q->held - q->lent, leases);
         PROMISE(w,
                 w->cluster || /* others hear of it a moment later */
                     (q->v.paused == kept.paused && q->v.concurrency == kept.concurrency),
@@ -143,8 +144,9 @@ static void check_team(struct world *w, const struct limit *limit)
 {
     size_t leases = model_team_leases(&w->model, limit->key);
     struct team_rec kept = model_team(&w->model, limit->key);
-    PROMISE(w, limit->held == leases, "the team '%.*s' counts %" PRIu32 " and there are %zu",
-            STR_ARG(limit->key), limit->held, leases);
+    PROMISE(w, limit->held - limit->lent == leases,
+            "the team '%.*s' counts %" PRIu32 " and there are %zu", STR_ARG(limit->key),
+            limit->held, leases);
     PROMISE(w, w->cluster || limit->v.max == kept.concurrency,
             "the team '%.*s' is one thing in memory and another in the store", STR_ARG(limit->key));
 }
@@ -158,8 +160,9 @@ static void check_limits(struct world *w, const struct engine *e)
         if (limit == NULL || limit->kind != LIMIT_CONCURRENCY)
             continue;
         size_t leases = model_key_leases(&w->model, limit->key);
-        PROMISE(w, limit->held == leases, "the limit '%.*s' counts %" PRIu32 " and there are %zu",
-                STR_ARG(limit->key), limit->held, leases);
+        PROMISE(w, limit->held - limit->lent == leases,
+                "the limit '%.*s' counts %" PRIu32 " and there are %zu", STR_ARG(limit->key),
+                limit->held, leases);
     }
 }
 

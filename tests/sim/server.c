@@ -52,11 +52,11 @@ static uint64_t target_of(const struct command *cmd)
     switch (cmd->kind) {
     case CMD_SUBMIT:
     case CMD_REGISTER:
+    case CMD_RESET_BREAKER:
+    case CMD_OPERATE: return 0;
     case CMD_QUEUE:
     case CMD_TEAM:
-    case CMD_RESET_BREAKER:
-    case CMD_OPERATE:
-    case CMD_CALENDAR: return 0;
+    case CMD_CALENDAR: return 1; /* whose bucket is the first: its owner writes settings */
     case CMD_EDIT_JOB: return cmd->edit.id;
     case CMD_ALERT_SENT: return cmd->alert.id;
     default: return cmd->target.id;
@@ -360,8 +360,8 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
     promise_parked(w, s);
 }
 
-/* The engine is to go: whoever is parked there polls again. */
-static void drop_engine(struct sim_server *s)
+/* Whoever is parked polls again. */
+static void let_go(struct sim_server *s)
 {
     struct list parked;
     list_init(&parked);
@@ -371,6 +371,11 @@ static void drop_engine(struct sim_server *s)
         list_remove(&call->at);
         net_reply(s->world, call);
     }
+}
+
+static void drop_engine(struct sim_server *s)
+{
+    let_go(s);
     turn_close(&s->turn);
 }
 
@@ -415,6 +420,8 @@ static void recover(struct sim_server *s, const struct turn_view *view, const st
     }
     if (model_is_owner(w, &s->turn.owned))
         promise_engine(w, s);
+    if (w->cluster && pick(w, 2) == 0)
+        let_go(s); /* as when a store is back that was away for long */
     if (err->rc == RC_FULL || pick(w, 4) == 0)
         give_up(s, view, err);
     else
@@ -448,7 +455,7 @@ static void run_turn(struct sim_server *s)
     enum fault fault = draw_fault(w);
     if (fault != FAULT_NONE)
         engine_dump(s->turn.engine, &before);
-    w->model.turn++;
+    view.turn = ++w->model.turn;
     sim_store_begin_turn(s->door, &view, fault);
     s->in_turn = true;
     enum rc rc = turn_run(&s->turn, commands, view.count, view.now, &news, &err);

@@ -206,16 +206,20 @@ static enum rc settings(struct store *store, const struct load_sink *sink, struc
     return s->inner->ops->settings(s->inner, sink, err);
 }
 
-static const struct store_ops ops = {
-    .own = own,
-    .admit = admit,
-    .fetch = fetch,
-    .commit = commit,
-    .abort = abort_turn,
-    .settle = settle,
-    .load = load,
-    .settings = settings,
-};
+#define DOOR_OPS                                                                                   \
+    .own = own, .admit = admit, .fetch = fetch, .commit = commit, .abort = abort_turn,             \
+    .settle = settle, .load = load, .settings = settings
+
+/* Members have handles of their own (cluster.c); that there can be some is why turns look for mail. */
+static enum rc no_member(struct store *store, struct member **ret_member, struct err *err)
+{
+    (void)store;
+    (void)ret_member;
+    return err_set(err, RC_UNSUPPORTED, "nobody joins through this door");
+}
+
+static const struct store_ops ops = {DOOR_OPS};
+static const struct store_ops shared_ops = {DOOR_OPS, .member = no_member};
 
 #ifdef BELFRY_PLANTS /* where SQLite is not built */
 static void open_sqlite(struct sim_store *s)
@@ -245,6 +249,7 @@ static void open_shared(struct world *w)
     store_mem_open_shared(CLUSTER_PARTITIONS, store_clock_ms, w, inner, w->server_count);
     for (size_t i = 0; i < w->server_count; i++) {
         w->doors[i].inner = inner[i];
+        w->doors[i].store.ops = &shared_ops;
         w->doors[i].server = &w->servers[i];
     }
 }

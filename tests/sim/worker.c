@@ -248,19 +248,38 @@ static void start_over(struct world *w, struct sim_worker *k)
     all_act(w, k);
 }
 
-/* What a poll to this server is about: all that it owns, and what nobody else is known to own. */
-static struct partition_set sphere_of(const struct world *w, const struct sim_poller *p)
+/* What a poll to this server is about, as in worker/crew.c: all that it owns, what nobody else is known
+ * to own, and what polls under way have named. */
+static struct partition_set scope_of(const struct world *w, const struct sim_poller *p)
 {
     const struct sim_worker *k = p->worker;
+    const struct partition_set everything = {0};
     if (!w->cluster || p->owned.count == 0)
-        return (struct partition_set){0};
-    struct partition_set sphere = partition_all(p->owned.count);
+        return everything;
+    struct partition_set scope = partition_all(p->owned.count);
     for (size_t i = 0; i < k->poller_count; i++) {
         if (&k->pollers[i] != p)
-            sphere.bits &= ~k->pollers[i].owned.bits;
+            scope.bits &= ~k->pollers[i].owned.bits;
     }
-    sphere.bits |= p->owned.bits;
-    return sphere;
+    scope.bits |= p->owned.bits;
+    for (size_t i = 0; i < LINKS; i++) {
+        const struct sim_link *link = &p->links[i];
+        if (link->call_no == 0 || link->seq <= p->owned_seq)
+            continue;
+        if (link->scope.count == 0)
+            return everything;
+        scope.bits |= link->scope.bits;
+    }
+    return scope;
+}
+
+/* A lease is renewed by a poll that named it to its owner. */
+static struct partition_set both(const struct partition_set *named,
+                                 const struct partition_set *owned)
+{
+    if (named->count == 0 || owned->count == 0)
+        return named->count == 0 ? *owned : *named;
+    return (struct partition_set){.count = owned->count, .bits = named->bits & owned->bits};
 }
 
 static size_t take_leases(struct world *w, struct sim_worker *k, const struct sim_link *link,
@@ -302,9 +321,13 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
     struct sim_worker *k = p->worker;
     size_t taken = 0;
     p->retry_ms = 0;
-    p->owned = reply->owned;
-    p->backlog = reply->backlog;
-    holdings_renew(&k->holdings, link->seq, link->sent_ms, &reply->owned);
+    struct partition_set renewed = both(&link->scope, &reply->owned);
+    if (link->seq > p->owned_seq) {
+        p->owned = reply->owned;
+        p->owned_seq = link->seq;
+        p->backlog = reply->backlog;
+    }
+    holdings_renew(&k->holdings, link->seq, link->sent_ms, &renewed);
     for (size_t i = 0; i < reply->verdict_count; i++)
         holdings_verdict(&k->holdings, &reply->verdicts[i]);
     holdings_landed(&k->holdings, link->seq);
@@ -319,7 +342,7 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
         sim_worker_crash(w, k);
         return;
     }
-    struct partition_set of = sphere_of(w, p);
+    struct partition_set of = scope_of(w, p);
     bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, &of) &&
                 w->boot_ms - link->sent_ms < IDLE_GAP_MS;
     if (w->cluster)
@@ -356,7 +379,7 @@ static void take_welcome(struct world *w, struct sim_poller *p, const struct cal
     k->id = call->cmd.reply.worker_id;
     k->seq = 0;
     for (size_t i = 0; i < k->poller_count; i++)
-        k->pollers[i].seq = 0;
+        k->pollers[i].seq = k->pollers[i].owned_seq = 0;
     all_act(w, k);
 }
 
@@ -552,9 +575,7 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
     struct sim_worker *k = p->worker;
     struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
     struct poll *poll = &call->cmd.poll;
-    struct partition_set of = sphere_of(w, p);
-    if (w->cluster && pick(w, 4) == 0)
-        of.count = 0; /* naming everything to everybody is as good */
+    struct partition_set of = scope_of(w, p);
     *poll = (struct poll){
         .worker_id = k->id, .seq = k->seq + 1, .free = offer_of(w, p), .wait_ms = wait_ms(w, p)};
     p->seq = ++k->seq;
@@ -562,8 +583,8 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
     holdings_fill(&k->holdings, poll, &of, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     add_late_success(w, k, call);
-    *link =
-        (struct sim_link){.seq = poll->seq, .free = poll->free, .result_count = poll->result_count};
+    *link = (struct sim_link){
+        .seq = poll->seq, .free = poll->free, .result_count = poll->result_count, .scope = of};
     SAY(w, k->label, "poll %" PRIu64 ": %" PRIu32 " free, %zu held, %zu results, wait %" PRId64,
         poll->seq, poll->free, poll->held_count, poll->result_count, poll->wait_ms);
     send(w, k, link, call, poll->wait_ms + w->scene.engine.lease_ms / 4);
@@ -590,7 +611,7 @@ static bool has_moved(const struct world *w, struct sim_poller *p, const struct 
 
 static bool is_outdated(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
 {
-    struct partition_set of = sphere_of(w, p);
+    struct partition_set of = scope_of(w, p);
     return newest->result_count == 0 &&
            (holdings_wait(&p->worker->holdings, &of) || has_moved(w, p, newest));
 }

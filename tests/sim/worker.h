@@ -32,6 +32,7 @@ struct sim_link {
     uint32_t free;
     size_t result_count;
     int64_t sent_ms;
+    struct partition_set scope; /* what it is about; count 0: everything */
 };
 
 /* The conversation with one server. */
@@ -45,6 +46,7 @@ struct sim_poller {
     int64_t paused_until_ms;
     struct partition_set owned; /* by the server, as it said last; count 0: it never did, or all */
     uint32_t backlog;           /* the same */
+    uint64_t owned_seq;         /* of the poll whose reply said that */
 };
 
 struct sim_worker {

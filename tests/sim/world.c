@@ -81,11 +81,11 @@ static void draw_scene(struct world *w)
 static void draw_cluster(struct world *w)
 {
     struct scene *s = &w->scene;
-    s->node_lease_ms = pick_ms(w, 400, s->engine.lease_ms / 3);
+    int64_t most_ms = s->engine.lease_ms / 3;
+    s->node_lease_ms = pick_ms(w, 300, most_ms < 1500 ? most_ms : 1500);
     s->session_ms = pick_ms(w, s->node_lease_ms / 4, 4 * s->node_lease_ms);
     s->engine.breaker.percent = 0;
-    s->waiting_permille = 0;
-    s->limit_permille = 0; /* … of keys; settings are changed all the same */
+
     s->calendar_permille = 0;
 }
 
