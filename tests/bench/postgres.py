@@ -29,12 +29,12 @@ max_connections = 100
 
 
 def programs():
-    """Where initdb and its like are: they are seldom in PATH."""
-    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    initdb = shutil.which("initdb") or (found and str(found[-1]))
-    if not initdb:
+    """Where initdb and its like are, of the newest version: they are seldom in PATH."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"),
+                   key=lambda path: float(path.parent.name))
+    if not found:
         raise SystemExit("PostgreSQL is missing here; scripts/deps bench installs it")
-    return pathlib.Path(initdb).parent
+    return found[-1]
 
 
 def as_somebody():
@@ -98,6 +98,8 @@ def peer(name, url, modules, jobs):
 def measure(runs, bench, record, say):
     """Called by bench_figures.py with its own tools."""
     with server() as url, peer_packages() as modules:
+        # A server that has just been made has no log files to use again, and fills each with zeros first.
+        bench("life", "--jobs", str(LIFE_JOBS), "--store", url + "/postgres")
         for run in range(runs):
             say(f"postgres, run {run + 1} of {runs}")
             measure_once(url, modules, bench, record)
