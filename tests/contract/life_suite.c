@@ -161,6 +161,33 @@ static void a_life_may_be_special_for_a_while(void **state)
     assert_exec(w, &l, STR("born\nleased\nleased\ndone\n"));
 }
 
+/* Many that change alike, and one among them that does not. */
+static void many_that_change_alike_are_told_each(void **state)
+{
+    enum { MANY = 40 };
+    struct world *w = *state;
+    struct life lives[MANY];
+    struct exec_change changes[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        lives[i] = submit(w);
+        struct exec_rec *exec = &lives[i].exec.exec;
+        lives[i].exec.kind = CHANGE_UPDATE;
+        lives[i].exec.step = i == 7 ? STR("leased to another\n") : STR("leased\n");
+        exec->state = EXEC_RUNNING;
+        exec->started_ms = T0 + 2;
+        exec->attempts = 1;
+        exec->token = i == 9 ? 5 : 1;
+        exec->worker_id = 70 + i / 20;
+        changes[i] = lives[i].exec;
+    }
+    world_commit(w, (struct delta){.execs = changes, .exec_count = MANY});
+    for (size_t i = 0; i < MANY; i++)
+        assert_exec(w, &lives[i],
+                    i == 7 ? STR("born\nleased to another\n") : STR("born\nleased\n"));
+    changes[3].exec.id = world_id(w); /* which is not there */
+    assert_rc(world_try(w, (struct delta){.execs = changes, .exec_count = MANY}), RC_CONFLICT);
+}
+
 /* A turn that failed left no step behind, also none that the store merely remembers. */
 static void a_turn_that_was_not_kept_is_not_in_the_trail(void **state)
 {
@@ -181,6 +208,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_plain_life_is_told_whole_at_every_step),
     PROMISE(a_life_goes_on_after_a_restart),
     PROMISE(a_life_may_be_special_for_a_while),
+    PROMISE(many_that_change_alike_are_told_each),
     PROMISE(a_turn_that_was_not_kept_is_not_in_the_trail),
 };
 

@@ -238,6 +238,83 @@ static const struct kind {
     {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
 
+/* ---- alike ones: what is leased in one turn by one worker differs by its id alone, mostly. They are told
+ * once, with all ids: 4.6 us each instead of 6. */
+
+enum {
+    GROUPS_MAX = 8,  /* more kinds of rows than a busy turn has */
+    GROUP_WORTH = 16 /* rows; a statement of its own costs as much as a few of them */
+};
+
+struct group {
+    const struct exec_change *model;
+    size_t count;
+};
+
+static bool is_alike(const struct exec_change *a, const struct exec_change *b)
+{
+    const struct exec_rec *x = &a->exec;
+    const struct exec_rec *y = &b->exec;
+    return x->state == y->state && x->due_ms == y->due_ms && x->ready_ms == y->ready_ms &&
+           x->started_ms == y->started_ms && x->attempts == y->attempts && x->token == y->token &&
+           x->worker_id == y->worker_id && str_eq(a->step, b->step);
+}
+
+/* Its place among the groups; GROUPS_MAX: none has room for it. */
+static uint8_t find_group(struct group *groups, const struct exec_change *change)
+{
+    uint8_t at = 0;
+    while (at < GROUPS_MAX && groups[at].model != NULL && !is_alike(groups[at].model, change))
+        at++;
+    if (at < GROUPS_MAX && groups[at].model == NULL)
+        groups[at].model = change;
+    return at;
+}
+
+static void update_group(struct pg *pg, const struct group *group, uint8_t number,
+                         const struct delta *delta, const uint8_t *of)
+{
+    struct pg_use *use = pg_use(pg, Q_UPDATE_ALIKE_LIVE);
+    const struct exec_rec *exec = &group->model->exec;
+    pg_u64(use, group->count);
+    pg_i64(use, exec->due_ms);
+    pg_i64(use, exec->ready_ms);
+    pg_i64(use, exec->started_ms);
+    pg_u64(use, exec->token);
+    pg_u64(use, exec->worker_id);
+    pg_i64_or_null(use, exec->attempts);
+    pg_i64(use, exec->state);
+    pg_text(use, group->model->step);
+    pg_columns(use, "i", group->count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        if (of[i] == number)
+            pg_u64(use, delta->execs[i].exec.id);
+    }
+}
+
+/* Which changes were told: NULL when none were. */
+static const bool *keep_alike(struct pg *pg, const struct delta *delta)
+{
+    struct group groups[GROUPS_MAX + 1] = {0}; /* the last one: of those without */
+    if (delta->exec_count < GROUP_WORTH)
+        return NULL;
+    uint8_t *of = ARENA_ARRAY(&pg->arena, uint8_t, delta->exec_count);
+    bool *told = ARENA_ARRAY(&pg->arena, bool, delta->exec_count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        const struct exec_change *change = &delta->execs[i];
+        bool fits = change->kind == CHANGE_UPDATE && is_plain(&change->exec);
+        of[i] = fits ? find_group(groups, change) : GROUPS_MAX;
+        groups[of[i]].count++;
+    }
+    for (uint8_t g = 0; g < GROUPS_MAX; g++) {
+        if (groups[g].count >= GROUP_WORTH)
+            update_group(pg, &groups[g], g, delta, of);
+    }
+    for (size_t i = 0; i < delta->exec_count; i++)
+        told[i] = of[i] < GROUPS_MAX && groups[of[i]].count >= GROUP_WORTH;
+    return told;
+}
+
 static bool is_of(const struct kind *kind, const struct exec_change *change)
 {
     if (change->kind != kind->kind)
@@ -251,11 +328,18 @@ static bool is_of(const struct kind *kind, const struct exec_change *change)
     return false;
 }
 
-static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta *delta)
+/* told: see keep_alike; what moves is told beside that. */
+static bool is_due(const struct kind *kind, const struct delta *delta, size_t i, const bool *told)
+{
+    return is_of(kind, &delta->execs[i]) && (told == NULL || !told[i] || kind->only == MOVED);
+}
+
+static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta *delta,
+                      const bool *told)
 {
     size_t count = 0;
     for (size_t i = 0; i < delta->exec_count; i++)
-        count += is_of(kind, &delta->execs[i]);
+        count += is_due(kind, delta, i, told);
     if (count == 0)
         return;
     struct pg_use *use = pg_use(pg, kind->query);
@@ -266,7 +350,7 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
     else
         pg_records(use, kind->type, kind->types, count);
     for (size_t i = 0; i < delta->exec_count; i++) {
-        if (is_of(kind, &delta->execs[i]))
+        if (is_due(kind, delta, i, told))
             kind->bind(use, &delta->execs[i]);
     }
 }
@@ -406,10 +490,11 @@ enum { MANY = 100 };
 
 void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struct delta *delta)
 {
+    const bool *told = keep_alike(pg, delta);
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (delta->exec_count + delta->job_count >= MANY)
             pg_push(pg);
-        keep_kind(pg, &kinds[i], delta);
+        keep_kind(pg, &kinds[i], delta, told);
     }
     keep_finished(pg, trails, delta);
     keep_attempts(pg, delta);

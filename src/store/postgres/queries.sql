@@ -448,6 +448,19 @@ WITH changed AS (
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
+-- name: update_alike_live
+-- The same for many that differ by their ids ($10) alone.
+WITH changed AS (
+    UPDATE belfry.live
+    SET state = $8::bigint, due_ms = $2::bigint, ready_ms = $3::bigint, started_ms = $4::bigint,
+        attempts = $7::bigint, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
+        sla_extra_ms = NULL, sla_marks = 0, token = $5::bigint, worker_id = $6::bigint,
+        effect_done = false, trail = trail || $9::text,
+        wait_ms = CASE WHEN $8::bigint IN (1, 5) THEN $2::bigint END
+    WHERE id = ANY($10::bigint[])
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
 -- name: move_live
 -- Behind update_live, when the job was edited: what an execution is born with otherwise.
 WITH changed AS (
