@@ -87,12 +87,12 @@ void request_to_query(struct request *r, request_look *look)
 
 static void respond(struct request *r, const struct http_answer *answer)
 {
-    if (r->gathering != NULL) {
-        gather_own(r, answer);
-        return;
-    }
     struct buf body = r->body; /* the request is gone after the answer, its arena too */
-    http_respond(r->http, answer);
+    r->body = (struct buf){0};
+    if (r->gathering != NULL)
+        gather_own(r, answer);
+    else
+        http_respond(r->http, answer);
     buf_free(&body);
 }
 
