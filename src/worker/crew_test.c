@@ -328,14 +328,15 @@ static void who_does_not_answer_is_offered_nothing(void **state)
 
 /* ---- leases and results */
 
-static void only_their_owner_is_told_of_leases_and_results(void **state)
+static void everybody_hears_of_leases_and_their_owner_of_results(void **state)
 {
     struct owner *o = *state;
     start(o);
     lease_at(o, 1, id_in(7, 1));
     pass(o, 300);
     assert_true(fake_holds(o->servers[1], id_in(7, 1)));
-    assert_false(fake_holds(o->servers[0], id_in(7, 1)));
+    assert_true(
+        fake_holds(o->servers[0], id_in(7, 1))); /* it may own them by the time it reads this */
     finish(o, id_in(7, 1));
     FAKE_WAIT(o->servers[0], results(o) == 1);
     assert_int_equal(o->servers[1]->result_count, 1);
@@ -530,7 +531,7 @@ int main(void)
         TEST(free_slots_move_to_where_the_backlog_is),
         TEST(a_lease_too_many_is_given_back),
         TEST(who_does_not_answer_is_offered_nothing),
-        TEST(only_their_owner_is_told_of_leases_and_results),
+        TEST(everybody_hears_of_leases_and_their_owner_of_results),
         TEST(a_partition_may_move_while_a_command_runs),
         TEST(a_server_that_owns_nothing_renews_nothing),
         TEST(the_death_of_a_server_kills_no_command),

@@ -235,13 +235,14 @@ bool holdings_end(struct holdings *h, const struct poll_result *result)
 
 /* ---- polls */
 
-static struct poll_held *name_running(struct holdings *h, const struct partition_set *of,
-                                      struct poll_held *out)
+/* Also what others own: whoever gets a poll may have taken it since, and have heard of it by an older poll
+ * that was long on its way; not named then, it would count as lost. */
+static struct poll_held *name_running(struct holdings *h, struct poll_held *out)
 {
     LIST_EACH(&h->running, node)
     {
         const struct held *held = held_of(node);
-        if (held->state == HELD_RUNNING && is_of(held, of))
+        if (held->state == HELD_RUNNING)
             *out++ = (struct poll_held){.exec_id = held->exec_id, .token = held->token};
     }
     return out;
@@ -252,7 +253,7 @@ void holdings_fill(struct holdings *h, struct poll *poll, const struct partition
 {
     struct poll_held *names =
         ARENA_ARRAY(arena, struct poll_held, h->running_count + h->ended_count);
-    struct poll_held *names_end = name_running(h, of, names);
+    struct poll_held *names_end = name_running(h, names);
     struct poll_result *results = ARENA_ARRAY(arena, struct poll_result, h->ended_count);
     size_t count = 0;
     size_t bytes = 0;
@@ -260,10 +261,9 @@ void holdings_fill(struct holdings *h, struct poll *poll, const struct partition
     LIST_EACH(&h->ended, node)
     {
         struct held *held = held_of(node);
-        if (!is_of(held, of))
-            continue;
-        bytes += held->result.result.len + held->result.error.len + held->result.tail.len;
-        if (count > 0 && (count >= result_max || bytes > result_bytes_max)) {
+        if (is_of(held, of))
+            bytes += held->result.result.len + held->result.error.len + held->result.tail.len;
+        if (!is_of(held, of) || (count > 0 && (count >= result_max || bytes > result_bytes_max))) {
             /* Its turn comes; unnamed it would count as lost. */
             *names_end++ = (struct poll_held){.exec_id = held->exec_id, .token = held->token};
             continue;

@@ -40,8 +40,8 @@ bool holdings_end(struct holdings *h, const struct poll_result *result);
 /* True when token's attempt of the execution runs here. */
 bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token);
 
-/* Fills in what poll->seq says about us: everything held of these partitions, and up to result_max
- * results of at most result_bytes_max together (at least one). Texts are borrowed from here. */
+/* Fills in what poll->seq says about us: everything held, and up to result_max results of these
+ * partitions, of at most result_bytes_max together (at least one). Texts are borrowed from here. */
 void holdings_fill(struct holdings *h, struct poll *poll, const struct partition_set *of,
                    size_t result_max, size_t result_bytes_max, struct arena *arena);
 /* True when results of these partitions wait that no poll under way carries. */
