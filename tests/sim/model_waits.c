@@ -47,6 +47,11 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     const struct model_job *upstream = model_job(m, id);
     if (wait->state != 0 && wait->state != DEPENDENCY_WAITING)
         return; /* it may have been deleted since */
+    if (w->cluster && upstream == NULL) { /* deleted by its owner, between a look and a question */
+        wish->unclear = true;
+        wait->state = DEPENDENCY_IMPOSSIBLE;
+        return;
+    }
     PROMISE(w, upstream != NULL, "a job was kept that waits for one that was not");
     if (wait->state == 0)
         wait->state = DEPENDENCY_WAITING;

@@ -167,7 +167,9 @@ static void check_letter(struct world *w, const struct command *cmd)
     PROMISE(w, cmd->reply.rc != RC_OK || (x != NULL && !x->is_letter),
             "%s was to leave the dead letters, somebody was told, and it is still there",
             exec_label(w, cmd->target.id));
-    PROMISE(w, cmd->reply.rc != RC_NOT_FOUND || x == NULL || !x->is_letter || cmd->own,
+    bool fresh =
+        x != NULL && x->changed_turn >= w->door->view->turn; /* perhaps after the question */
+    PROMISE(w, cmd->reply.rc != RC_NOT_FOUND || x == NULL || !x->is_letter || cmd->own || fresh,
             "%s is a dead letter, and was not found", exec_label(w, cmd->target.id));
 }
 
