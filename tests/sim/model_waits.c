@@ -46,7 +46,7 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     uint64_t id = wait->job_id != 0 ? wait->job_id : m->wishes.items[wait->wish].job_id;
     const struct model_job *upstream = model_job(m, id);
     if (wait->state != 0 && wait->state != DEPENDENCY_WAITING)
-        return; /* it may have been deleted since */
+        return;                           /* it may have been deleted since */
     if (w->cluster && upstream == NULL) { /* deleted by its owner, between a look and a question */
         wish->unclear = true;
         wait->state = DEPENDENCY_IMPOSSIBLE;

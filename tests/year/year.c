@@ -97,11 +97,11 @@ static enum rc admit(struct store *s, const struct ownership *owned,
     return year_of(s)->inner->ops->admit(year_of(s)->inner, owned, questions, count, arena, err);
 }
 
-static enum rc fetch(struct store *s, uint64_t job_id, struct arena *arena, struct str *ret_spec,
-                     struct str *ret_payload, struct err *err)
+static enum rc fetch(struct store *s, uint64_t job_id, uint64_t exec_id, struct arena *arena,
+                     struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
-    return year_of(s)->inner->ops->fetch(year_of(s)->inner, job_id, arena, ret_spec, ret_payload,
-                                         err);
+    return year_of(s)->inner->ops->fetch(year_of(s)->inner, job_id, exec_id, arena, ret_spec,
+                                         ret_payload, err);
 }
 
 static enum rc commit(struct store *s, const struct ownership *owned, const struct delta *delta,
