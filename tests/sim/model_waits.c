@@ -45,6 +45,8 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     const struct model *m = &w->model;
     uint64_t id = wait->job_id != 0 ? wait->job_id : m->wishes.items[wait->wish].job_id;
     const struct model_job *upstream = model_job(m, id);
+    if (w->cluster && upstream != NULL && upstream->execs.len > 1)
+        wish->unclear = true; /* run again, perhaps before its owner was asked */
     if (wait->state != 0 && wait->state != DEPENDENCY_WAITING)
         return;                           /* it may have been deleted since */
     if (w->cluster && upstream == NULL) { /* deleted by its owner, between a look and a question */
@@ -55,7 +57,7 @@ static void settle_wait(struct world *w, struct wish *wish, struct model_wait *w
     PROMISE(w, upstream != NULL, "a job was kept that waits for one that was not");
     if (wait->state == 0)
         wait->state = DEPENDENCY_WAITING;
-    wish->unclear |= runs_again(m, upstream) || (w->cluster && upstream->execs.len > 1);
+    wish->unclear |= runs_again(m, upstream);
     if (!is_over(m, upstream))
         return;
     bool met = wait->type == DEPENDS_COMPLETION ||
