@@ -214,14 +214,12 @@ static void answer(struct engine *e, struct edge *edge, const struct answer *a)
         ask_elsewhere(e, edge);
     else if (a->job_count == 0)
         found_nothing(e, edge, false);
-    else if (whole)
-        found_job(e, edge, a); /* whatever it has become since */
-    else if (a->exec != NULL)
+    else if (!whole && a->exec != NULL)
         found_slot(e, edge, a->exec);
-    else if (depends_recurs(e, a->jobs))
+    else if (!whole && depends_recurs(e, a->jobs))
         found_nothing(e, edge, true);
     else
-        found_job(e, edge, a);
+        found_job(e, edge, a); /* whatever it has become since */
 }
 
 void depends_answer(struct engine *e)

@@ -94,7 +94,7 @@ static void new_key(char ret_key[KEY_TEXT])
     unsigned char random[KEY_BYTES];
     size_t at = strlen(KEY_PREFIX);
     randombytes_buf(random, sizeof random);
-    memcpy(ret_key, KEY_PREFIX, at);
+    memcpy(ret_key, KEY_PREFIX, sizeof KEY_PREFIX);
     sodium_bin2base64(ret_key + at, KEY_TEXT - at, random, sizeof random,
                       sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }

@@ -271,7 +271,7 @@ static uint8_t find_group(struct group *groups, const struct exec_change *change
     return at;
 }
 
-static void update_group(struct pg *pg, const struct group *group, uint8_t number,
+static void update_group(struct pg *pg, const struct group *group, unsigned number,
                          const struct delta *delta, const uint8_t *of)
 {
     struct pg_use *use = pg_use(pg, Q_UPDATE_ALIKE_LIVE);
@@ -306,7 +306,7 @@ static const bool *keep_alike(struct pg *pg, const struct delta *delta)
         of[i] = fits ? find_group(groups, change) : GROUPS_MAX;
         groups[of[i]].count++;
     }
-    for (uint8_t g = 0; g < GROUPS_MAX; g++) {
+    for (unsigned g = 0; g < GROUPS_MAX; g++) {
         if (groups[g].count >= GROUP_WORTH)
             update_group(pg, &groups[g], g, delta, of);
     }

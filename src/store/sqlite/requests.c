@@ -3,6 +3,7 @@
 #include "store/sqlite/row.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Not negative, so that its order is the same in C and in SQLite. Kept in the file: str_hash is the
  * same everywhere and for ever. */
@@ -11,9 +12,18 @@ static int64_t print_of(struct str key)
     return (int64_t)(str_hash(key) >> 1);
 }
 
+/* The map's values are the numbers of rows themselves, which begin with 1. */
 static uint64_t fresh_id(const struct requests *r, int64_t print)
 {
     return (uint64_t)(uintptr_t)map_get(&r->fresh, (uint64_t)print);
+}
+
+static void fresh_put(struct requests *r, int64_t print)
+{
+    uintptr_t number = (uintptr_t)r->newest;
+    void *value;
+    memcpy(&value, &number, sizeof value);
+    map_put(&r->fresh, (uint64_t)print, value);
 }
 
 void requests_end(struct requests *r, bool committed)
@@ -43,7 +53,7 @@ static enum rc load_fresh(struct requests *r, struct db *db, struct err *err)
         r->newest = row_u64(&row);
         int64_t print = print_of(row_text(&row));
         if (fresh_id(r, print) == 0)
-            map_put(&r->fresh, (uint64_t)print, (void *)(uintptr_t)r->newest);
+            fresh_put(r, print);
     }
 }
 
@@ -137,7 +147,7 @@ static enum rc insert(struct requests *r, struct db *db, const struct claim *cla
         r->ends_ms = claim->until_ms;
     if (fresh_id(r, print) != 0)
         return put_print(db, print, r->newest, err);
-    map_put(&r->fresh, (uint64_t)print, (void *)(uintptr_t)r->newest);
+    fresh_put(r, print);
     return RC_OK;
 }
 
