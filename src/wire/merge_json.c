@@ -266,7 +266,8 @@ static void put_page(struct json_writer *w, const struct json *const *objects, s
     struct entries entries = {0};
     const struct json *total = json_get(objects[0], STR("total"));
     collect(values_of(objects, count, list, arena), &entries, arena);
-    qsort(entries.items, entries.len, sizeof entries.items[0], by_name);
+    if (entries.len > 0)
+        qsort(entries.items, entries.len, sizeof entries.items[0], by_name);
     size_t shown = entries.len < limit ? entries.len : limit;
     bool more = shown < entries.len || has_more(objects, count);
     json_key_str(w, list);
