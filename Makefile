@@ -105,10 +105,11 @@ BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 SIM_SRCS := $(wildcard tests/sim/*.c)
 YEAR_SRCS := $(wildcard tests/year/*.c)
 
-# These folders start no threads (`make tidy` sees to it in src); to the thread sanitizer they say
-# nothing.
+# These folders start no threads (`make tidy` sees to it in src), and neither does libpq; to the thread
+# sanitizer they say nothing.
 ifeq ($(VARIANT),tsan)
-TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/% tests/crash/%,\
+TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/% tests/crash/% \
+               tests/contract/postgres%,\
                $(TEST_SRCS))
 endif
 
