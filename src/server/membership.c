@@ -158,29 +158,63 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
 
 /* ---- taking and giving */
 
+/* The nodes of a view as shares know them: all that are silent are one, since they are treated alike
+ * and there may be any number of them; who is there beyond the last seat gets nothing. */
+struct seating {
+    struct shares_node nodes[SHARES_NODES_MAX];
+    int places[SHARES_NODES_MAX]; /* in the view */
+    int count;
+};
+
+enum { SILENT_SEAT };
+
+static void seat_all(const struct membership *m, const struct cluster_view *v, struct seating *s)
+{
+    s->nodes[SILENT_SEAT] = (struct shares_node){.silent = true};
+    s->places[SILENT_SEAT] = SHARES_NOBODY;
+    s->count = 1;
+    for (size_t n = 0; n < v->node_count && s->count < SHARES_NODES_MAX; n++) {
+        if (is_silent(m, v, &v->nodes[n]))
+            continue;
+        s->nodes[s->count] = (struct shares_node){.draining = v->nodes[n].draining};
+        s->places[s->count++] = (int)n;
+    }
+}
+
+static int seat_of(const struct seating *s, const struct cluster_view *v, struct str start)
+{
+    int place = find_node(v, start);
+    for (int n = 1; n < s->count; n++) {
+        if (place >= 0 && s->places[n] == place)
+            return n;
+    }
+    return place >= 0 ? SILENT_SEAT : SHARES_NOBODY;
+}
+
+/* Its heirs are places in the view. */
 static struct shares_plan plan(const struct membership *m, const struct cluster_view *v)
 {
-    struct shares_node nodes[SHARES_NODES_MAX];
+    struct seating seating;
     struct shares_place places[PARTITIONS_MAX];
-    size_t count = v->node_count < SHARES_NODES_MAX ? v->node_count : SHARES_NODES_MAX;
-    for (size_t n = 0; n < count; n++)
-        nodes[n] = (struct shares_node){
-            .silent = is_silent(m, v, &v->nodes[n]),
-            .draining = v->nodes[n].draining,
-        };
+    seat_all(m, v, &seating);
     for (size_t p = 0; p < v->partition_count; p++)
         places[p] = (struct shares_place){
-            .owner = find_node(v, v->partitions[p].owner),
-            .former = find_node(v, v->partitions[p].former),
+            .owner = seat_of(&seating, v, v->partitions[p].owner),
+            .former = seat_of(&seating, v, v->partitions[p].former),
         };
-    return shares_make(&(struct shares_view){
-        .me = find_node(v, m->me.start),
+    struct shares_plan plan = shares_make(&(struct shares_view){
+        .me = seat_of(&seating, v, m->me.start),
         .just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS,
-        .nodes = nodes,
-        .node_count = (int)count,
+        .nodes = seating.nodes,
+        .node_count = seating.count,
         .places = places,
         .partitions = (uint32_t)v->partition_count,
     });
+    for (size_t p = 0; p < v->partition_count; p++) {
+        if (plan.heirs[p] >= 0)
+            plan.heirs[p] = seating.places[plan.heirs[p]];
+    }
+    return plan;
 }
 
 static void take(struct membership *m, uint64_t wanted)
@@ -259,7 +293,6 @@ static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
         m->back_ms = sent_ms;
     m->sent_ms = sent_ms;
     m->beats++;
-    atomic_store(&m->until_ms, sent_ms + m->lease_ms - m->lease_ms / BEATS);
     timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
@@ -305,6 +338,8 @@ static void act_on(struct membership *m, const struct cluster_view *v)
         take(m, wanted);
     begin_giving(m, v, &p);
     post(m);
+    /* Not before: until then the decider believes in what may have been taken from us. */
+    atomic_store(&m->until_ms, m->sent_ms + m->lease_ms - m->lease_ms / BEATS);
 }
 
 static void forget_old(struct membership *m)
