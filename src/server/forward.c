@@ -21,7 +21,8 @@ enum {
 
 /* A request on its way; in its arena. */
 struct forward {
-    uint64_t id; /* whose owner is looked for; 0: anybody who owns something */
+    bool by_id;  /* the owner of id is looked for; else anybody who owns something */
+    uint64_t id; /* 0: of the first partition */
     int64_t until_us;
     bool unsent; /* the call that failed was never sent */
     bool sent;   /* one was, perhaps */
@@ -252,13 +253,13 @@ static void send_to(struct request *r, struct str address)
 static bool is_ours(const struct request *r)
 {
     const struct membership *m = r->server->membership;
-    return r->forward->id != 0 ? membership_owns(m, r->forward->id) : membership_owns_any(m);
+    return r->forward->by_id ? membership_owns(m, r->forward->id) : membership_owns_any(m);
 }
 
 static bool find(struct request *r, struct peer *ret_to)
 {
     struct membership *m = r->server->membership;
-    if (r->forward->id == 0)
+    if (!r->forward->by_id)
         return membership_any_owner(m, r->arena, ret_to);
     /* It may be us, but not yet, or not any more. */
     return membership_owner(m, r->forward->id, r->arena, ret_to) && !membership_is_me(m, ret_to);
@@ -283,11 +284,12 @@ static void refuse_second_hop(struct request *r)
     request_problem(r, MISDIRECTED, "this server does not decide about that (any more)");
 }
 
-static bool go(struct request *r, uint64_t id)
+static bool go(struct request *r, bool by_id, uint64_t id)
 {
     if (r->server->membership == NULL)
         return false;
-    forward_of(r)->id = id;
+    forward_of(r)->by_id = by_id;
+    r->forward->id = id;
     if (is_ours(r))
         return false;
     if (r->by_server)
@@ -299,12 +301,12 @@ static bool go(struct request *r, uint64_t id)
 
 bool forward_to_owner(struct request *r, uint64_t id)
 {
-    return go(r, id);
+    return go(r, true, id);
 }
 
 bool forward_to_any(struct request *r)
 {
-    return go(r, 0);
+    return go(r, false, 0);
 }
 
 bool forward_to_holder(struct request *r, const struct submission *item)

@@ -16,7 +16,8 @@
 #define FORWARD_PRINCIPAL "Belfry-Principal" /* ROLE NAME of who asks */
 #define FORWARD_REQUEST "Belfry-Request-Id"
 
-/* Each is true when r is taken care of: it goes elsewhere, or is answered. False: it is ours, go on. */
+/* Each is true when r is taken care of: it goes elsewhere, or is answered. False: it is ours, go on.
+ * The id 0 is in the first partition. */
 bool forward_to_owner(struct request *r, uint64_t id);
 /* To who decides about the job that holds the unique key of this one. */
 bool forward_to_holder(struct request *r, const struct submission *item);

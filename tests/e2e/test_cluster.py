@@ -222,6 +222,17 @@ def test_settings_that_one_server_changes_count_everywhere_within_a_second():
         assert time.monotonic() - begin < 3
 
 
+def test_settings_may_be_changed_at_any_server_and_keep_what_others_changed():
+    with Cluster(POSTGRES, 2) as servers:
+        for pauser, limiter in (servers, servers[::-1]):
+            name = f"of-{pauser.port}"
+            assert pauser.api("POST", f"/queues/{name}/pause")[0] == 200
+            status, queue = limiter.api("PUT", f"/queues/{name}", {"concurrency": 3})
+            assert status == 200, queue
+            assert queue["paused"] and queue["concurrency"] == 3, queue
+            assert pauser.api("PUT", f"/teams/{name}", {"concurrency": 2})[0] == 200
+
+
 def test_events_of_all_servers_come_from_any_and_are_resumed_at_any():
     with Cluster(POSTGRES, 2) as (a, b):
         stream = event_stream(a)
