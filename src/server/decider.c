@@ -6,6 +6,7 @@
 #include "loop/thread.h"
 #include "loop/zones.h"
 #include "server/engine_options.h"
+#include "server/errand.h"
 #include "server/membership.h"
 #include "server/net.h"
 #include "server/outage.h"
@@ -58,27 +59,6 @@ struct decider {
     atomic_bool nudged;
 };
 
-/* A command of the server's own, for whose answer nobody waits. */
-struct errand {
-    struct request request;
-    struct arena arena;
-};
-
-static struct errand *errand_new(enum command_kind kind)
-{
-    struct errand *errand = MEM_NEW(struct errand);
-    errand->request.cmd.kind = kind;
-    errand->request.cmd.arena = &errand->arena;
-    errand->request.cmd.actor = STR("server");
-    return errand;
-}
-
-static void errand_free(struct errand *errand)
-{
-    arena_free(&errand->arena);
-    free(errand);
-}
-
 static void errand_send(struct decider *d, struct errand *take_errand)
 {
     if (mailbox_send_always(d->box, &take_errand->request.parcel.mail) != RC_OK)
@@ -90,9 +70,7 @@ static void send_done(struct list *done)
     for (struct list_node *node; (node = list_pop_front(done)) != NULL;) {
         struct command *cmd = CONTAINER_OF(node, struct command, node);
         struct request *r = CONTAINER_OF(cmd, struct request, cmd);
-        if (r->net == NULL)
-            errand_free(CONTAINER_OF(r, struct errand, request));
-        else
+        if (!errand_end(r))
             request_send_home(r);
     }
 }
@@ -192,32 +170,11 @@ static bool is_fatal(enum rc rc)
 
 /* ---- with a store */
 
-/* What was told to other partitions is durable, and read within a second; who owns them reads it now. */
-static void wake_readers(struct decider *d, uint64_t mailed)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    struct str told[PARTITIONS_MAX];
-    size_t count = 0;
-    for (uint32_t i = 0; i < PARTITIONS_MAX && d->membership != NULL; i++) {
-        struct peer owner;
-        size_t k = 0;
-        uint32_t bucket = partition_first_bucket(d->turn.owned.partitions, i);
-        if (!(mailed >> i & 1) ||
-            !membership_owner(d->membership, (uint64_t)bucket << ID_BUCKET_SHIFT, &arena, &owner))
-            continue;
-        while (k < count && !str_eq(told[k], owner.address))
-            k++;
-        if (k == count) {
-            told[count++] = owner.address;
-            peers_mail(d->server, owner.address);
-        }
-    }
-}
-
 static void tell(struct decider *d, struct turn_news *news)
 {
-    if (news->mailed != 0)
-        wake_readers(d, news->mailed);
+    if (news->mailed !=
+        0) /* durable, and read within a second; who owns those partitions reads it now */
+        peers_mail_owners(d->server, news->mailed);
     tail_tell(d->server->tail, news->events, news->event_count);
     send_done(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);

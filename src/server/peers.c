@@ -1,6 +1,7 @@
 #include "server/peers.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/membership.h"
 #include "server/net.h"
 
 #include <assert.h>
@@ -277,9 +278,26 @@ void peers_wake(struct server *server, struct str address)
     wake(server, address, STR("/api/v1/cluster/wake"));
 }
 
-void peers_mail(struct server *server, struct str address)
+void peers_mail_owners(struct server *server, uint64_t partitions)
 {
-    wake(server, address, STR("/api/v1/cluster/mail"));
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct membership *m = server->membership;
+    struct str told[PARTITIONS_MAX];
+    size_t count = 0;
+    uint32_t known = m == NULL ? 0 : membership_partitions(m);
+    for (uint32_t i = 0; i < known; i++) {
+        struct peer owner;
+        size_t k = 0;
+        uint64_t id = (uint64_t)partition_first_bucket(known, i) << ID_BUCKET_SHIFT;
+        if (!(partitions >> i & 1) || !membership_owner(m, id, &arena, &owner))
+            continue;
+        while (k < count && !str_eq(told[k], owner.address))
+            k++;
+        if (k == count) {
+            told[count++] = owner.address;
+            wake(server, owner.address, STR("/api/v1/cluster/mail"));
+        }
+    }
 }
 
 /* ---- coming and going */

@@ -28,8 +28,8 @@ void peer_stream_free(struct peer_stream *s);
 
 /* From any thread: the server at that address had better look at the cluster, and at its mail. */
 void peers_wake(struct server *server, struct str address);
-/* The same, of its mail only. */
-void peers_mail(struct server *server, struct str address);
+/* The same, of its mail only, to all who own one of these partitions. */
+void peers_mail_owners(struct server *server, uint64_t partitions);
 
 /* ---- for requests that wait a moment before they are tried again, on this thread */
 
