@@ -48,12 +48,11 @@ struct membership {
     struct timekeeper time;
     unsigned beats;
     bool losing; /* the last one failed, and somebody was told */
-    size_t next_owner;
 
-    pthread_mutex_t lock; /* of what follows; held for copies only */
+    struct roster roster;
+
+    pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
-    struct cluster_view view;
-    struct arena view_arena;
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -103,21 +102,6 @@ static void tell(struct membership *m)
 }
 
 /* ---- what the view says about us */
-
-static bool is_silent(const struct membership *m, const struct cluster_view *v,
-                      const struct node_rec *node)
-{
-    return !str_eq(node->start, m->me.start) && v->now_ms - node->seen_ms > m->lease_ms;
-}
-
-static int find_node(const struct cluster_view *v, struct str start)
-{
-    for (size_t n = 0; start.len > 0 && n < v->node_count; n++) {
-        if (str_eq(v->nodes[n].start, start))
-            return (int)n;
-    }
-    return SHARES_NOBODY;
-}
 
 static bool is_mine(const struct membership *m, const struct partition_rec *p)
 {
@@ -174,7 +158,7 @@ static void seat_all(const struct membership *m, const struct cluster_view *v, s
     s->places[SILENT_SEAT] = SHARES_NOBODY;
     s->count = 1;
     for (size_t n = 0; n < v->node_count && s->count < SHARES_NODES_MAX; n++) {
-        if (is_silent(m, v, &v->nodes[n]))
+        if (roster_is_silent(&m->roster, v, &v->nodes[n]))
             continue;
         s->nodes[s->count] = (struct shares_node){.draining = v->nodes[n].draining};
         s->places[s->count++] = (int)n;
@@ -183,7 +167,7 @@ static void seat_all(const struct membership *m, const struct cluster_view *v, s
 
 static int seat_of(const struct seating *s, const struct cluster_view *v, struct str start)
 {
-    int place = find_node(v, start);
+    int place = roster_find(v, start);
     for (int n = 1; n < s->count; n++) {
         if (place >= 0 && s->places[n] == place)
             return n;
@@ -276,13 +260,7 @@ static void finish_giving(struct membership *m)
 
 static void publish(struct membership *m, const struct cluster_view *v, struct arena *take_arena)
 {
-    pthread_mutex_lock(&m->lock);
-    struct arena old = m->view_arena;
-    m->view = *v;
-    m->view_arena = *take_arena;
-    pthread_mutex_unlock(&m->lock);
-    arena_free(&old);
-    *take_arena = (struct arena){0};
+    roster_publish(&m->roster, v, take_arena);
     atomic_store(&m->settings_version, v->settings_version);
 }
 
@@ -450,6 +428,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
         .address = arena_str(&m->texts, options->address),
         .version = arena_str(&m->texts, options->version),
     };
+    roster_init(&m->roster, m->me.start, m->lease_ms);
     enum rc rc = store->ops->member(store, &m->member, err);
     if (rc == RC_OK)
         rc = first_beat(m, store, err);
@@ -498,7 +477,7 @@ void membership_free(struct membership *m)
     pthread_mutex_destroy(&m->lock);
     arena_free(&m->texts);
     arena_free(&m->heir_texts);
-    arena_free(&m->view_arena);
+    roster_free(&m->roster);
     free(m);
 }
 
@@ -561,89 +540,27 @@ bool membership_owns_any(const struct membership *m)
     return atomic_load(&m->owned_bits) != 0;
 }
 
-static struct peer peer_copy(const struct node_rec *node, struct arena *arena)
-{
-    return (struct peer){
-        .name = arena_str(arena, node->name),
-        .start = arena_str(arena, node->start),
-        .address = arena_str(arena, node->address),
-    };
-}
-
-static bool owner_of(const struct membership *m, size_t p, struct arena *arena,
-                     struct peer *ret_owner)
-{
-    int n = p < m->view.partition_count ? find_node(&m->view, m->view.partitions[p].owner)
-                                        : SHARES_NOBODY;
-    if (n < 0 || is_silent(m, &m->view, &m->view.nodes[n]))
-        return false;
-    *ret_owner = peer_copy(&m->view.nodes[n], arena);
-    return true;
-}
-
 bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
                       struct peer *ret_owner)
 {
-    pthread_mutex_lock(&m->lock);
-    bool found = owner_of(m, partition_of(membership_partitions(m), id), arena, ret_owner);
-    pthread_mutex_unlock(&m->lock);
-    return found;
+    return roster_owner(&m->roster, partition_of(membership_partitions(m), id), arena, ret_owner);
 }
 
 bool membership_any_owner(struct membership *m, struct arena *arena, struct peer *ret_owner)
 {
-    bool found = false;
-    pthread_mutex_lock(&m->lock);
-    size_t count = m->view.partition_count;
-    for (size_t i = 0; i < count && !found; i++) {
-        m->next_owner++;
-        found = owner_of(m, m->next_owner % count, arena, ret_owner) &&
-                !str_eq(ret_owner->start, m->me.start);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return found;
+    return roster_any_owner(&m->roster, arena, ret_owner);
 }
 
 size_t membership_peers(struct membership *m, struct arena *arena, struct peer **ret_peers)
 {
-    size_t count = 0;
-    pthread_mutex_lock(&m->lock);
-    *ret_peers = ARENA_ARRAY(arena, struct peer, m->view.node_count);
-    for (size_t n = 0; n < m->view.node_count; n++) {
-        const struct node_rec *node = &m->view.nodes[n];
-        if (!str_eq(node->start, m->me.start) && !is_silent(m, &m->view, node))
-            (*ret_peers)[count++] = peer_copy(node, arena);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return count;
-}
-
-static struct node_rec node_copy(const struct node_rec *node, struct arena *arena)
-{
-    struct node_rec copy = *node;
-    copy.name = arena_str(arena, node->name);
-    copy.start = arena_str(arena, node->start);
-    copy.address = arena_str(arena, node->address);
-    copy.version = arena_str(arena, node->version);
-    return copy;
+    return roster_peers(&m->roster, arena, ret_peers);
 }
 
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me)
 {
-    pthread_mutex_lock(&m->lock);
-    *ret_view = m->view;
-    ret_view->nodes = ARENA_ARRAY(arena, struct node_rec, m->view.node_count);
-    for (size_t n = 0; n < m->view.node_count; n++)
-        ret_view->nodes[n] = node_copy(&m->view.nodes[n], arena);
-    ret_view->partitions = ARENA_ARRAY(arena, struct partition_rec, m->view.partition_count);
-    for (size_t p = 0; p < m->view.partition_count; p++) {
-        ret_view->partitions[p] = m->view.partitions[p];
-        ret_view->partitions[p].owner = arena_str(arena, m->view.partitions[p].owner);
-        ret_view->partitions[p].former = arena_str(arena, m->view.partitions[p].former);
-    }
-    pthread_mutex_unlock(&m->lock);
-    *ret_me = node_copy(&m->me, arena);
+    roster_look(&m->roster, arena, ret_view);
+    *ret_me = roster_copy(&m->me, arena);
 }
 
 bool membership_is_me(const struct membership *m, const struct peer *peer)
@@ -677,7 +594,7 @@ bool membership_has_handed_over(struct membership *m)
     bool mine = false;
     for (size_t n = 0; n < view.node_count; n++)
         heirs = heirs || (!str_eq(view.nodes[n].start, me.start) && !view.nodes[n].draining &&
-                          !is_silent(m, &view, &view.nodes[n]));
+                          !roster_is_silent(&m->roster, &view, &view.nodes[n]));
     for (size_t p = 0; p < view.partition_count; p++)
         mine = mine || str_eq(view.partitions[p].owner, me.start);
     return !heirs || !mine;

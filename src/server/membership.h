@@ -12,7 +12,7 @@
  *
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
-#include "store/store.h"
+#include "server/roster.h"
 
 struct membership;
 
@@ -31,13 +31,6 @@ struct membership_events {
     /* What was given back is free: its heir had better know at once. */
     void (*on_given)(void *arg, struct str heir_address);
     void *arg;
-};
-
-/* Another server that is there. */
-struct peer {
-    struct str name;
-    struct str start;
-    struct str address;
 };
 
 /* Becomes a member and takes what is free. A server of the same name that is not silent: RC_CONFLICT,

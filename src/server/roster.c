@@ -1,0 +1,128 @@
+#include "server/roster.h"
+
+void roster_init(struct roster *r, struct str me, int64_t lease_ms)
+{
+    *r = (struct roster){.me = me, .lease_ms = lease_ms};
+    pthread_mutex_init(&r->lock, NULL);
+}
+
+void roster_free(struct roster *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    arena_free(&r->arena);
+}
+
+/* ---- about a view */
+
+int roster_find(const struct cluster_view *v, struct str start)
+{
+    for (size_t n = 0; start.len > 0 && n < v->node_count; n++) {
+        if (str_eq(v->nodes[n].start, start))
+            return (int)n;
+    }
+    return ROSTER_NOBODY;
+}
+
+static bool is_me(const struct roster *r, const struct node_rec *node)
+{
+    return str_eq(node->start, r->me);
+}
+
+bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
+                      const struct node_rec *node)
+{
+    return !is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms;
+}
+
+/* ---- from any thread */
+
+void roster_publish(struct roster *r, const struct cluster_view *view, struct arena *take_arena)
+{
+    pthread_mutex_lock(&r->lock);
+    struct arena old = r->arena;
+    r->view = *view;
+    r->arena = *take_arena;
+    pthread_mutex_unlock(&r->lock);
+    arena_free(&old);
+    *take_arena = (struct arena){0};
+}
+
+static struct peer peer_copy(const struct node_rec *node, struct arena *arena)
+{
+    return (struct peer){
+        .name = arena_str(arena, node->name),
+        .start = arena_str(arena, node->start),
+        .address = arena_str(arena, node->address),
+    };
+}
+
+static const struct node_rec *owner_of(const struct roster *r, size_t p)
+{
+    const struct cluster_view *v = &r->view;
+    int n = p < v->partition_count ? roster_find(v, v->partitions[p].owner) : ROSTER_NOBODY;
+    return n < 0 || roster_is_silent(r, v, &v->nodes[n]) ? NULL : &v->nodes[n];
+}
+
+bool roster_owner(struct roster *r, uint32_t partition, struct arena *arena, struct peer *ret_owner)
+{
+    pthread_mutex_lock(&r->lock);
+    const struct node_rec *owner = owner_of(r, partition);
+    if (owner != NULL)
+        *ret_owner = peer_copy(owner, arena);
+    pthread_mutex_unlock(&r->lock);
+    return owner != NULL;
+}
+
+bool roster_any_owner(struct roster *r, struct arena *arena, struct peer *ret_owner)
+{
+    bool found = false;
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->view.partition_count && !found; i++) {
+        const struct node_rec *owner = owner_of(r, r->next_owner++ % r->view.partition_count);
+        found = owner != NULL && !is_me(r, owner);
+        if (found)
+            *ret_owner = peer_copy(owner, arena);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&r->lock);
+    *ret_peers = ARENA_ARRAY(arena, struct peer, r->view.node_count);
+    for (size_t n = 0; n < r->view.node_count; n++) {
+        const struct node_rec *node = &r->view.nodes[n];
+        if (!is_me(r, node) && !roster_is_silent(r, &r->view, node))
+            (*ret_peers)[count++] = peer_copy(node, arena);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return count;
+}
+
+struct node_rec roster_copy(const struct node_rec *node, struct arena *arena)
+{
+    struct node_rec copy = *node;
+    copy.name = arena_str(arena, node->name);
+    copy.start = arena_str(arena, node->start);
+    copy.address = arena_str(arena, node->address);
+    copy.version = arena_str(arena, node->version);
+    return copy;
+}
+
+void roster_look(struct roster *r, struct arena *arena, struct cluster_view *ret_view)
+{
+    pthread_mutex_lock(&r->lock);
+    *ret_view = r->view;
+    ret_view->nodes = ARENA_ARRAY(arena, struct node_rec, r->view.node_count);
+    for (size_t n = 0; n < r->view.node_count; n++)
+        ret_view->nodes[n] = roster_copy(&r->view.nodes[n], arena);
+    ret_view->partitions = ARENA_ARRAY(arena, struct partition_rec, r->view.partition_count);
+    for (size_t p = 0; p < r->view.partition_count; p++) {
+        ret_view->partitions[p] = r->view.partitions[p];
+        ret_view->partitions[p].owner = arena_str(arena, r->view.partitions[p].owner);
+        ret_view->partitions[p].former = arena_str(arena, r->view.partitions[p].former);
+    }
+    pthread_mutex_unlock(&r->lock);
+}

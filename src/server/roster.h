@@ -1,0 +1,49 @@
+/* roster.h - the newest view of the cluster, for all threads: who is there, and who owns what.
+ *
+ * The membership publishes a view with every renewal; everybody else asks, and gets copies. */
+#pragma once
+#include "store/store.h"
+
+#include <pthread.h>
+
+/* Another server that is there. */
+struct peer {
+    struct str name;
+    struct str start;
+    struct str address;
+};
+
+struct roster {
+    struct str me;        /* our start; borrowed */
+    int64_t lease_ms;     /* who was silent for longer is not there */
+    pthread_mutex_t lock; /* of what follows; held for copies only */
+    struct cluster_view view;
+    struct arena arena; /* of the view */
+    size_t next_owner;
+};
+
+void roster_init(struct roster *r, struct str me, int64_t lease_ms);
+void roster_free(struct roster *r);
+
+/* ---- about a view: without the lock */
+
+enum { ROSTER_NOBODY = -1 };
+
+/* The place of the node of that start in a view; ROSTER_NOBODY. */
+int roster_find(const struct cluster_view *v, struct str start);
+/* We are never silent to ourselves. */
+bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
+                      const struct node_rec *node);
+
+/* ---- from any thread */
+
+void roster_publish(struct roster *r, const struct cluster_view *view, struct arena *take_arena);
+/* Who owns a partition, as far as is known: false when nobody who is there. May be ourselves. */
+bool roster_owner(struct roster *r, uint32_t partition, struct arena *arena,
+                  struct peer *ret_owner);
+/* Some other server that owns something, going round. False: there is none. */
+bool roster_any_owner(struct roster *r, struct arena *arena, struct peer *ret_owner);
+/* All others that are not silent. */
+size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers);
+void roster_look(struct roster *r, struct arena *arena, struct cluster_view *ret_view);
+struct node_rec roster_copy(const struct node_rec *node, struct arena *arena);
