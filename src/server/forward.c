@@ -14,7 +14,6 @@
 enum {
     MISDIRECTED = 421,
     AGAIN_MS = 100,         /* between two tries */
-    PATIENCE_US = 3000000,  /* while nobody decides about it */
     STREAM_IDLE_MS = 60000, /* a stream says something every 15 s */
     HEADERS_MAX = 8,
 };
@@ -37,7 +36,8 @@ static struct forward *forward_of(struct request *r)
 {
     if (r->forward == NULL) {
         r->forward = ARENA_NEW(r->arena, struct forward);
-        r->forward->until_us = clock_mono_us() + PATIENCE_US;
+        r->forward->until_us =
+            clock_mono_us() + (int64_t)r->server->options->forward_wait_ms * 1000;
     }
     return r->forward;
 }

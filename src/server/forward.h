@@ -4,7 +4,8 @@
  * whole request goes there over HTTP, with the key that servers have, in the name of the caller, and
  * what comes back is handed on as it is. A request is forwarded once: who gets it and finds that it is
  * not his any more says so (421), the map is asked for anew, and it is tried again, here or there. While
- * nobody decides about it, as in a hand-over, it waits a little; then it is 503 with Retry-After.
+ * nobody decides about it, as in a hand-over or after a death, it waits forward_wait_ms, which is longer
+ * than a take-over takes; then it is 503 with Retry-After.
  *
  * If either server dies meanwhile, the client is told that nobody knows (502), unless the request can
  * be repeated without harm: then it is. */

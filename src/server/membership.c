@@ -374,7 +374,7 @@ static void serve(void *arg)
 
 void membership_wake(struct membership *m)
 {
-    if (m->box != NULL && !atomic_exchange(&m->waking, true))
+    if (!atomic_exchange(&m->waking, true))
         (void)mailbox_send_always(m->box, &m->wake); /* closed: it ends anyway */
 }
 
@@ -429,6 +429,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
         .version = arena_str(&m->texts, options->version),
     };
     roster_init(&m->roster, m->me.start, m->lease_ms);
+    m->box = mailbox_new(WAKES_MAX);
     enum rc rc = store->ops->member(store, &m->member, err);
     if (rc == RC_OK)
         rc = first_beat(m, store, err);
@@ -444,7 +445,6 @@ enum rc membership_start(struct membership *m, const struct membership_events *e
                          struct err *err)
 {
     m->events = *events;
-    m->box = mailbox_new(WAKES_MAX);
     return thread_start("member", serve, m, &m->thread, err);
 }
 
@@ -458,8 +458,7 @@ void membership_set_address(struct membership *m, struct str address)
 void membership_stop(struct membership *m)
 {
     struct err err;
-    if (m->box != NULL)
-        mailbox_close(m->box);
+    mailbox_close(m->box);
     thread_join(m->thread);
     m->thread = NULL;
     if (!atomic_load(&m->failed) && m->member->ops->leave(m->member, &m->me, &err) != RC_OK)
@@ -473,6 +472,9 @@ void membership_free(struct membership *m)
         return;
     if (m->member != NULL)
         m->member->ops->close(m->member);
+    struct list unheard; /* whoever woke it before it was started */
+    list_init(&unheard);
+    mailbox_take_all(m->box, &unheard);
     mailbox_free(m->box);
     pthread_mutex_destroy(&m->lock);
     arena_free(&m->texts);

@@ -206,8 +206,12 @@ class Server:
         return job
 
     def newest_execution(self, job_id):
-        _, answer = self.api("GET", f"/jobs/{job_id}/executions?limit=1")
-        return self.api("GET", "/executions/" + answer["executions"][0]["execution_id"])[1]
+        status, answer = self.api("GET", f"/jobs/{job_id}/executions?limit=1")
+        assert status == 200, answer
+        newest = answer["executions"][0]["execution_id"]
+        status, execution = self.api("GET", f"/executions/{newest}")
+        assert status == 200, execution
+        return execution
 
     def wait_for_status(self, job_id, *statuses):
         """The newest execution of a job once it has one of these statuses."""
