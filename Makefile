@@ -213,7 +213,7 @@ check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgr
 E2E ?= *
 # Two at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN)
-	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=2 \
+	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=3 \
 	    scripts/check $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
 
 san tsan:
