@@ -31,6 +31,7 @@ struct bench_args {
     unsigned durability;
     const char *store;
     bool here;
+    int64_t servers;
     const char *tmp;
     unsigned format; /* enum report_format */
     bool help;
@@ -58,6 +59,7 @@ static const struct opt table[] = {
      "postgres://…: measure on that server, in databases made for it (SQLite)"},
     {"here", 0, OPT_FLAG, NULL, AT(here),
      "in the database of --store, beside what it holds; no server may run"},
+    {"servers", 0, OPT_NUMBER, "N", AT(servers), "that share the database of --store (1)"},
     {"tmp", 0, OPT_TEXT, "DIR", AT(tmp), "where the databases are made (TMPDIR, /tmp)"},
     {"output", 'o', OPT_CHOICE, "table|json", AT(format), "how to print (table)"},
     {"role", 0, OPT_CHOICE, "none|worker|forks", AT(role), NULL},
@@ -105,6 +107,9 @@ static enum rc check(const struct bench_args *args, const struct opt_words *word
         return err_set(err, RC_INVALID, "--store takes postgres://…; without it SQLite is used");
     if (args->here && args->store == NULL)
         return err_set(err, RC_INVALID, "--here says nothing without --store");
+    TRY(check_range("servers", args->servers, STAGE_SERVERS_MAX, err));
+    if (args->servers > 1 && args->store == NULL)
+        return err_set(err, RC_INVALID, "servers share a --store of postgres://…, not SQLite");
     for (size_t i = 0; i < words->count; i++) {
         if (measure_find(str_c(words->items[i])) == NULL)
             return err_set(err, RC_INVALID, "'%s' is nothing that can be measured",
@@ -139,6 +144,7 @@ static enum rc report_machine(struct report *report, const struct measure_option
     report_text(report, "file_system", machine.file_system);
     report_figure(report, "synced_write_p50_ms", (double)machine.sync_us / 1e3, 3);
     report_text(report, "store", options->store == NULL ? STR("sqlite") : STR("postgresql"));
+    report_count(report, "servers", options->servers);
     report_text(report, "durability", str_c(options->durability));
     report_count(report, "slots", options->slots);
     report_count(report, "clients", options->clients);
@@ -165,6 +171,7 @@ static int bench(const struct bench_args *args, const struct opt_words *words)
         .tmp_root = tmp_root(args),
         .store = args->store,
         .here = args->here,
+        .servers = (uint32_t)args->servers,
         .durability = durabilities[args->durability],
         .slots = (uint32_t)args->slots,
         .clients = (uint32_t)args->clients,
@@ -207,7 +214,7 @@ static int print_help(void)
 int bench_command(int argc, char **argv)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct bench_args args = {.clients = 64, .batch = 500, .slots = 2000};
+    struct bench_args args = {.clients = 64, .batch = 500, .slots = 2000, .servers = 1};
     struct opt_words words;
     struct err err;
     if (opts_parse(&opts, argc, argv, &args, &words, &arena, &err) || check(&args, &words, &err)) {

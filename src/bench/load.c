@@ -171,8 +171,8 @@ static enum rc crowd_connect(struct crowd *crowd, struct err *err)
     for (uint32_t i = 0; i < crowd->plan->clients; i++) {
         struct client *client = &crowd->clients[i];
         client->crowd = crowd;
-        TRY(http_client_new(stage_loop(stage), stage_url(stage), stage_token(stage), &client->http,
-                            err));
+        TRY(http_client_new(stage_loop(stage), stage_url_for(stage, i), stage_token(stage),
+                            &client->http, err));
     }
     return RC_OK;
 }

@@ -525,6 +525,7 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
         .tmp_root = full.tmp_root,
         .store = full.store,
         .here = full.here,
+        .servers = full.servers,
         .durability = full.durability,
         .slots = m->hands == HANDS_LATER ? 0 : full.slots,
         .setting = m->setting,

@@ -13,6 +13,7 @@ struct measure_options {
     const char *tmp_root; /* as of struct stage_options */
     const char *store;
     bool here;
+    uint32_t servers;
     const char *durability;
     uint32_t slots;   /* of the worker */
     uint32_t clients; /* of single submissions */

@@ -24,6 +24,13 @@ enum {
     ASK_TIMEOUT_MS = 10000,
 };
 
+/* A server of the stage. */
+struct host {
+    struct stage *stage;
+    struct child *child;
+    struct str url; /* empty until it has said it */
+};
+
 struct stage {
     uv_loop_t loop;
     struct arena arena;
@@ -31,16 +38,17 @@ struct stage {
     uv_timer_t tick;
     const char *dir;
     struct database *database; /* NULL: SQLite in dir */
-    struct child *server;
+    struct host hosts[STAGE_SERVERS_MAX];
+    uint32_t host_count;
     struct child *worker;
     struct http_client *client; /* for our own questions */
     struct http_client *peer;   /* the same with a worker's key; NULL until it is needed */
     struct arena *answer_arena; /* of the call under way */
     struct json *answer;
-    struct str url; /* empty until the server has said it */
     struct str token;
     bool asking; /* for the server's numbers */
     struct stats stats;
+    bool even;   /* all servers have equal shares */
     bool ending; /* processes may end now */
     uint64_t progress;
     struct err failure;
@@ -56,7 +64,12 @@ uv_loop_t *stage_loop(struct stage *s)
 
 struct str stage_url(const struct stage *s)
 {
-    return s->url;
+    return s->hosts[0].url;
+}
+
+struct str stage_url_for(const struct stage *s, uint32_t client)
+{
+    return s->hosts[client % s->host_count].url;
 }
 
 struct str stage_token(const struct stage *s)
@@ -78,10 +91,18 @@ const struct note *stage_note(const struct stage *s)
     return &s->note;
 }
 
+static int64_t servers_cpu_us(const struct stage *s)
+{
+    int64_t us = 0;
+    for (uint32_t i = 0; i < s->host_count; i++)
+        us += child_cpu_us(s->hosts[i].child);
+    return us;
+}
+
 struct stage_usage stage_usage(const struct stage *s)
 {
     return (struct stage_usage){
-        .server_us = child_cpu_us(s->server),
+        .server_us = servers_cpu_us(s),
         .worker_us = s->worker == NULL ? 0 : child_cpu_us(s->worker),
         .client_us = (int64_t)clock() * 1000000 / CLOCKS_PER_SEC,
         .store_us = s->database == NULL ? 0 : database_cpu_us(s->database),
@@ -91,7 +112,12 @@ struct stage_usage stage_usage(const struct stage *s)
 
 int64_t stage_peak_bytes(const struct stage *s)
 {
-    return child_peak_bytes(s->server);
+    int64_t peak = 0;
+    for (uint32_t i = 0; i < s->host_count; i++) {
+        int64_t bytes = child_peak_bytes(s->hosts[i].child);
+        peak = bytes > peak ? bytes : peak;
+    }
+    return peak;
 }
 
 void stage_listen(struct stage *s, void (*on_note)(void *arg, const struct note *note), void *arg)
@@ -171,7 +197,8 @@ static void on_signal(void *arg, int signum)
     struct stage *s = arg;
     struct err err;
     if (signum == SIGCHLD) {
-        look_after(s, s->server, "server");
+        for (uint32_t i = 0; i < s->host_count; i++)
+            look_after(s, s->hosts[i].child, "server");
         look_after(s, s->worker, "worker");
         return;
     }
@@ -182,14 +209,14 @@ static void on_signal(void *arg, int signum)
 /* The server's log: it says where it listens, and what troubles it is for the user to see. */
 static void on_server_line(void *arg, struct str line)
 {
-    struct stage *s = arg;
+    struct host *host = arg;
     struct arena scratch = {0};
     struct json doc;
     if (json_parse(line, &scratch, &doc, NULL) == RC_OK) {
         const struct json *url = json_get(&doc, STR("url"));
         const struct json *level = json_get(&doc, STR("level"));
         if (url != NULL && url->kind == JSON_STRING)
-            s->url = arena_str(&s->arena, url->string);
+            host->url = arena_str(&host->stage->arena, url->string);
         if (level != NULL && level->kind == JSON_STRING && str_eq(level->string, STR("info")))
             line.len = 0;
     }
@@ -211,24 +238,29 @@ static void on_worker_line(void *arg, struct str line)
         s->on_note(s->arg, &s->note);
 }
 
-/* ---- the server */
+/* ---- the servers */
 
 static bool server_listens(const void *arg)
 {
-    const struct stage *s = arg;
-    return s->url.len > 0;
+    const struct host *host = arg;
+    return host->url.len > 0;
 }
 
-/* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody. */
+/* --store is named as well, or a BELFRY_STORE would lead to a database that matters to somebody. The
+ * keys are in the directory of the first one. */
 static enum rc start_server(struct stage *s, const struct stage_options *options, struct err *err)
 {
+    uint32_t number = s->host_count;
+    struct host *host = &s->hosts[number];
     const char *store = s->database != NULL ? database_url(s->database)
                                             : arena_printf(&s->arena, "sqlite:%s", s->dir).ptr;
+    const char *name = arena_printf(&s->arena, "bench-%u", number + 1).ptr;
+    const char *dir = number == 0 ? s->dir : arena_printf(&s->arena, "%s/%s", s->dir, name).ptr;
     const char *argv[] = {
-        "belfry",  "server",       "--no-worker",       "--data",      s->dir,
-        "--store", store,          "--listen",          "127.0.0.1:0", "--log-level",
-        "info",    "--durability", options->durability, NULL,          NULL,
-        NULL};
+        "belfry",      "server",      "--no-worker", "--data",       dir,
+        "--store",     store,         "--node",      name,           "--listen",
+        "127.0.0.1:0", "--log-level", "info",        "--durability", options->durability,
+        NULL,          NULL,          NULL};
     if (options->setting != NULL) {
         argv[COUNT_OF(argv) - 3] = "--set";
         argv[COUNT_OF(argv) - 2] = options->setting;
@@ -237,13 +269,21 @@ static enum rc start_server(struct stage *s, const struct stage_options *options
         .argv = argv,
         .lines_fd = STDERR_FILENO,
         .on_line = on_server_line,
-        .arg = s,
+        .arg = host,
     };
-    TRY(child_start(&s->loop, &child, &s->server, err));
-    TRY(stage_wait(s, server_listens, s, "the server to start", err));
+    host->stage = s;
+    TRY(child_start(&s->loop, &child, &host->child, err));
+    s->host_count++;
+    return stage_wait(s, server_listens, host, "the server to start", err);
+}
+
+static enum rc start_servers(struct stage *s, const struct stage_options *options, struct err *err)
+{
+    for (uint32_t i = 0; i < options->servers; i++)
+        TRY(start_server(s, options, err));
     const char *key = arena_printf(&s->arena, "%s/admin.key", s->dir).ptr;
     TRY(file_read_key(key, "admin.key", &s->arena, &s->token, err));
-    return http_client_new(&s->loop, s->url, s->token, &s->client, err);
+    return http_client_new(&s->loop, stage_url(s), s->token, &s->client, err);
 }
 
 /* ---- what the server says */
@@ -277,6 +317,37 @@ enum rc stage_ask(struct stage *s, struct stats *ret_stats, struct err *err)
                                 });
     TRY(stage_wait(s, answered, s, "the server's numbers", err));
     *ret_stats = s->stats;
+    return RC_OK;
+}
+
+static void on_cluster(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct stage *s = arg;
+    s->asking = false;
+    if (response == NULL)
+        stage_fail(s, err);
+    else
+        s->even = stats_are_even(response->body, s->host_count);
+}
+
+/* Those that come later are given their shares within a second or two. */
+static enum rc settle(struct stage *s, struct err *err)
+{
+    int64_t until_us = clock_mono_us() + SILENCE_S * INT64_C(1000000);
+    while (!s->even && s->host_count > 1) {
+        if (clock_mono_us() > until_us)
+            return err_set(err, RC_TIMEOUT, "the servers do not come to equal shares");
+        s->asking = true;
+        http_client_send(s->client, &(struct http_call){
+                                        .method = "GET",
+                                        .target = STR("/api/v1/cluster"),
+                                        .timeout_ms = ASK_TIMEOUT_MS,
+                                        .on_done = on_cluster,
+                                        .arg = s,
+                                    });
+        TRY(stage_wait(s, answered, s, "the servers to know each other", err));
+        TRY(stage_pause(s, TICK_MS, err));
+    }
     return RC_OK;
 }
 
@@ -333,7 +404,7 @@ enum rc stage_post(struct stage *s, struct str target, struct str body, struct a
         const char *path = arena_printf(&s->arena, "%s/worker.key", s->dir).ptr;
         struct str token;
         TRY(file_read_key(path, "worker.key", &s->arena, &token, err));
-        TRY(http_client_new(&s->loop, s->url, token, &s->peer, err));
+        TRY(http_client_new(&s->loop, stage_url(s), token, &s->peer, err));
     }
     s->asking = true;
     s->answer_arena = arena;
@@ -362,7 +433,7 @@ static void on_complaint(void *arg, struct str line)
 static enum rc launch_worker(struct stage *s, const struct stage_options *options, struct err *err)
 {
     const char *key = arena_printf(&s->arena, "%s/worker.key", s->dir).ptr;
-    const char *url = arena_zstr(&s->arena, s->url);
+    const char *url = arena_zstr(&s->arena, stage_url(s));
     const char *slots = arena_printf(&s->arena, "%u", options->slots).ptr;
     const char *handler[] = {"belfry",       "bench", "--role",  "worker", "--server", url,
                              "--token-file", key,     "--slots", slots,    NULL};
@@ -421,7 +492,8 @@ enum rc stage_open(const struct stage_options *options, struct stage **ret_stage
     TRY(make_dir(s, options->tmp_root, err));
     if (options->store != NULL)
         TRY(database_make(options->store, options->here, &s->database, err));
-    TRY(start_server(s, options, err));
+    TRY(start_servers(s, options, err));
+    TRY(settle(s, err));
     return options->slots == 0 ? RC_OK : start_worker(s, options, err);
 }
 
@@ -451,7 +523,9 @@ enum rc stage_drain(struct stage *s, struct err *err)
 enum rc stage_leave(struct stage *s, struct err *err)
 {
     TRY(stage_drain(s, err));
-    return end_child(s, s->server, "the end of the server", err);
+    for (uint32_t i = 0; i < s->host_count; i++)
+        TRY(end_child(s, s->hosts[i].child, "the end of the server", err));
+    return RC_OK;
 }
 
 /* Signals are ours until the end, so that ^C does not leave the directory behind. */
@@ -464,7 +538,8 @@ void stage_free(struct stage **stage)
     http_client_free(s->client);
     http_client_free(s->peer);
     child_free(s->worker);
-    child_free(s->server);
+    for (uint32_t i = 0; i < s->host_count; i++)
+        child_free(s->hosts[i].child);
     database_free(s->database);
     uv_close((uv_handle_t *)&s->tick, NULL);
     if (s->dir != NULL && tmpdir_remove(s->dir, &err))

@@ -1,6 +1,6 @@
-/* stage.h - a server, and perhaps a worker, put up for one measurement and taken down after it.
+/* stage.h - a server or several, and perhaps a worker, put up for one measurement and taken down after it.
  *
- * Both are processes of their own (child.h) in a temporary directory. The stage owns the loop on
+ * All are processes of their own (child.h) in a temporary directory. The stage owns the loop on
  * which the measurement's clients live, and hides it: a measurement says what it waits for and goes
  * on when that has happened, or when it cannot happen any more because a process died, somebody
  * pressed ^C, or nobody made progress for SILENCE_S. So nothing waits for ever.
@@ -19,12 +19,16 @@
 
 #include <uv.h>
 
-enum { SILENCE_S = 30 };
+enum {
+    SILENCE_S = 30,
+    STAGE_SERVERS_MAX = 16, /* as many as there are partitions */
+};
 
 struct stage_options {
     const char *tmp_root;   /* where the temporary directory is made */
     const char *store;      /* postgres://…, where a database is made; NULL: SQLite in there */
     bool here;              /* in the database that store names, beside what it holds */
+    uint32_t servers;       /* that share the store; more than one only on PostgreSQL */
     const char *durability; /* as `belfry server --durability` */
     uint32_t slots;         /* of the worker; 0: none is started */
     const char *setting;    /* of the server, "name=value"; NULL: none */
@@ -33,7 +37,7 @@ struct stage_options {
 
 /* Processor time used so far. */
 struct stage_usage {
-    int64_t server_us;
+    int64_t server_us; /* all of them */
     int64_t worker_us;
     int64_t client_us;  /* this process */
     int64_t store_us;   /* of PostgreSQL, all of its processes; 0 where it is elsewhere */
@@ -42,18 +46,20 @@ struct stage_usage {
 
 struct stage;
 
-/* Server and worker are there and know each other when it returns. */
+/* Servers and worker are there and know each other when it returns, and the servers have equal shares. */
 enum rc stage_open(const struct stage_options *options, struct stage **ret_stage, struct err *err);
 /* Kills what still runs and removes the directory. */
 void stage_free(struct stage **stage);
 
 uv_loop_t *stage_loop(struct stage *s);
 struct str stage_url(const struct stage *s);
+/* The same for a client of that number: each server has as many of them. */
+struct str stage_url_for(const struct stage *s, uint32_t client);
 struct str stage_token(const struct stage *s); /* of role admin */
 /* What the database holds just now. */
 enum rc stage_ledger(struct stage *s, struct ledger *ret_ledger, struct err *err);
 struct stage_usage stage_usage(const struct stage *s);
-/* Of the server, known after stage_leave. */
+/* Of the largest server, known after stage_leave. */
 int64_t stage_peak_bytes(const struct stage *s);
 
 /* on_note is called for what the worker says; stage_note has its newest. */

@@ -11,6 +11,29 @@ static bool read_number(const struct json *doc, struct str group, struct str nam
     return true;
 }
 
+bool stats_are_even(struct str body, uint32_t servers)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct json doc;
+    if (json_parse(body, &arena, &doc, NULL) != RC_OK)
+        return false;
+    const struct json *nodes = json_get(&doc, STR("nodes"));
+    const struct json *partitions = json_get(&doc, STR("partitions"));
+    if (nodes == NULL || nodes->kind != JSON_ARRAY || nodes->count != servers ||
+        partitions == NULL || partitions->kind != JSON_ARRAY)
+        return false;
+    int64_t fair = partitions->count / servers;
+    int64_t owned = 0;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        const struct json *share = json_get(&nodes->items[i], STR("partitions"));
+        if (share == NULL || share->kind != JSON_INT || share->integer < fair ||
+            share->integer > fair + 1)
+            return false;
+        owned += share->integer;
+    }
+    return owned == partitions->count;
+}
+
 enum rc stats_parse(struct str body, struct stats *ret_stats, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};

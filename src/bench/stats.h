@@ -8,4 +8,7 @@ struct stats {
     struct store_cost cost;
 };
 
+/* Whether GET /cluster says that so many servers have equal shares of all there is. */
+bool stats_are_even(struct str body, uint32_t servers);
+
 enum rc stats_parse(struct str body, struct stats *ret_stats, struct err *err);

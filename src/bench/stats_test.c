@@ -40,11 +40,27 @@ static void numbers_that_are_missing_are_not_taken_for_zero(void **state)
         assert_int_not_equal(stats_parse(str_c(bodies[i]), &stats, &err), RC_OK);
 }
 
+static void shares_are_even_when_all_servers_have_theirs(void **state)
+{
+    (void)state;
+#define SHARE(n) "{\"partitions\":" n "}"
+#define OF_FIVE "],\"partitions\":[1,2,3,4,5]}"
+    const struct str even = STR("{\"nodes\":[" SHARE("3") "," SHARE("2") OF_FIVE);
+    const struct str late = STR("{\"nodes\":[" SHARE("5") "," SHARE("0") OF_FIVE);
+    const struct str under_way = STR("{\"nodes\":[" SHARE("2") "," SHARE("2") OF_FIVE);
+    assert_true(stats_are_even(even, 2));
+    assert_false(stats_are_even(even, 3));
+    assert_false(stats_are_even(late, 2));
+    assert_false(stats_are_even(under_way, 2));
+    assert_false(stats_are_even(STR("{}"), 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_server_says_is_read),
         cmocka_unit_test(numbers_that_are_missing_are_not_taken_for_zero),
+        cmocka_unit_test(shares_are_even_when_all_servers_have_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

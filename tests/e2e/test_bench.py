@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from belfry import BELFRY, SANITIZED, main, processes_of, tests_of
+from postgres import Postgres
 
 JOBS = 100 if SANITIZED else 500
 
@@ -54,6 +55,15 @@ def test_what_a_dead_worker_had_is_run_by_another():
     assert figures["lease_ms"] == 4000 and figures["jobs_acknowledged"] == 100, figures
     assert figures["rows_completed"] == 100 and figures["rows_attempt"] == 200, figures
     assert figures["beyond_lease_p99_ms"] < (20000 if SANITIZED else 2000), figures
+
+
+def test_servers_that_share_a_database_are_measured_together():
+    with Postgres(sync=False) as database:
+        report = json.loads(bench("life", "--jobs", str(JOBS), "--batch", "50", "--servers", "2", "--store",
+                                  database.url, "-o", "json"))
+    figures = report["life"]
+    assert report["machine"]["servers"] == 2, report["machine"]
+    assert figures["jobs_acknowledged"] == figures["rows_completed"] == JOBS, figures
 
 
 if __name__ == "__main__":
