@@ -347,6 +347,19 @@ static void drop_engine(struct decider *d)
     turn_close(&d->turn);
 }
 
+static void tell_loaded(const struct decider *d, int64_t begin_us)
+{
+    char ms[24];
+    char count[24];
+    char executions[24];
+    struct partition_set set = ownership_set(&d->owned);
+    snprintf(ms, sizeof ms, "%" PRId64, (clock_mono_us() - begin_us) / 1000);
+    snprintf(count, sizeof count, "%u", (unsigned)partition_set_len(&set));
+    snprintf(executions, sizeof executions, "%zu", engine_live_count(d->turn.engine));
+    log_info("decides about partitions", "count", count, "executions", executions, "loaded_in_ms",
+             ms, NULL);
+}
+
 static void load(struct decider *d)
 {
     struct err err;
@@ -359,12 +372,7 @@ static void load(struct decider *d)
         turn_close(&d->turn);
         turn_idle(&d->turn, d->server->store, d->owned.partitions, &d->options, clock_now());
     } else {
-        char ms[24];
-        char count[24];
-        struct partition_set set = ownership_set(&d->owned);
-        snprintf(ms, sizeof ms, "%" PRId64, (clock_mono_us() - begin_us) / 1000);
-        snprintf(count, sizeof count, "%u", (unsigned)partition_set_len(&set));
-        log_info("decides about partitions", "count", count, "loaded_in_ms", ms, NULL);
+        tell_loaded(d, begin_us);
         atomic_store(&d->server->loaded, true);
     }
     d->turn.may_keep = may_decide;
@@ -537,7 +545,9 @@ static enum rc open_turn(struct decider *d, struct err *err)
     }
     membership_news(d->membership, &d->serial, &d->owned);
     membership_obey(d->membership, d->serial);
+    int64_t begin_us = clock_mono_us();
     TRY(turn_load(&d->turn, server->store, &d->owned, &d->options, clock_now(), err));
+    tell_loaded(d, begin_us);
     d->turn.may_keep = may_decide;
     d->turn.may_keep_arg = d;
     d->settings_version = 0; /* as old as can be: read again with the first turn */
