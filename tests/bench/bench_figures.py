@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import cluster
 import peers
 import postgres
 import rig
@@ -108,6 +109,10 @@ def measure_backlog():
 
 def measure_postgres():
     postgres.measure(RUNS, bench, record, say)
+
+
+def measure_cluster():
+    cluster.measure(RUNS, bench, record, say)
 
 
 def measure_history():
@@ -382,8 +387,8 @@ def measure_modules():
 
 # ---- the report
 
-PARTS = [("load", measure_load), ("postgres", measure_postgres), ("history", measure_history),
-         ("backlog", measure_backlog), ("million", measure_million),
+PARTS = [("load", measure_load), ("postgres", measure_postgres), ("cluster", measure_cluster),
+         ("history", measure_history), ("backlog", measure_backlog), ("million", measure_million),
          ("schedules", measure_schedules), ("failures", measure_failures),
          ("healthy", measure_healthy), ("parked", measure_parked), ("empty", measure_empty),
          ("reads", measure_reads), ("json", measure_json), ("modules", measure_modules)]
