@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Hours of bad luck in minutes: a real cluster on a real PostgreSQL, and everything that can break.
 
-    chaos.py [SCENARIO...]      those below, or all
+    chaos.py [SCENARIO...]      those below, or all but the one that the night has time for
 
     CHAOS_SEED (the time)       repeats the same choices
     CHAOS_SCALE (1)             multiplies how long each scenario lasts; 0.1 tries them out
@@ -14,6 +14,7 @@ wrote are compared with what was acknowledged (load.py).
 import contextlib
 import os
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -21,12 +22,15 @@ import traceback
 
 from cluster import Cluster, Island
 from load import Judge, Load
+from pace import Pace
 from belfry import wait_for
 from postgres import Postgres
 
 SEED = int(os.environ.get("CHAOS_SEED", time.time_ns() % 1000000))
 SCALE = float(os.environ.get("CHAOS_SCALE", 1))
 NODE_LEASE_S = 5
+MANY_CONNECTIONS = ("max_connections=400",)
+BY_NIGHT = ("held_open_at_full_load",)
 TRUSTED = ("--allow-plaintext-remote",)  # the network of the tests
 
 scenarios = {}
@@ -52,6 +56,7 @@ def under_load(postgres, notes, url=None, **options):
                 node.start()
         notes.update(Judge(load).judge())
         notes["errors that clients saw and retried"] = dict(load.errors)
+        notes["of which more than once"] = len(load.surfaced)
 
 
 def lasts(seconds):
@@ -122,14 +127,49 @@ def failover(notes):
 
 @scenario
 def rude_neighbours(notes):
-    """Backends are terminated, foreign connections and an open transaction are in the way."""
-    with Postgres() as postgres, under_load(postgres, notes) as (_, __):
-        with postgres.idle_connections(60), postgres.open_transaction():
-            ended = 0
+    """Backends are terminated, five a second; 300 foreign connections and an open transaction are in the way."""
+    with Postgres(settings=MANY_CONNECTIONS) as postgres, under_load(postgres, notes) as (_, __):
+        with postgres.idle_connections(300), postgres.open_transaction():
+            ended, due = 0, time.monotonic()
             for _ in lasts(60):
                 ended += postgres.terminate_one("belfry")
-                time.sleep(0.2)
+                due += 0.2
+                time.sleep(max(0, due - time.monotonic()))
             notes["backends terminated"] = ended
+
+
+def paced(postgres):
+    """A cluster for jobs by the thousand."""
+    return Cluster(postgres.url, workers=0)
+
+
+@scenario
+def held_open(notes):
+    """A transaction that wrote stays open, at 2,000 jobs a second: they start as soon as without it."""
+    with Postgres() as postgres, paced(postgres) as cluster, Pace(cluster) as pace:
+        pace.steady(2000, max(5, 10 * SCALE))  # a warm database
+        clean = pace.steady(2000, 300 * SCALE)
+        with postgres.open_transaction():
+            held = pace.steady(2000, 300 * SCALE)
+    notes["start p99 without, with"] = f"{clean:.1f} ms, {held:.1f} ms"
+    notes["times"] = f"{held / clean:.2f}"
+    assert held <= 1.2 * clean, notes
+
+
+@scenario
+def held_open_at_full_load(notes):
+    """The same with as many jobs as there can be: at least half of them, and not fewer and fewer."""
+    with Postgres() as postgres, paced(postgres) as cluster, Pace(cluster) as pace:
+        pace.full(max(5, 10 * SCALE))
+        clean = statistics.mean(pace.full(60 * SCALE))
+        with postgres.open_transaction():
+            rates = pace.full(600 * SCALE)
+    half = len(rates) // 2
+    early, late = statistics.mean(rates[:half]), statistics.mean(rates[half:])
+    notes["jobs/s without it"] = f"{clean:.0f}"
+    notes["jobs/s with it, by tenths of the time"] = " ".join(f"{rate:.0f}" for rate in rates)
+    assert (early + late) / 2 >= clean / 2, notes
+    assert late >= 0.9 * early, notes
 
 
 def cut_off(notes, bridge):
@@ -166,6 +206,7 @@ def rolling_restart(notes):
             node.start_and_wait()
             time.sleep(2)
             notes["servers restarted"] = i + 1
+    assert not load.surfaced, (len(load.surfaced), load.surfaced[:3])
 
 
 def commit():
@@ -174,7 +215,7 @@ def commit():
 
 
 def main():
-    chosen = sys.argv[1:] or list(scenarios)
+    chosen = sys.argv[1:] or [name for name in scenarios if name not in BY_NIGHT]
     unknown = [name for name in chosen if name not in scenarios]
     if unknown:
         print(f"chaos: no scenario {unknown[0]}; there are: {' '.join(scenarios)}", file=sys.stderr)

@@ -19,16 +19,19 @@ GIVE_UP_S = 120
 
 
 class Caller:
-    """Calls of one thread, on kept connections, to whichever server answers."""
+    """Calls of one thread, on kept connections, to whichever server answers. Who gets no answer asks another
+    server at once, on a new connection; who is told when to come back comes back then."""
 
     def __init__(self, cluster, rng):
         self.cluster = cluster
         self.rng = rng
         self.connections = {}
         self.errors = collections.Counter()  # what a client saw before it tried again
+        self.surfaced = []  # what a client saw that tries again only once: both errors
 
     def once(self, node, method, path, body=None, key=None):
-        """(status, document), or raises OSError or http.client.HTTPException."""
+        """(status, document, seconds to wait before the next try), or raises OSError or
+        http.client.HTTPException."""
         connection = self.connections.get(node.name)
         if connection is None:
             connection = http.client.HTTPConnection(node.host, node.port, timeout=TRY_S)
@@ -43,27 +46,37 @@ class Caller:
             answer = connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException):
-            self.connections.pop(node.name).close()
+            for kept in self.connections.values():  # the others may be as old
+                kept.close()
+            self.connections.clear()
             raise
-        return answer.status, json.loads(text) if text else None
+        wait_s = float(answer.headers.get("Retry-After", 0.05))
+        return answer.status, json.loads(text) if text else None, wait_s
 
     def call(self, method, path, body=None, key=None, good=(200, 201, 204)):
         """The document, from any server, tried until one gives a good answer."""
         deadline = time.monotonic() + GIVE_UP_S
+        nodes = self.rng.sample(self.cluster.nodes, len(self.cluster.nodes))
+        seen = []
         while True:
-            node = self.rng.choice(self.cluster.nodes)
             try:
-                status, document = self.once(node, method, path, body, key)
+                status, document, wait_s = self.once(nodes[0], method, path, body, key)
                 if status in good:
                     return document
                 if 400 <= status < 500 and status not in (404, 409, 429):
                     raise AssertionError(f"{method} {path}: {status} {document}")
+                seen.append(f"{nodes[0].name}: {status} {document}")
                 self.errors[status] += 1
             except (OSError, http.client.HTTPException) as error:
+                wait_s = 0 if not seen else 0.05
+                seen.append(f"{nodes[0].name}: {error!r}")
                 self.errors[type(error).__name__] += 1
+            if len(seen) == 2:
+                self.surfaced.append(f"{method} {path}: {seen[0]}; then {seen[1]}")
             if time.monotonic() > deadline:
                 raise AssertionError(f"{method} {path} got no good answer: {dict(self.errors)}")
-            time.sleep(0.05)
+            time.sleep(wait_s)
+            nodes = nodes[1:] + nodes[:1]
 
 
 class Load:
@@ -81,6 +94,7 @@ class Load:
         self.every_s = every_s
         self.acknowledged = []
         self.errors = collections.Counter()
+        self.surfaced = []  # what clients saw that try again only once
         self.failure = None
         self.over = threading.Event()
         self.lock = threading.Lock()
@@ -123,6 +137,7 @@ class Load:
             self.failure = error
         with self.lock:
             self.errors.update(caller.errors)
+            self.surfaced += caller.surfaced
 
     def start(self):
         for thread in self.threads:
