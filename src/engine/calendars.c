@@ -310,10 +310,33 @@ static struct book *book_read(struct engine *e, const struct calendar_rec *rec, 
     return book;
 }
 
+void engine_settings_begin(struct engine *e)
+{
+    e->calendar_readings++;
+}
+
+void engine_settings_end(struct engine *e)
+{
+    for (size_t i = 0; i < e->calendars.cap;) {
+        struct named_calendar *calendar = e->calendars.slots[i].value;
+        if (calendar == NULL || calendar->v.book == NULL ||
+            calendar->reading == e->calendar_readings) {
+            i++;
+            continue;
+        }
+        book_free(calendar->v.book);
+        calendar_set(e, calendar, &(struct calendar_values){NULL});
+        calendar_forget_if_unused(e, calendar); /* another may come into its slot: look again */
+        e->calendar_changes++;
+    }
+}
+
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar, struct err *err)
 {
     struct named_calendar *known = find(e, calendar->name);
     struct book *old = known == NULL ? NULL : known->v.book;
+    if (known != NULL)
+        known->reading = e->calendar_readings;
     if (old != NULL && old->version == calendar->version && old->changed_ms == calendar->changed_ms)
         return RC_OK; /* read again, and nothing is new about it */
     struct book *book = book_read(e, calendar, err);
@@ -322,7 +345,9 @@ enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calend
         return err->rc;
     if (PLANTED(blackout_ignored_after_restart))
         book->almanac.calendar = (struct calendar){0};
-    calendar_set(e, find_or_make(e, calendar->name), &(struct calendar_values){book});
+    known = find_or_make(e, calendar->name);
+    known->reading = e->calendar_readings;
+    calendar_set(e, known, &(struct calendar_values){book});
     book_free(old);
     return RC_OK;
 }

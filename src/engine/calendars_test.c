@@ -61,6 +61,25 @@ static bool says(struct str text, const char *words)
 
 /* ---- which calendars there are */
 
+static void a_calendar_that_another_server_deleted_is_gone(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct err err;
+    put_minutes(&w, "kept", "hold", 1, 2);
+    put_minutes(&w, "deleted", "hold", 1, 2);
+    strmap_remove(&w.table.calendars, STR("deleted"));
+    engine_settings_begin(w.engine);
+    assert_int_equal(
+        engine_load_calendar(w.engine, strmap_get(&w.table.calendars, STR("kept")), &err), RC_OK);
+    engine_settings_end(w.engine);
+    const struct submission *good = ask_submit_one(&w, (struct wish){.calendars = "kept"});
+    const struct submission *bad = ask_submit_one(&w, (struct wish){.calendars = "deleted"});
+    world_turn(&w);
+    assert_int_equal(good->rc, RC_OK);
+    assert_int_equal(bad->rc, RC_INVALID);
+}
+
 static void a_calendar_has_a_version_that_grows(void **state)
 {
     (void)state;
@@ -506,6 +525,7 @@ static void a_new_job_is_told_what_its_calendars_will_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_calendar_that_another_server_deleted_is_gone),
         cmocka_unit_test(a_calendar_has_a_version_that_grows),
         cmocka_unit_test(a_document_that_makes_no_sense_is_refused),
         cmocka_unit_test(one_calendar_too_many_is_refused),

@@ -95,6 +95,10 @@ void engine_load_counter(struct engine *e, const struct counter *counter);
 /* Before the executions, too; and again between turns, each taking the place of what is known. */
 void engine_load_queue(struct engine *e, const struct queue_rec *rec);
 void engine_load_team(struct engine *e, const struct team_rec *rec);
+/* Between turns: all settings are about to be read again, and have been. A calendar that was not among
+ * them is gone: another server has deleted it. */
+void engine_settings_begin(struct engine *e);
+void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
 /* In the order of their ids. */

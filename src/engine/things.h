@@ -63,7 +63,8 @@ struct calendar_values {
 /* A calendar by its name; gone with its book and the last definition that names it. */
 struct named_calendar {
     struct calendar_values v;
-    uint32_t users; /* definitions */
+    uint32_t users;   /* definitions */
+    uint32_t reading; /* the newest of engine.calendar_readings that had it */
     struct touched *touched;
     struct str name;
 };
@@ -481,13 +482,14 @@ struct engine {
     struct heap asking;       /* edges, by their execution and upstream */
     size_t edge_count;
     struct strmap queues;
-    struct strmap names;       /* owned: texts that stay */
-    struct strmap definitions; /* those that may be shared */
-    struct strmap calendars;   /* name -> struct named_calendar */
-    size_t book_count;         /* of those with a book */
-    struct heap held;          /* executions that a calendar holds, by (looked, id) */
-    uint32_t calendar_changes; /* so far; what is held and has not seen them all is looked at */
-    struct strmap uniques;     /* key -> the execution in memory that holds it: see unique.c */
+    struct strmap names;        /* owned: texts that stay */
+    struct strmap definitions;  /* those that may be shared */
+    struct strmap calendars;    /* name -> struct named_calendar */
+    size_t book_count;          /* of those with a book */
+    struct heap held;           /* executions that a calendar holds, by (looked, id) */
+    uint32_t calendar_readings; /* of all calendars, so far */
+    uint32_t calendar_changes;  /* so far; what is held and has not seen them all is looked at */
+    struct strmap uniques;      /* key -> the execution in memory that holds it: see unique.c */
     struct ready ready;
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */

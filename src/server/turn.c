@@ -240,7 +240,10 @@ enum rc turn_open(struct turn *t, struct store *store, struct str node,
 enum rc turn_settings(struct turn *t, struct err *err)
 {
     struct load_sink sink = sink_of(t);
-    return t->store->ops->settings(t->store, &sink, err);
+    engine_settings_begin(t->engine);
+    TRY(t->store->ops->settings(t->store, &sink, err));
+    engine_settings_end(t->engine);
+    return RC_OK;
 }
 
 void turn_raise_floors(const struct turn *t, struct ownership *own)

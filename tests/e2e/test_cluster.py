@@ -233,6 +233,18 @@ def test_settings_may_be_changed_at_any_server_and_keep_what_others_changed():
             assert pauser.api("PUT", f"/teams/{name}", {"concurrency": 2})[0] == 200
 
 
+def test_a_calendar_that_one_server_deletes_is_gone_everywhere():
+    with Cluster(POSTGRES, 2) as servers:
+        for one, other in (servers, servers[::-1]):
+            job = {"command": ["true"], "calendars": ["holidays"], "schedule": {"every": "1h"}}
+            assert one.api("PUT", "/calendars/holidays", {})[0] == 201
+            wait_for(lambda: other.api("POST", "/jobs", job)[0] == 201, "the calendar elsewhere", 3)
+            for made in one.api("GET", "/jobs?status=active")[1]["jobs"]:
+                assert one.api("DELETE", "/jobs/" + made["job_id"])[0] < 300
+            wait_for(lambda: one.api("DELETE", "/calendars/holidays")[0] == 200, "it to go", 3)
+            wait_for(lambda: other.api("POST", "/jobs", job)[0] == 400, "the same elsewhere", 3)
+
+
 def test_events_of_all_servers_come_from_any_and_are_resumed_at_any():
     with Cluster(POSTGRES, 2) as (a, b):
         stream = event_stream(a)
