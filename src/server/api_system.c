@@ -3,7 +3,7 @@
 #include "server/membership.h"
 #include "wire/record_json.h"
 
-enum { STATS_BYTES_MAX = 16 << 20 };
+enum { STATS_BYTES_MAX = 16 << 20, READY_BYTES_MAX = 1024 };
 
 extern const char openapi_json[];
 extern const size_t openapi_json_len;
@@ -56,8 +56,23 @@ static const char *cluster_trouble(const struct server *s)
     return NULL;
 }
 
+/* It can answer, since it forwards, but decides about nothing. */
+static void answer_idle(struct request *r, const char *why)
+{
+    struct buf out = request_buf(r, READY_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_str(&w, "status", STR("ready"));
+    json_put_int(&w, "partitions", 0);
+    json_put_str(&w, "detail", str_c(why));
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
 void api_readyz(struct request *r)
 {
+    struct membership *m = r->server->membership;
+    const char *idle = m == NULL ? NULL : membership_why_idle(m);
     const char *why = cluster_trouble(r->server);
     if (atomic_load(&r->server->draining))
         request_problem(r, 503, "the server is shutting down");
@@ -65,9 +80,8 @@ void api_readyz(struct request *r)
         request_problem(r, 503, "%s", why);
     else if (atomic_load(&r->server->trouble) != RC_OK)
         request_problem(r, 503, "%s", trouble_text(atomic_load(&r->server->trouble)));
-    else if (r->server->membership != NULL && !membership_owns_any(r->server->membership))
-        /* It forwards; with more servers than partitions this is how things are. */
-        request_answer(r, 200, STR("{\"status\":\"ready\",\"partitions\":0}"));
+    else if (idle != NULL)
+        answer_idle(r, idle);
     else
         request_answer(r, 200, STR("{\"status\":\"ready\"}"));
 }

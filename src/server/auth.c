@@ -214,6 +214,16 @@ static bool has_file_key(const struct keyring *ring, const char *dir, const char
     return strmap_get(&ring->keys, hash_key(str_trim(text), hex)) != NULL;
 }
 
+/* A server that joins others makes no key for people: somebody has one, who should say so. */
+static void tell_who_has_none(const struct auth *auth, const struct store *store, const char *dir)
+{
+    if (store->ops->member != NULL && !has_file_key(atomic_load(&auth->ring), dir, "admin.key"))
+        log_info(
+            "no admin key here; copy admin.key from the data directory of another server, or make a "
+            "new one as docs/operations.md says under 'A lost admin.key'",
+            "data", dir, NULL);
+}
+
 /* Somebody must have a key to each role; and, among several servers, ours has its own worker. */
 static bool is_missing(const struct auth *auth, const struct store *store, const char *dir,
                        const struct first_key *first)
@@ -237,7 +247,9 @@ enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, 
     }
     if (store->ops->member != NULL && auth_cluster_key(auth).len == 0)
         TRY(make_cluster_key(store, now_ms, err));
-    return auth_reload(auth, store, err);
+    TRY(auth_reload(auth, store, err));
+    tell_who_has_none(auth, store, data_dir);
+    return RC_OK;
 }
 
 void auth_close(struct auth *auth)

@@ -62,6 +62,7 @@ struct membership {
     atomic_uint_least64_t settings_version;
     atomic_int_least64_t until_ms; /* boot clock: no decision from then on */
     atomic_bool draining;
+    atomic_bool deposed; /* others took what we had; over when we have something again */
     atomic_bool failed;
 };
 
@@ -120,6 +121,7 @@ static void drop_lost(struct membership *m, const struct cluster_view *v)
         log_warn("another server has taken a partition from this one", "partition", text, NULL);
         m->own.epochs[p] = 0;
         m->giving &= ~bit(p);
+        atomic_store(&m->deposed, true);
     }
 }
 
@@ -212,6 +214,8 @@ static void take(struct membership *m, uint64_t wanted)
     char count[24];
     snprintf(count, sizeof count, "%d", __builtin_popcountll(bits_of(&m->own) & ~before));
     log_info("took partitions", "count", count, NULL);
+    if (bits_of(&m->own) != 0)
+        atomic_store(&m->deposed, false);
 }
 
 /* The decider is asked to stop; what it has stopped deciding about is given. */
@@ -540,6 +544,18 @@ bool membership_owns(const struct membership *m, uint64_t id)
 bool membership_owns_any(const struct membership *m)
 {
     return atomic_load(&m->owned_bits) != 0;
+}
+
+const char *membership_why_idle(struct membership *m)
+{
+    if (membership_owns_any(m))
+        return NULL;
+    if (roster_is_crowded(&m->roster))
+        return "there are more servers than partitions; this one owns none and forwards";
+    if (atomic_load(&m->deposed))
+        return "other servers took its partitions while it was silent; it waits for its share, and "
+               "forwards";
+    return "it has joined and waits for its share of the partitions, and forwards";
 }
 
 bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,

@@ -69,6 +69,8 @@ uint32_t membership_partitions(const struct membership *m);
 /* Whether this server decides about what has this id. */
 bool membership_owns(const struct membership *m, uint64_t id);
 bool membership_owns_any(const struct membership *m);
+/* Why it owns nothing, for people; NULL: it owns something. */
+const char *membership_why_idle(struct membership *m);
 /* Who does, as far as is known: false when nobody who is there. May be ourselves. */
 bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
                       struct peer *ret_owner);

@@ -276,10 +276,12 @@ static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
     beat(&a);
     assert_true(membership_is_cleared(a.m, ticket));
     assert_int_equal(count_of(&a), 0);
+    assert_non_null(strstr(membership_why_idle(a.m), "took its partitions"));
     beat(&b);
     beat(&b);
     beat(&a);
     assert_int_equal(count_of(&a), 8); /* politely this time */
+    assert_null(membership_why_idle(a.m));
     membership_free(a.m);
     membership_free(b.m);
 }

@@ -87,6 +87,17 @@ bool roster_any_owner(struct roster *r, struct arena *arena, struct peer *ret_ow
     return found;
 }
 
+bool roster_is_crowded(struct roster *r)
+{
+    size_t there = 0;
+    pthread_mutex_lock(&r->lock);
+    for (size_t n = 0; n < r->view.node_count; n++)
+        there += !roster_is_silent(r, &r->view, &r->view.nodes[n]);
+    bool crowded = there > r->view.partition_count;
+    pthread_mutex_unlock(&r->lock);
+    return crowded;
+}
+
 size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers)
 {
     size_t count = 0;

@@ -43,6 +43,8 @@ bool roster_owner(struct roster *r, uint32_t partition, struct arena *arena,
                   struct peer *ret_owner);
 /* Some other server that owns something, going round. False: there is none. */
 bool roster_any_owner(struct roster *r, struct arena *arena, struct peer *ret_owner);
+/* More servers are there than there are partitions: some must own nothing. */
+bool roster_is_crowded(struct roster *r);
 /* All others that are not silent. */
 size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers);
 void roster_look(struct roster *r, struct arena *arena, struct cluster_view *ret_view);

@@ -8,6 +8,7 @@ import pathlib
 import tempfile
 import threading
 import time
+import urllib.request
 
 from belfry import PATIENCE_S, SANITIZED, main, tests_of, wait_for
 from cluster import LEASE_S, Cluster, Node, Postgres
@@ -349,6 +350,27 @@ def test_a_second_server_of_one_name_refuses_to_start():
             assert "another server of this cluster is called 'a'" in str(refusal), refusal
             assert "--node" in str(refusal)
         assert a.shares() == {"a": 16}
+
+
+def test_a_server_that_owns_nothing_says_why():
+    store = POSTGRES.database()
+    with Node("a", store, "--set", "partitions=1") as a:
+        b = Node("b", store)
+        b.copy_key(a)
+        with b:
+            with urllib.request.urlopen(b.url + "/readyz", timeout=5) as answer:
+                ready = json.load(answer)
+            assert ready["partitions"] == 0, ready
+            assert "more servers than partitions" in ready["detail"], ready
+            assert b.api("POST", "/jobs", {"command": ["true"]})[0] == 201, "it forwards"
+
+
+def test_a_new_data_directory_is_told_where_its_key_is():
+    store = POSTGRES.database()
+    with Node("a", store) as a:
+        with Node("b", store) as b:
+            assert "no admin key here" in b.log_path.read_text(), b.log_path.read_text()
+        assert "no admin key here" not in a.log_path.read_text()
 
 
 def test_a_store_that_is_away_is_told_and_waited_for():
