@@ -1,10 +1,10 @@
 #include "server/membership.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "job/shares.h"
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
+#include "server/seating.h"
 #include "server/timekeeper.h"
 
 #include <assert.h>
@@ -144,63 +144,10 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
 
 /* ---- taking and giving */
 
-/* The nodes of a view as shares know them: all that are silent are one, since they are treated alike
- * and there may be any number of them; who is there beyond the last seat gets nothing. */
-struct seating {
-    struct shares_node nodes[SHARES_NODES_MAX];
-    int places[SHARES_NODES_MAX]; /* in the view */
-    int count;
-};
-
-enum { SILENT_SEAT };
-
-static void seat_all(const struct membership *m, const struct cluster_view *v, struct seating *s)
-{
-    s->nodes[SILENT_SEAT] = (struct shares_node){.silent = true};
-    s->places[SILENT_SEAT] = SHARES_NOBODY;
-    s->count = 1;
-    for (size_t n = 0; n < v->node_count && s->count < SHARES_NODES_MAX; n++) {
-        if (roster_is_silent(&m->roster, v, &v->nodes[n]))
-            continue;
-        s->nodes[s->count] = (struct shares_node){.draining = v->nodes[n].draining};
-        s->places[s->count++] = (int)n;
-    }
-}
-
-static int seat_of(const struct seating *s, const struct cluster_view *v, struct str start)
-{
-    int place = roster_find(v, start);
-    for (int n = 1; n < s->count; n++) {
-        if (place >= 0 && s->places[n] == place)
-            return n;
-    }
-    return place >= 0 ? SILENT_SEAT : SHARES_NOBODY;
-}
-
-/* Its heirs are places in the view. */
 static struct shares_plan plan(const struct membership *m, const struct cluster_view *v)
 {
-    struct seating seating;
-    struct shares_place places[PARTITIONS_MAX];
-    seat_all(m, v, &seating);
-    for (size_t p = 0; p < v->partition_count; p++)
-        places[p] = (struct shares_place){
-            .owner = seat_of(&seating, v, v->partitions[p].owner),
-            .former = seat_of(&seating, v, v->partitions[p].former),
-        };
-    struct shares_plan plan = shares_make(&(struct shares_view){
-        .me = seat_of(&seating, v, m->me.start),
-        .just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS,
-        .nodes = seating.nodes,
-        .node_count = seating.count,
-        .places = places,
-        .partitions = (uint32_t)v->partition_count,
-    });
-    for (size_t p = 0; p < v->partition_count; p++) {
-        if (plan.heirs[p] >= 0)
-            plan.heirs[p] = seating.places[plan.heirs[p]];
-    }
-    return plan;
+    bool just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS;
+    return seating_plan(&m->roster, v, just_back);
 }
 
 static void take(struct membership *m, uint64_t wanted)

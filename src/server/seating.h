@@ -1,0 +1,11 @@
+/* seating.h - a view of the cluster as job/shares.h knows it.
+ *
+ * All nodes that are silent are one there, since they are treated alike and there may be any number of
+ * them; who is there beyond the last seat gets nothing. */
+#pragma once
+#include "job/shares.h"
+#include "server/roster.h"
+
+/* What we should take and give; its heirs are places in the view. just_back: we were silent ourselves. */
+struct shares_plan seating_plan(const struct roster *roster, const struct cluster_view *v,
+                                bool just_back);
