@@ -71,6 +71,20 @@ static void put_partitions(struct json_writer *w, const struct cluster_view *v)
     json_close_array(w);
 }
 
+/* Each server counts what it saw itself. */
+static void put_clock(struct json_writer *w, struct membership *m)
+{
+    struct clock_jumps jumps = {0};
+    if (m != NULL)
+        jumps = membership_clock_jumps(m);
+    json_key(w, "clock");
+    json_open(w);
+    json_put_int(w, "jumps", (int64_t)jumps.count);
+    json_put_int(w, "last_jump_ms", jumps.by_ms);
+    json_put_when(w, "last_jump_at", jumps.at_ms);
+    json_close(w);
+}
+
 static void answer(struct request *r, const struct cluster_view *v, struct str me, int64_t lease_ms)
 {
     r->body = BUF(ANSWER_BYTES_MAX);
@@ -79,6 +93,7 @@ static void answer(struct request *r, const struct cluster_view *v, struct str m
     json_put_bool(&w, "clustered", r->server->membership != NULL);
     json_put_when(&w, "time", v->now_ms);
     json_put_int(&w, "node_lease_ms", lease_ms);
+    put_clock(&w, r->server->membership);
     put_nodes(&w, v, me, lease_ms);
     put_partitions(&w, v);
     json_close(&w);

@@ -5,7 +5,6 @@
 #include "loop/mailbox.h"
 #include "loop/thread.h"
 #include "server/seating.h"
-#include "server/timekeeper.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -53,6 +52,7 @@ struct membership {
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
+    struct clock_jumps jumps; /* of time */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -223,6 +223,9 @@ static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
     m->sent_ms = sent_ms;
     m->beats++;
     timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
+    pthread_mutex_lock(&m->lock);
+    m->jumps = m->time.jumps;
+    pthread_mutex_unlock(&m->lock);
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
     m->losing = false;
@@ -541,6 +544,14 @@ struct str membership_address(const struct membership *m)
 int64_t membership_lease_ms(const struct membership *m)
 {
     return m->lease_ms;
+}
+
+struct clock_jumps membership_clock_jumps(struct membership *m)
+{
+    pthread_mutex_lock(&m->lock);
+    struct clock_jumps jumps = m->jumps;
+    pthread_mutex_unlock(&m->lock);
+    return jumps;
 }
 
 void membership_drain(struct membership *m)

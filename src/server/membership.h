@@ -13,6 +13,7 @@
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
 #include "server/roster.h"
+#include "server/timekeeper.h"
 
 struct membership;
 
@@ -84,6 +85,7 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
 bool membership_is_me(const struct membership *m, const struct peer *peer);
 struct str membership_address(const struct membership *m); /* ours; lives as long as m */
 int64_t membership_lease_ms(const struct membership *m);
+struct clock_jumps membership_clock_jumps(struct membership *m);
 /* Renews soon, and not when the second is over. */
 void membership_wake(struct membership *m);
 /* From now on we give all we have, and take nothing. */

@@ -49,6 +49,9 @@ int64_t timekeeper_add(struct timekeeper *t, int64_t database_ms, int64_t sent_u
         if (llabs(apart_us) > s.error_us + error_now(known, heard_us) + SLACK_US) {
             *ret_jump_us = apart_us;
             t->count = 0;
+            t->jumps.count++;
+            t->jumps.by_ms = apart_us / 1000;
+            t->jumps.at_ms = database_ms;
         }
     }
     t->samples[t->count++ % TIMEKEEPER_SAMPLES] = s;

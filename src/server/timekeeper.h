@@ -17,10 +17,18 @@ struct time_sample {
     int64_t at_us;     /* boot clock */
 };
 
+/* How often the database's clock was set, as far as this server saw. */
+struct clock_jumps {
+    uint64_t count;
+    int64_t by_ms; /* the newest … */
+    int64_t at_ms; /* … and when that was, by the clock as it went on */
+};
+
 struct timekeeper {
     struct time_sample samples[TIMEKEEPER_SAMPLES];
     size_t count; /* ever */
     int64_t told_skew_ms;
+    struct clock_jumps jumps;
 };
 
 /* Takes a sample, and makes the process follow the best there is (clock_follow). A clock that was

@@ -58,6 +58,8 @@ static void a_clock_that_was_set_is_followed_and_told(void **state)
         ask(&t, i * SECOND_US, 400, 200, OFFSET_MS, &jump_us);
     int64_t offset_us = ask(&t, 5 * SECOND_US, 2000, 1000, OFFSET_MS - 3600000, &jump_us);
     assert_in_range(-jump_us, 3599000 * INT64_C(1000), 3601000 * INT64_C(1000));
+    assert_int_equal(t.jumps.count, 1);
+    assert_in_range(-t.jumps.by_ms, 3599000, 3601000);
     assert_true(error_of(offset_us + 3600000 * INT64_C(1000)) <= 2000);
     ask(&t, 6 * SECOND_US, 2000, 1000, OFFSET_MS - 3600000, &jump_us);
     assert_int_equal(jump_us, 0);

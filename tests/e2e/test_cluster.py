@@ -340,6 +340,17 @@ def test_a_server_whose_clock_is_off_by_a_day_behaves_like_the_others():
             assert execution["started_at"] < execution["finished_at"], execution
 
 
+def test_a_database_whose_clock_was_set_is_told_of():
+    with Cluster(POSTGRES, 1) as (a,):
+        assert a.api("GET", "/cluster")[1]["clock"]["jumps"] == 0
+        later = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint + 60000"
+        POSTGRES.sql("CREATE OR REPLACE FUNCTION belfry.now_ms() RETURNS bigint LANGUAGE sql AS "
+                     f"'SELECT {later}'", f"belfry{POSTGRES.made}")
+        wait_for(lambda: a.api("GET", "/cluster")[1]["clock"]["jumps"] == 1, "the jump", 5)
+        clock = a.api("GET", "/cluster")[1]["clock"]
+        assert abs(clock["last_jump_ms"] - 60000) < 1000 and clock["last_jump_at"], clock
+
+
 def test_a_second_server_of_one_name_refuses_to_start():
     with Cluster(POSTGRES, 1, "--no-worker") as (a,):
         twin = Node("a", a.flags[1])
