@@ -131,7 +131,8 @@ struct attempt_rec {
 enum claim_kind {
     CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
     CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; no other kind
-                     * has an end, and these always have one */
+                     * has an end, and these always have one. Its key is a hash of 128 bits, as 32
+                     * hexadecimal digits */
     CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
     CLAIM_KINDS
 };

@@ -1,6 +1,20 @@
 /* Claims with an end and a note: what idempotency keys and unique work stand on. */
 #include "world.h"
 
+#include <inttypes.h>
+
+/* As the keys of all requests are. */
+static struct str hashed(struct arena *arena, struct str key)
+{
+    uint64_t hash = str_hash(key);
+    return arena_printf(arena, "%016" PRIx64 "%016" PRIx64, hash, ~hash);
+}
+
+static struct str key_number(struct arena *arena, size_t number)
+{
+    return hashed(arena, arena_printf(arena, "key %zu", number));
+}
+
 static struct question ask_request(struct str key, uint64_t holder, int64_t now_ms)
 {
     return (struct question){
@@ -31,10 +45,11 @@ static void keep_request(struct world *w, struct str key, uint64_t holder, int64
 static void kinds_of_claims_do_not_meet(void **state)
 {
     struct world *w = *state;
-    assert_int_equal(world_claim(w, STR("nightly"), 7), 7);
-    assert_int_equal(who_has(w, STR("nightly"), 8, T0), 8);
+    struct str key = hashed(&w->arena, STR("nightly"));
+    assert_int_equal(world_claim(w, key, 7), 7);
+    assert_int_equal(who_has(w, key, 8, T0), 8);
     struct question q = {.kind = ASK_CLAIM,
-                         .claim = {.kind = CLAIM_UNIQUE, .key = STR("nightly"), .holder = 9}};
+                         .claim = {.kind = CLAIM_UNIQUE, .key = key, .holder = 9}};
     world_admit(w, &q);
     assert_int_equal(q.answer.holder, 9);
 }
@@ -42,9 +57,9 @@ static void kinds_of_claims_do_not_meet(void **state)
 static void a_claim_in_the_way_shows_its_note(void **state)
 {
     struct world *w = *state;
-    keep_request(w, STR("k"), 7, T0);
+    keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
     world_reopen(w);
-    struct question q = ask_request(STR("k"), 8, T0 + 1);
+    struct question q = ask_request(hashed(&w->arena, STR("k")), 8, T0 + 1);
     q.claim.note = STR("second");
     world_admit(w, &q);
     assert_int_equal(q.answer.holder, 7);
@@ -54,20 +69,22 @@ static void a_claim_in_the_way_shows_its_note(void **state)
 static void a_claim_that_has_ended_gives_way(void **state)
 {
     struct world *w = *state;
-    keep_request(w, STR("k"), 7, T0);
-    assert_int_equal(who_has(w, STR("k"), 8, T0 + 999), 7);
-    assert_int_equal(who_has(w, STR("k"), 8, T0 + 1000), 8);
+    keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 8, T0 + 999), 7);
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 8, T0 + 1000), 8);
     world_commit(w, (struct delta){0});
-    assert_int_equal(who_has(w, STR("k"), 9, T0 + 1999), 8); /* with an end of its own */
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 9, T0 + 1999),
+                     8); /* with an end of its own */
 }
 
 static void an_aborted_turn_leaves_an_ended_claim_as_it_was(void **state)
 {
     struct world *w = *state;
-    keep_request(w, STR("k"), 7, T0);
-    assert_int_equal(who_has(w, STR("k"), 8, T0 + 1000), 8);
+    keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 8, T0 + 1000), 8);
     w->store->ops->abort(w->store);
-    assert_int_equal(who_has(w, STR("k"), 9, T0), 7); /* by a clock that was set back */
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 9, T0),
+                     7); /* by a clock that was set back */
 }
 
 static void a_claim_without_an_end_lasts(void **state)
@@ -85,10 +102,11 @@ static void a_claim_without_an_end_lasts(void **state)
 static void a_delta_puts_a_claim_whoever_had_it(void **state)
 {
     struct world *w = *state;
-    keep_request(w, STR("k"), 7, T0);
-    struct claim released = {.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 7};
+    keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
+    struct claim released = {
+        .kind = CLAIM_REQUEST, .key = hashed(&w->arena, STR("k")), .holder = 7};
     struct claim put = {.kind = CLAIM_REQUEST,
-                        .key = STR("k"),
+                        .key = hashed(&w->arena, STR("k")),
                         .holder = 8,
                         .until_ms = T0 + 500,
                         .note = STR("put")};
@@ -96,23 +114,24 @@ static void a_delta_puts_a_claim_whoever_had_it(void **state)
                  (struct delta){
                      .released = &released, .released_count = 1, .claims = &put, .claim_count = 1});
     world_reopen(w);
-    struct question q = ask_request(STR("k"), 9, T0);
+    struct question q = ask_request(hashed(&w->arena, STR("k")), 9, T0);
     world_admit(w, &q);
     assert_int_equal(q.answer.holder, 8);
     assert_str(q.answer.note, STR("put"));
-    assert_int_equal(who_has(w, STR("k"), 9, T0 + 500), 9);
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 9, T0 + 500), 9);
 }
 
 static void what_is_put_and_released_in_one_turn_is_free(void **state)
 {
     struct world *w = *state;
-    keep_request(w, STR("k"), 7, T0);
-    struct claim put = {.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 8};
-    struct claim released[] = {{.kind = CLAIM_REQUEST, .key = STR("k"), .holder = 7}, put};
+    keep_request(w, hashed(&w->arena, STR("k")), 7, T0);
+    struct claim put = {.kind = CLAIM_REQUEST, .key = hashed(&w->arena, STR("k")), .holder = 8};
+    struct claim released[] = {
+        {.kind = CLAIM_REQUEST, .key = hashed(&w->arena, STR("k")), .holder = 7}, put};
     world_commit(w,
                  (struct delta){
                      .released = released, .released_count = 2, .claims = &put, .claim_count = 1});
-    assert_int_equal(who_has(w, STR("k"), 9, T0), 9);
+    assert_int_equal(who_has(w, hashed(&w->arena, STR("k")), 9, T0), 9);
 }
 
 /* Asked by a clock that stands at the beginning, what is there is not yet over. */
@@ -120,7 +139,7 @@ static size_t count_kept(struct world *w, size_t keys)
 {
     size_t kept = 0;
     for (size_t i = 0; i < keys; i++)
-        kept += who_has(w, arena_printf(&w->arena, "key %zu", i), 9999, T0) != 9999;
+        kept += who_has(w, key_number(&w->arena, i), 9999, T0) != 9999;
     w->store->ops->abort(w->store);
     return kept;
 }
@@ -130,7 +149,7 @@ static void ended_claims_are_swept_a_few_at_a_time(void **state)
     enum { KEYS = 3 * CLAIM_SWEEP };
     struct world *w = *state;
     for (size_t i = 0; i < KEYS; i++)
-        who_has(w, arena_printf(&w->arena, "key %zu", i), i + 1, T0 + (int64_t)i);
+        who_has(w, key_number(&w->arena, i), i + 1, T0 + (int64_t)i);
     world_commit(w, (struct delta){0});
     assert_int_equal(count_kept(w, KEYS), KEYS);
 
@@ -141,7 +160,8 @@ static void ended_claims_are_swept_a_few_at_a_time(void **state)
     delta.claims_now_ms = T0 + 100000;
     world_commit(w, delta);
     assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP);
-    who_has(w, STR("one more"), 5000, T0 + 100000); /* who takes one sweeps two more */
+    who_has(w, hashed(&w->arena, STR("one more")), 5000,
+            T0 + 100000); /* who takes one sweeps two more */
     world_commit(w, delta);
     assert_int_equal(count_kept(w, KEYS), KEYS - 1 - CLAIM_SWEEP - (CLAIM_SWEEP + 2));
 }
@@ -153,7 +173,7 @@ static void take_many(struct world *w, size_t from, size_t count, int64_t now_ms
     struct question *all = ARENA_ARRAY(&arena, struct question, count);
     struct question **asked = ARENA_ARRAY(&arena, struct question *, count);
     for (size_t i = 0; i < count; i++) {
-        all[i] = ask_request(arena_printf(&arena, "key %zu", from + i), from + i + 1, now_ms);
+        all[i] = ask_request(key_number(&arena, from + i), from + i + 1, now_ms);
         asked[i] = &all[i];
     }
     assert_int_equal(w->store->ops->admit(w->store, &w->own, asked, count, &arena, NULL), RC_OK);
@@ -165,7 +185,7 @@ static size_t count_held(struct world *w, size_t from, size_t count, int64_t now
 {
     size_t held = 0;
     for (size_t i = from; i < from + count; i++)
-        held += who_has(w, arena_printf(&w->arena, "key %zu", i), UINT32_MAX, now_ms) == i + 1;
+        held += who_has(w, key_number(&w->arena, i), UINT32_MAX, now_ms) == i + 1;
     w->store->ops->abort(w->store);
     return held;
 }

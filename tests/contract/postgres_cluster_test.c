@@ -348,6 +348,53 @@ static void a_connection_lost_within_a_turn_loses_the_turn(void **state)
     site_close(&a);
 }
 
+#define KEY "00112233445566778899aabbccddeeff"
+
+/* Takes KEY for 7 and ends, in this way, when somebody waits for it. */
+static PGconn *take_until_asked_for(const char *end)
+{
+    char sql[512];
+    PGconn *conn = PQconnectdb(cluster_url(cluster));
+    snprintf(sql, sizeof sql,
+             "BEGIN; INSERT INTO belfry.request VALUES (7, 5000, '" KEY "', 'theirs');"
+             "DO $$BEGIN WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted) LOOP "
+             "PERFORM pg_sleep(0.01); END LOOP; END$$; %s",
+             end);
+    assert_true(PQsendQuery(conn, sql));
+    while (ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == 0) {
+    }
+    return conn;
+}
+
+static void of_two_that_take_a_key_at_one_moment_the_second_is_told(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    static const struct {
+        const char *end;
+        uint64_t holder;
+    } cases[] = {{"ROLLBACK", 8}, {"COMMIT", 7}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct question q = {.kind = ASK_CLAIM,
+                             .now_ms = 1000,
+                             .claim = {.kind = CLAIM_REQUEST,
+                                       .key = STR(KEY),
+                                       .holder = 8,
+                                       .until_ms = 5000,
+                                       .note = STR("ours")}};
+        struct question *asked = &q;
+        PGconn *other = take_until_asked_for(cases[i].end);
+        assert_rc(a.store->ops->admit(a.store, &a.own, &asked, 1, &a.arena, &a.err), RC_OK);
+        assert_int_equal(q.answer.holder, cases[i].holder);
+        a.store->ops->abort(a.store);
+        PQfinish(other);
+    }
+    assert_int_equal(ask("SELECT count(*) FROM belfry.request WHERE note = 'theirs'"), 1);
+    site_close(&a);
+}
+
 static void old_marks_go_with_their_epochs(void **state)
 {
     (void)state;
@@ -381,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, empty),
         cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, empty),
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),
+        cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, empty),
         cmocka_unit_test_setup(old_marks_go_with_their_epochs, empty),
     };
     cluster = cluster_start();

@@ -300,26 +300,45 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
 
 /* ---- a round of questions */
 
+/* What was asked in one round trip. */
+struct round_trip {
+    struct pg_use *fence; /* see postgres_turn_begin */
+    struct asked *asked;
+    struct claims_asked claims;
+};
+
+static enum rc run_questions(struct postgres_store *s, const struct ownership *own,
+                             struct question *const *questions, size_t count, bool hopeful,
+                             struct arena *arena, struct round_trip *ret_trip, struct err *err)
+{
+    ret_trip->asked = ARENA_ARRAY(arena, struct asked, count);
+    TRY(postgres_turn_begin(s, own, &ret_trip->fence, err));
+    for (size_t i = 0; i < count; i++)
+        ask(&s->pg, questions[i], &ret_trip->asked[i]);
+    postgres_ask_claims(s, questions, count, hopeful, arena, &ret_trip->claims);
+    return pg_run(&s->pg, err);
+}
+
 /* One round trip for the beginning of the turn and all that is asked by key; what is asked by pages, and
  * claims whose holder's time was over, take more. */
 static enum rc admit(struct postgres_store *s, const struct ownership *own,
                      struct question *const *questions, size_t count, struct arena *arena,
                      struct err *err)
 {
-    struct pg_use *fence;
-    struct claims_asked claims;
-    struct asked *asked = ARENA_ARRAY(arena, struct asked, count);
-    TRY(postgres_turn_begin(s, own, &fence, err));
+    struct round_trip trip;
+    bool begins = !s->in_turn; /* else hoping would put at stake what the turn has taken */
+    enum rc rc = run_questions(s, own, questions, count, begins, arena, &trip, err);
+    if (rc == RC_CONFLICT && begins) {
+        postgres_turn_abort(s);
+        rc = run_questions(s, own, questions, count, false, arena, &trip, err);
+    }
+    TRY(rc);
+    TRY(postgres_turn_check(s, own, trip.fence, err));
     for (size_t i = 0; i < count; i++)
-        ask(&s->pg, questions[i], &asked[i]);
-    postgres_ask_claims(s, questions, count, arena, &claims);
-    TRY(pg_run(&s->pg, err));
-    TRY(postgres_turn_check(s, own, fence, err));
-    for (size_t i = 0; i < count; i++)
-        read_answer(&asked[i], arena, questions[i]);
-    postgres_read_claims(s, &claims, arena);
+        read_answer(&trip.asked[i], arena, questions[i]);
+    postgres_read_claims(s, &trip.claims);
     pg_clear(&s->pg);
-    TRY(postgres_end_claims(s, &claims, arena, err));
+    TRY(postgres_end_claims(s, &trip.claims, arena, err));
     for (size_t i = 0; i < count; i++)
         TRY(answer_by_pages(s, own, arena, questions[i], err));
     return RC_OK;

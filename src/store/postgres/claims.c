@@ -2,7 +2,9 @@
  *
  * A key is never decided from a read: the insert decides, and then everybody is told who has it. All keys
  * of a round go in one statement, in their order, so that two servers which want the same ones do not wait
- * for each other in a circle. */
+ * for each other in a circle.
+ *
+ * Names and unique work are in one table; idempotency keys, which are many and end, in another. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
@@ -16,12 +18,19 @@ struct wanted {
     size_t count;
 };
 
+/* Keys of one table. */
 struct round {
+    bool of_requests;
     struct question **sorted; /* by key, then as they were asked */
     size_t count;
     struct wanted *keys;
     size_t key_count;
 };
+
+static bool is_request(const struct claim *claim)
+{
+    return claim->kind == CLAIM_REQUEST;
+}
 
 static int by_key(const void *a, const void *b)
 {
@@ -49,41 +58,120 @@ static void sort(struct question **items, size_t count, struct arena *arena)
         items[i] = out[i];
 }
 
-static struct round round_of(struct question *const *questions, size_t count, struct arena *arena)
+static struct round *round_of(struct question *const *questions, size_t count, bool of_requests,
+                              struct arena *arena)
 {
-    struct round r = {.sorted = ARENA_ARRAY(arena, struct question *, count),
-                      .keys = ARENA_ARRAY(arena, struct wanted, count)};
+    struct round *r = ARENA_NEW(arena, struct round);
+    *r = (struct round){.of_requests = of_requests,
+                        .sorted = ARENA_ARRAY(arena, struct question *, count),
+                        .keys = ARENA_ARRAY(arena, struct wanted, count)};
     for (size_t i = 0; i < count; i++) {
-        if (questions[i]->kind == ASK_CLAIM)
-            r.sorted[r.count++] = questions[i];
+        if (questions[i]->kind == ASK_CLAIM && is_request(&questions[i]->claim) == of_requests)
+            r->sorted[r->count++] = questions[i];
     }
-    sort(r.sorted, r.count, arena);
-    for (size_t i = 0; i < r.count; i++) {
-        if (i == 0 || by_key(&r.sorted[i - 1], &r.sorted[i]) != 0)
-            r.keys[r.key_count++] = (struct wanted){.first = r.sorted[i], .at = i};
-        r.keys[r.key_count - 1].count++;
+    sort(r->sorted, r->count, arena);
+    for (size_t i = 0; i < r->count; i++) {
+        if (i == 0 || by_key(&r->sorted[i - 1], &r->sorted[i]) != 0)
+            r->keys[r->key_count++] = (struct wanted){.first = r->sorted[i], .at = i};
+        r->keys[r->key_count - 1].count++;
     }
     return r;
 }
 
-static void bind_claim(struct pg_use *use, const struct claim *claim)
+/* ---- statements */
+
+static void bind_key(struct pg_use *use, const struct claim *claim)
 {
+    if (is_request(claim)) {
+        pg_uuid(use, claim->key);
+        return;
+    }
     pg_i64(use, claim->kind);
     pg_text(use, claim->key);
+}
+
+static void bind_claim(struct pg_use *use, const struct claim *claim)
+{
+    bind_key(use, claim);
     pg_u64(use, claim->holder);
     pg_i64(use, claim->until_ms);
     pg_text(use, claim->note);
 }
 
-static struct pg_use *ask_holders(struct pg *pg, const struct round *r)
+/* hopeful: it may fail for want of luck, see take_free_requests. */
+static struct pg_use *insert(struct pg *pg, const struct round *r, bool hopeful)
 {
-    struct pg_use *use = pg_use(pg, Q_CLAIM_HOLDERS);
-    pg_columns(use, "it", r->key_count);
+    enum query requests = hopeful ? Q_TAKE_FREE_REQUESTS : Q_TAKE_REQUESTS;
+    struct pg_use *use = pg_use(pg, r->of_requests ? requests : Q_TAKE_CLAIMS);
+    if (r->of_requests)
+        pg_records(use, PG_NEW_REQUEST, "uiit", r->key_count);
+    else
+        pg_records(use, PG_NEW_CLAIM, "itiit", r->key_count);
+    for (size_t i = 0; i < r->key_count; i++)
+        bind_claim(use, &r->keys[i].first->claim);
+    return use;
+}
+
+/* Nothing but requests ever ends. */
+static struct pg_use *take_ended(struct pg *pg, const struct round *r)
+{
+    struct pg_use *use = pg_use(pg, Q_TAKE_ENDED_REQUESTS);
+    pg_columns(use, "uiiti", r->key_count);
     for (size_t i = 0; i < r->key_count; i++) {
-        pg_i64(use, r->keys[i].first->claim.kind);
-        pg_text(use, r->keys[i].first->claim.key);
+        bind_claim(use, &r->keys[i].first->claim);
+        pg_i64(use, r->keys[i].first->now_ms);
     }
     return use;
+}
+
+static struct pg_use *ask_holders(struct pg *pg, const struct round *r)
+{
+    struct pg_use *use = pg_use(pg, r->of_requests ? Q_REQUEST_HOLDERS : Q_CLAIM_HOLDERS);
+    pg_columns(use, r->of_requests ? "u" : "it", r->key_count);
+    for (size_t i = 0; i < r->key_count; i++)
+        bind_key(use, &r->keys[i].first->claim);
+    return use;
+}
+
+/* ---- lots: what the turn took, for the sweep that comes when it has ended */
+
+static void remember(struct postgres_store *s, const struct claim *claim)
+{
+    struct arena *arena = &s->taken_arena;
+    if (is_request(claim))
+        *VEC_PUSH(arena, &s->taken) = (struct taken_request){.key = arena_str(arena, claim->key),
+                                                             .until_ms = claim->until_ms};
+}
+
+/* Those of one turn end at one moment, mostly. */
+static size_t ends_together(const struct taken_request *first, size_t count)
+{
+    size_t alike = 1;
+    while (alike < count && first[alike].until_ms == first->until_ms)
+        alike++;
+    return alike;
+}
+
+static void keep_lots(struct postgres_store *s)
+{
+    for (size_t i = 0, count; i < s->taken.len; i += count) {
+        const struct taken_request *first = &s->taken.items[i];
+        count = ends_together(first, s->taken.len - i);
+        struct pg_use *use = pg_use(&s->pg, Q_KEEP_LOTS);
+        pg_i64(use, first->until_ms);
+        pg_columns(use, "u", count);
+        for (size_t k = 0; k < count; k++)
+            pg_uuid(use, first[k].key);
+    }
+}
+
+/* ---- answers */
+
+static void took(struct postgres_store *s, const struct claim *claim)
+{
+    if (claim->holder > s->taken_id)
+        s->taken_id = claim->holder;
+    remember(s, claim);
 }
 
 static void answer_all(const struct round *r, const struct wanted *key, uint64_t holder,
@@ -119,10 +207,11 @@ static enum rc read_holders(struct postgres_store *s, const struct round *r,
             continue;
         seen[at] = true;
         answer_all(r, key, holder, note);
-        if (ours && holder > s->taken_id)
-            s->taken_id = holder;
+        if (ours)
+            took(s, &key->first->claim);
     }
-    *ret_open = (struct round){.sorted = r->sorted,
+    *ret_open = (struct round){.of_requests = r->of_requests,
+                               .sorted = r->sorted,
                                .keys = ARENA_ARRAY(arena, struct wanted, r->key_count)};
     for (size_t i = 0; i < r->key_count; i++) {
         if (!seen[i])
@@ -138,93 +227,122 @@ static enum rc take(struct postgres_store *s, const struct round *r, struct aren
 {
     struct pg *pg = &s->pg;
     PG_CLEAR(pg);
-    struct pg_use *ended = pg_use(pg, Q_TAKE_ENDED_CLAIMS);
-    pg_columns(ended, "itiiti", r->key_count);
-    struct pg_use *insert = pg_use(pg, Q_TAKE_CLAIMS);
-    pg_records(insert, PG_NEW_CLAIM, "itiit", r->key_count);
-    for (size_t i = 0; i < r->key_count; i++) {
-        bind_claim(ended, &r->keys[i].first->claim);
-        pg_i64(ended, r->keys[i].first->now_ms);
-        bind_claim(insert, &r->keys[i].first->claim);
-    }
+    struct pg_use *ended = r->of_requests ? take_ended(pg, r) : NULL;
+    struct pg_use *taken = insert(pg, r, false);
     struct pg_use *holders = ask_holders(pg, r);
     TRY(pg_run(pg, err));
-    s->taken_claims += pg_changed(insert) + pg_changed(ended);
+    s->taken_claims += pg_changed(taken) + (ended == NULL ? 0 : pg_changed(ended));
     return read_holders(s, r, holders, arena, ret_open, err);
 }
 
-void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
-                         struct arena *arena, struct claims_asked *ret_asked)
+static enum rc take_open(struct postgres_store *s, const struct round *r, struct arena *arena,
+                         struct err *err)
 {
-    struct round *r = ARENA_NEW(arena, struct round);
-    *r = round_of(questions, count, arena);
-    *ret_asked = (struct claims_asked){.round = r};
-    if (r->key_count == 0)
-        return;
-    ret_asked->insert = pg_use(&s->pg, Q_TAKE_CLAIMS);
-    pg_records(ret_asked->insert, PG_NEW_CLAIM, "itiit", r->key_count);
-    for (size_t i = 0; i < r->key_count; i++)
-        bind_claim(ret_asked->insert, &r->keys[i].first->claim);
+    struct round open = *r;
+    for (int i = 0; i < CLAIM_TRIES && open.key_count > 0; i++) {
+        struct round next;
+        TRY(take(s, &open, arena, &next, err));
+        open = next;
+    }
+    if (open.key_count > 0)
+        return err_set(err, RC_BUSY, "%s: a claim changes hands too often", s->place.label);
+    return RC_OK;
 }
 
-/* All keys were free, as they nearly always are: nobody needs to be asked who has them. */
-static void answer_taken(struct postgres_store *s, const struct round *r)
+void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
+                         bool hopeful, struct arena *arena, struct claims_asked *ret_asked)
 {
-    for (size_t i = 0; i < r->key_count; i++) {
-        uint64_t holder = r->keys[i].first->claim.holder;
-        answer_all(r, &r->keys[i], holder, r->keys[i].first->claim.note);
-        if (holder > s->taken_id)
-            s->taken_id = holder;
+    *ret_asked = (struct claims_asked){0};
+    for (int table = 0; table < CLAIM_TABLES; table++) {
+        struct round *r = round_of(questions, count, table == 1, arena);
+        ret_asked->rounds[table] = r;
+        if (r->key_count > 0)
+            ret_asked->inserts[table] = insert(&s->pg, r, hopeful);
     }
 }
 
-void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked, struct arena *arena)
+/* All keys were free, as they nearly always are: nobody needs to be asked who has them. */
+static void answer_taken(struct postgres_store *s, struct round *r)
 {
-    if (asked->insert == NULL)
-        return;
-    uint64_t taken = pg_changed(asked->insert);
-    s->taken_claims += taken;
-    if (taken < asked->round->key_count)
-        return; /* all are tried again, by postgres_end_claims: what we have we keep */
-    answer_taken(s, asked->round);
-    asked->round = ARENA_NEW(arena, struct round); /* of none */
+    for (size_t i = 0; i < r->key_count; i++) {
+        const struct claim *claim = &r->keys[i].first->claim;
+        answer_all(r, &r->keys[i], claim->holder, claim->note);
+        took(s, claim);
+    }
+    r->key_count = 0;
+}
+
+void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked)
+{
+    for (int table = 0; table < CLAIM_TABLES; table++) {
+        if (asked->inserts[table] == NULL)
+            continue;
+        uint64_t taken = pg_changed(asked->inserts[table]);
+        s->taken_claims += taken;
+        if (taken == asked->rounds[table]->key_count)
+            answer_taken(s, asked->rounds[table]);
+        /* Otherwise all are tried again, by postgres_end_claims: what we have we keep. */
+    }
 }
 
 enum rc postgres_end_claims(struct postgres_store *s, struct claims_asked *asked,
                             struct arena *arena, struct err *err)
 {
-    struct round open = *asked->round;
-    for (int i = 0; i < CLAIM_TRIES && asked->insert != NULL && open.key_count > 0; i++) {
-        struct round next;
-        TRY(take(s, &open, arena, &next, err));
-        open = next;
-    }
-    if (asked->insert != NULL && open.key_count > 0)
-        return err_set(err, RC_BUSY, "%s: a claim changes hands too often", s->place.label);
+    for (int table = 0; table < CLAIM_TABLES; table++)
+        TRY(take_open(s, asked->rounds[table], arena, err));
     return RC_OK;
 }
 
 /* ---- within a delta */
 
+static size_t count_requests(const struct claim *claims, size_t count)
+{
+    size_t requests = 0;
+    for (size_t i = 0; i < count; i++)
+        requests += is_request(&claims[i]);
+    return requests;
+}
+
+static void put_claims(struct postgres_store *s, const struct delta *delta, size_t requests)
+{
+    struct pg *pg = &s->pg;
+    size_t others = delta->claim_count - requests;
+    struct pg_use *put = others == 0 ? NULL : pg_use(pg, Q_PUT_CLAIMS);
+    struct pg_use *put_requests = requests == 0 ? NULL : pg_use(pg, Q_PUT_REQUESTS);
+    if (put != NULL)
+        pg_columns(put, "itiit", others);
+    if (put_requests != NULL)
+        pg_columns(put_requests, "uiit", requests);
+    for (size_t i = 0; i < delta->claim_count; i++) {
+        bind_claim(is_request(&delta->claims[i]) ? put_requests : put, &delta->claims[i]);
+        remember(s, &delta->claims[i]);
+    }
+}
+
+static void release_claims(struct pg *pg, const struct delta *delta, size_t requests)
+{
+    size_t others = delta->released_count - requests;
+    struct pg_use *release = others == 0 ? NULL : pg_use(pg, Q_RELEASE_CLAIMS);
+    struct pg_use *release_requests = requests == 0 ? NULL : pg_use(pg, Q_RELEASE_REQUESTS);
+    if (release != NULL)
+        pg_columns(release, "iti", others);
+    if (release_requests != NULL)
+        pg_columns(release_requests, "ui", requests);
+    for (size_t i = 0; i < delta->released_count; i++) {
+        const struct claim *claim = &delta->released[i];
+        struct pg_use *use = is_request(claim) ? release_requests : release;
+        bind_key(use, claim);
+        pg_u64(use, claim->holder);
+    }
+}
+
 void postgres_keep_claims(struct postgres_store *s, const struct delta *delta)
 {
     struct pg *pg = &s->pg;
-    if (delta->claim_count > 0) {
-        struct pg_use *put = pg_use(pg, Q_PUT_CLAIMS);
-        pg_columns(put, "itiit", delta->claim_count);
-        for (size_t i = 0; i < delta->claim_count; i++)
-            bind_claim(put, &delta->claims[i]);
-    }
-    if (delta->released_count > 0) {
-        struct pg_use *release = pg_use(pg, Q_RELEASE_CLAIMS);
-        pg_columns(release, "iti", delta->released_count);
-        for (size_t i = 0; i < delta->released_count; i++) {
-            pg_i64(release, delta->released[i].kind);
-            pg_text(release, delta->released[i].key);
-            pg_u64(release, delta->released[i].holder);
-        }
-    }
-    struct pg_use *sweep = pg_use(pg, Q_SWEEP_CLAIMS);
+    put_claims(s, delta, count_requests(delta->claims, delta->claim_count));
+    release_claims(pg, delta, count_requests(delta->released, delta->released_count));
+    keep_lots(s);
+    struct pg_use *sweep = pg_use(pg, Q_SWEEP_REQUESTS);
     pg_i64(sweep, delta->claims_now_ms);
     pg_u64(sweep, CLAIM_SWEEP + 2 * s->taken_claims);
 }

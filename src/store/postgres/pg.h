@@ -37,6 +37,7 @@ enum pg_type {
     PG_PLAIN_CHANGE,
     PG_PLAIN_END,
     PG_NEW_CLAIM,
+    PG_NEW_REQUEST,
     PG_TYPES
 };
 
@@ -82,9 +83,10 @@ void pg_text_or_null(struct pg_use *use, struct str text); /* empty becomes NULL
 void pg_i64_or_null(struct pg_use *use, int64_t value);    /* 0 becomes NULL */
 void pg_null(struct pg_use *use);
 void pg_blob(struct pg_use *use, struct str bytes);
+void pg_uuid(struct pg_use *use, struct str hex); /* 32 hexadecimal digits */
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
- * them. `types` has a letter each: i bigint, t text, b bytea, o boolean. rows: how many will come. */
+ * them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how many will come. */
 void pg_columns(struct pg_use *use, const char *types, size_t rows);
 
 /* The same for the next parameter alone, an array of a composite type, whose fields are `types`. Where rows

@@ -7,6 +7,7 @@
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
+#include "base/vec.h"
 #include "store/postgres/pg.h"
 #include "store/postgres/trails.h"
 #include "store/store.h"
@@ -25,6 +26,11 @@ struct inbox_place {
     size_t told;
     char next_snapshot[4096];
     uint64_t next_xid;
+};
+
+struct taken_request {
+    struct str key;
+    int64_t until_ms;
 };
 
 struct postgres_store {
@@ -51,6 +57,8 @@ struct postgres_store {
     bool in_turn;
     size_t taken_claims;
     uint64_t taken_id; /* the newest among the holders of claims it took */
+    struct arena taken_arena;
+    VEC(struct taken_request) taken; /* what will have to be swept one day */
 };
 
 static inline struct postgres_store *postgres_of(struct store *store)
@@ -98,16 +106,17 @@ enum rc postgres_load(struct store *store, const struct ownership *own, int64_t 
 /* claims.c: taking keys, all of a round at once. Queued, read when they were run; and then those whose
  * holder's time was over are tried again. */
 struct round;
+enum { CLAIM_TABLES = 2 };
 
 struct claims_asked {
-    struct round *round;
-    struct pg_use *insert; /* NULL: nobody asked for a key */
+    struct round *rounds[CLAIM_TABLES];
+    struct pg_use *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
 };
 
+/* hopeful: cheaper, and fails with RC_CONFLICT where another server takes such a key at the same moment. */
 void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
-                         struct arena *arena, struct claims_asked *ret_asked);
-void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked,
-                          struct arena *arena);
+                         bool hopeful, struct arena *arena, struct claims_asked *ret_asked);
+void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked);
 enum rc postgres_end_claims(struct postgres_store *s, struct claims_asked *asked,
                             struct arena *arena, struct err *err);
 void postgres_keep_claims(struct postgres_store *s, const struct delta *delta);

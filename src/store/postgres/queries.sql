@@ -73,7 +73,7 @@ SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
 FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished', 'plain_job', 'plain_live',
-    'plain_change', 'plain_end', 'new_claim']) WITH ORDINALITY n (name, at)
+    'plain_change', 'plain_end', 'new_claim', 'new_request']) WITH ORDINALITY n (name, at)
 ORDER BY n.at;
 
 -- ---- every connection
@@ -201,18 +201,40 @@ INSERT INTO belfry.claim (kind, key, holder, until_ms, note)
 SELECT * FROM unnest($1::belfry.new_claim[])
 ON CONFLICT (kind, key) DO NOTHING;
 
--- name: take_ended_claims
--- One that has ended gives way.
-UPDATE belfry.claim c
-SET holder = n.holder, until_ms = n.until_ms, note = n.note
-FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
-    n (kind, key, holder, until_ms, note, now_ms)
-WHERE c.kind = n.kind AND c.key = n.key AND c.until_ms > 0 AND c.until_ms <= n.now_ms;
-
 -- name: claim_holders
 SELECT n.at, c.holder, c.note, c.until_ms
 FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
 JOIN belfry.claim c ON c.kind = n.kind AND c.key = n.key;
+
+-- name: take_free_requests
+-- The same for idempotency keys, of which there are many, at two thirds of the price: looking first costs less
+-- than being ready for a conflict. Who meets another server's all the same waits for its end and then fails
+-- (SQLSTATE 23505), with nothing done yet, and begins again with take_requests.
+INSERT INTO belfry.request (key, holder, until_ms, note)
+SELECT * FROM unnest($1::belfry.new_request[]) n
+WHERE NOT EXISTS (SELECT 1 FROM belfry.request r WHERE r.key = n.key);
+
+-- name: take_requests
+INSERT INTO belfry.request (key, holder, until_ms, note)
+SELECT * FROM unnest($1::belfry.new_request[])
+ON CONFLICT (key) DO NOTHING;
+
+-- name: take_ended_requests
+-- One that has ended gives way.
+UPDATE belfry.request r
+SET holder = n.holder, until_ms = n.until_ms, note = n.note
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+    n (key, holder, until_ms, note, now_ms)
+WHERE r.key = n.key AND r.until_ms > 0 AND r.until_ms <= n.now_ms;
+
+-- name: keep_lots
+-- A hundred keys make a row that PostgreSQL keeps in one piece.
+INSERT INTO belfry.request_lot (until_ms, keys)
+SELECT $1::bigint, ($2::uuid[])[n : n + 99] FROM generate_series(1, cardinality($2::uuid[]), 100) n;
+
+-- name: request_holders
+SELECT n.at, r.holder, r.note, r.until_ms
+FROM unnest($1::uuid[]) WITH ORDINALITY n (key, at) JOIN belfry.request r ON r.key = n.key;
 
 -- name: find_job
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
@@ -572,13 +594,34 @@ ORDER BY kind, key, at DESC
 ON CONFLICT (kind, key) DO UPDATE
 SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note;
 
--- name: sweep_claims
--- Those that ended first. What another server is busy with is its own affair.
-DELETE FROM belfry.claim c
-USING (SELECT kind, key FROM belfry.claim
-    WHERE until_ms > 0 AND until_ms <= $1::bigint
-    ORDER BY until_ms LIMIT $2::bigint FOR UPDATE SKIP LOCKED) ended
-WHERE c.kind = ended.kind AND c.key = ended.key;
+-- name: release_requests
+DELETE FROM belfry.request r USING unnest($1::uuid[], $2::bigint[]) n (key, holder)
+WHERE r.key = n.key AND r.holder = n.holder;
+
+-- name: put_requests
+INSERT INTO belfry.request (key, holder, until_ms, note)
+SELECT DISTINCT ON (key) key, holder, until_ms, note
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])
+    WITH ORDINALITY n (key, holder, until_ms, note, at)
+ORDER BY key, at DESC
+ON CONFLICT (key) DO UPDATE
+SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note;
+
+-- name: sweep_requests
+-- The lots that ended first, of $2 keys together or one lot at least, and of these the keys that have ended.
+-- What another server is busy with is its own affair: who takes an ended key puts it into another lot.
+WITH ended AS MATERIALIZED (
+    SELECT row_id, keys, sum(cardinality(keys)) OVER (ORDER BY until_ms, row_id) AS total
+    FROM (SELECT ctid AS row_id, until_ms, keys FROM belfry.request_lot
+        WHERE until_ms <= $1::bigint ORDER BY until_ms LIMIT $2::bigint FOR UPDATE SKIP LOCKED) oldest),
+gone AS (
+    DELETE FROM belfry.request_lot
+    WHERE ctid = ANY(ARRAY(SELECT row_id FROM ended WHERE total <= greatest($2::bigint, cardinality(keys))))
+    RETURNING keys)
+DELETE FROM belfry.request r
+USING (SELECT e.key FROM gone CROSS JOIN unnest(gone.keys) n (key) JOIN belfry.request e ON e.key = n.key
+    WHERE e.until_ms > 0 AND e.until_ms <= $1::bigint FOR UPDATE OF e SKIP LOCKED) over
+WHERE r.key = over.key;
 
 -- name: put_worker
 INSERT INTO belfry.worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)

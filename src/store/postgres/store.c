@@ -83,6 +83,7 @@ static void close_store(struct store *store)
     struct postgres_store *s = postgres_of(store);
     pg_close(&s->pg);
     trails_forget(&s->trails);
+    arena_free(&s->taken_arena);
     pg_place_free(&s->place);
     free(s);
 }

@@ -56,6 +56,8 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     s->in_turn = true;
     s->taken_claims = 0;
     s->taken_id = 0;
+    s->taken.len = s->taken.cap = 0;
+    arena_reset(&s->taken_arena);
     s->inbox.may_move = false;
     s->inbox.told = 0;
     pg_begin(&s->pg);

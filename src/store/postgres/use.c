@@ -25,10 +25,11 @@ enum { ARRAY_HEAD = 20 }; /* dimensions, flags, type, length, lower bound */
 static uint32_t oid_of(char type)
 {
     switch (type) {
-    case 'i': return 20; /* bigint */
-    case 't': return 25; /* text */
-    case 'b': return 17; /* bytea */
-    default: return 16;  /* boolean */
+    case 'i': return 20;   /* bigint */
+    case 't': return 25;   /* text */
+    case 'b': return 17;   /* bytea */
+    case 'u': return 2950; /* uuid */
+    default: return 16;    /* boolean */
     }
 }
 
@@ -197,6 +198,21 @@ struct str pg_joined(struct pg_use *use, struct str a, struct str b)
 void pg_blob(struct pg_use *use, struct str bytes)
 {
     put_bytes(use, 'b', bytes);
+}
+
+static unsigned hex_digit(char c)
+{
+    assert((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+void pg_uuid(struct pg_use *use, struct str hex)
+{
+    enum { BYTES = 16 };
+    assert(hex.len == 2 * BYTES);
+    char *at = room(use, 'u', BYTES);
+    for (size_t i = 0; i < BYTES; i++)
+        at[i] = (char)(hex_digit(hex.ptr[2 * i]) << 4 | hex_digit(hex.ptr[2 * i + 1]));
 }
 
 void pg_null(struct pg_use *use)
