@@ -19,7 +19,8 @@ static void commit(struct world *w, const struct life *l, bool with_job)
                     });
 }
 
-static struct life submit(struct world *w)
+/* Each step of a life, yet to be committed. */
+static struct life born(struct world *w)
 {
     struct life l = {.job = new_job(w)};
     l.job.job.team = STR("");
@@ -28,11 +29,10 @@ static struct life submit(struct world *w)
     l.exec.exec.ready_ms = T0 + 1;
     l.exec.step = STR("born\n");
     l.job.job.last_exec = l.exec.exec.id;
-    commit(w, &l, true);
     return l;
 }
 
-static void lease(struct world *w, struct life *l)
+static void leased(struct life *l)
 {
     struct exec_rec *exec = &l->exec.exec;
     l->exec.kind = CHANGE_UPDATE;
@@ -42,7 +42,6 @@ static void lease(struct world *w, struct life *l)
     exec->attempts = 1;
     exec->token++;
     exec->worker_id = 77;
-    commit(w, l, false);
 }
 
 static struct attempt_rec attempt_of(const struct life *l)
@@ -60,7 +59,7 @@ static struct attempt_rec attempt_of(const struct life *l)
     };
 }
 
-static void finish(struct world *w, struct life *l, const struct attempt_rec *attempt)
+static void finished(struct life *l, const struct attempt_rec *attempt)
 {
     struct exec_rec *exec = &l->exec.exec;
     l->job.kind = CHANGE_UPDATE;
@@ -75,6 +74,24 @@ static void finish(struct world *w, struct life *l, const struct attempt_rec *at
     exec->state = EXEC_COMPLETED;
     exec->finished_ms = T0 + 3;
     exec->worker_id = 0;
+}
+
+static struct life submit(struct world *w)
+{
+    struct life l = born(w);
+    commit(w, &l, true);
+    return l;
+}
+
+static void lease(struct world *w, struct life *l)
+{
+    leased(l);
+    commit(w, l, false);
+}
+
+static void finish(struct world *w, struct life *l, const struct attempt_rec *attempt)
+{
+    finished(l, attempt);
     commit(w, l, true);
 }
 
@@ -188,6 +205,70 @@ static void many_that_change_alike_are_told_each(void **state)
     assert_rc(world_try(w, (struct delta){.execs = changes, .exec_count = MANY}), RC_CONFLICT);
 }
 
+enum { CROWD = 60 };
+
+struct crowd {
+    struct life lives[CROWD];
+    struct attempt_rec attempts[CROWD];
+};
+
+/* All of them in one turn. */
+static void commit_crowd(struct world *w, const struct crowd *c, bool with_jobs, bool with_attempts)
+{
+    struct job_change jobs[CROWD];
+    struct exec_change execs[CROWD];
+    for (size_t i = 0; i < CROWD; i++) {
+        jobs[i] = c->lives[i].job;
+        execs[i] = c->lives[i].exec;
+    }
+    world_commit(w, (struct delta){.jobs = jobs,
+                                   .job_count = with_jobs ? CROWD : 0,
+                                   .execs = execs,
+                                   .exec_count = CROWD,
+                                   .attempts = c->attempts,
+                                   .attempt_count = with_attempts ? CROWD : 0});
+}
+
+/* Two halves that are each alike, and some among them that are not, each by something else. */
+static void many_that_live_alike_are_told_each(void **state)
+{
+    struct world *w = *state;
+    struct crowd *c = ARENA_NEW(&w->arena, struct crowd);
+    for (size_t i = 0; i < CROWD; i++) {
+        c->lives[i] = born(w);
+        struct job_rec *job = &c->lives[i].job.job;
+        struct exec_rec *exec = &c->lives[i].exec.exec;
+        job->queue = exec->queue = i < CROWD / 2 ? STR("default") : STR("mail");
+        job->spec = i == 3 ? STR("{\"handler\":\"other\"}") : job->spec;
+        job->payload = i == 4 ? STR("{}") : job->payload;
+        exec->ready_ms += i == 5;
+    }
+    commit_crowd(w, c, true, false);
+    for (size_t i = 0; i < CROWD; i++) {
+        assert_exec(w, &c->lives[i], STR("born\n"));
+        assert_job(w, &c->lives[i], STR("created\n"));
+        leased(&c->lives[i]);
+    }
+    commit_crowd(w, c, false, false);
+    for (size_t i = 0; i < CROWD; i++) {
+        c->attempts[i] = attempt_of(&c->lives[i]);
+        c->attempts[i].started_ms += i == 6;
+        finished(&c->lives[i], &c->attempts[i]);
+        c->lives[i].exec.exec.result = i == 7 ? STR("{\"n\":1}") : STR("");
+        c->lives[i].exec.step = i == 8 ? STR("done at last\n") : STR("done\n");
+    }
+    commit_crowd(w, c, true, true);
+    for (size_t i = 0; i < CROWD; i++) {
+        struct question q = {.kind = ASK_ATTEMPT, .id = c->lives[i].exec.exec.id, .token = 1};
+        assert_exec(w, &c->lives[i],
+                    i == 8 ? STR("born\nleased\ndone at last\n") : STR("born\nleased\ndone\n"));
+        assert_job(w, &c->lives[i], STR("created\nover\n"));
+        world_admit(w, &q);
+        assert_non_null(q.answer.attempt);
+        assert_int_equal(q.answer.attempt->started_ms, c->attempts[i].started_ms);
+    }
+}
+
 /* A turn that failed left no step behind, also none that the store merely remembers. */
 static void a_turn_that_was_not_kept_is_not_in_the_trail(void **state)
 {
@@ -209,6 +290,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_life_goes_on_after_a_restart),
     PROMISE(a_life_may_be_special_for_a_while),
     PROMISE(many_that_change_alike_are_told_each),
+    PROMISE(many_that_live_alike_are_told_each),
     PROMISE(a_turn_that_was_not_kept_is_not_in_the_trail),
 };
 

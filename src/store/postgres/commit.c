@@ -1,4 +1,6 @@
 #include "base/id.h"
+#include "store/postgres/alike.h"
+#include "store/postgres/plain.h"
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
@@ -11,18 +13,9 @@ static bool is_inserted(const struct job_change *change)
     return change->kind == CHANGE_INSERT;
 }
 
-/* Without anything that most jobs do not have: see 0003_records.sql. */
-static bool is_plain(const struct job_change *change)
-{
-    const struct job_rec *job = &change->job;
-    return is_inserted(change) && job->version == 1 && job->state == JOB_ACTIVE &&
-           job->finished_ms == 0 && job->changed_ms == 0 &&
-           job->name.len + job->team.len + job->tags.len + job->payload.len == 0;
-}
-
 static bool is_special(const struct job_change *change)
 {
-    return is_inserted(change) && !is_plain(change);
+    return is_inserted(change) && !plain_job(change);
 }
 
 /* One that ends with its execution is told in the execution's row. */
@@ -71,13 +64,20 @@ static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
     }
 }
 
-static void insert_plain_jobs(struct pg *pg, const struct delta *delta, size_t count)
+/* Those that are alike are told together, the others one by one. */
+static void insert_plain_jobs(struct pg *pg, const struct delta *delta)
 {
+    const bool *told = alike_keep_jobs(pg, delta);
+    size_t count = 0;
+    for (size_t i = 0; i < delta->job_count; i++)
+        count += plain_job(&delta->jobs[i]) && (told == NULL || !told[i]);
+    if (count == 0)
+        return;
     struct pg_use *use = pg_use(pg, Q_INSERT_PLAIN_JOBS);
     pg_records(use, PG_PLAIN_JOB, "iiiitttt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
-        if (!is_plain(&delta->jobs[i]))
+        if (!plain_job(&delta->jobs[i]) || (told != NULL && told[i]))
             continue;
         pg_u64(use, job->id);
         pg_i64(use, job->created_ms);
@@ -133,10 +133,9 @@ static void keep_jobs(struct pg *pg, const struct delta *delta)
     static const struct {
         bool (*is)(const struct job_change *);
         void (*keep)(struct pg *, const struct delta *, size_t count);
-    } kinds[] = {{is_plain, insert_plain_jobs},
-                 {is_special, insert_jobs},
-                 {is_updated, update_jobs},
-                 {is_redefined, redefine_jobs}};
+    } kinds[] = {
+        {is_special, insert_jobs}, {is_updated, update_jobs}, {is_redefined, redefine_jobs}};
+    insert_plain_jobs(pg, delta);
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         size_t count = count_jobs(delta, kinds[i].is);
         if (count > 0)

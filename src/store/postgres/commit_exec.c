@@ -1,4 +1,6 @@
 /* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one statement. */
+#include "store/postgres/alike.h"
+#include "store/postgres/plain.h"
 #include "store/postgres/postgres.h"
 #include "store/usage_text.h"
 
@@ -95,15 +97,7 @@ static void bind_attempt_end(struct pg_use *use, const struct attempt_rec *attem
     pg_text_or_null(use, attempt->tail);
 }
 
-/* ---- plain ones: nothing that most executions do not have (0003_records.sql) */
-
-static bool is_plain(const struct exec_rec *exec)
-{
-    return exec->first && exec->origin == ORIGIN_ONCE && exec->retry_of == 0 &&
-           exec->nominal_ms == 0 && exec->lost == 0 && exec->returned == 0 && !exec->late &&
-           exec->sla_since_ms == 0 && exec->sla_extra_ms == 0 && exec->sla_marks == 0 &&
-           !exec->effect_done && exec->error.len == 0;
-}
+/* ---- plain ones */
 
 static void insert_plain(struct pg_use *use, const struct exec_change *change)
 {
@@ -136,18 +130,6 @@ static void update_plain(struct pg_use *use, const struct exec_change *change)
     pg_i64_or_null(use, exec->attempts);
     pg_i64(use, exec->state);
     pg_text(use, change->step);
-}
-
-static bool ends_plain(const struct exec_change *change)
-{
-    const struct exec_rec *exec = &change->exec;
-    const struct attempt_rec *attempt = change->ends_attempt;
-    char usage[USAGE_TEXT_MAX];
-    return is_plain(exec) && exec->due_ms == 0 && exec->result.len == 0 &&
-           exec->slot_last_ms == 0 && exec->slot_count == 0 && change->ends_job != NULL &&
-           attempt != NULL && attempt->class == FAILURE_NONE &&
-           attempt->error.len + attempt->tail.len == 0 &&
-           usage_print(&attempt->usage, usage).len == 0;
 }
 
 static void finish_plain(struct pg_use *use, const struct exec_change *change, struct str trail)
@@ -238,97 +220,20 @@ static const struct kind {
     {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
 
-/* ---- alike ones: what is leased in one turn by one worker differs by its id alone, mostly. They are told
- * once, with all ids: 4.6 us each instead of 6. */
-
-enum {
-    GROUPS_MAX = 8,  /* more kinds of rows than a busy turn has */
-    GROUP_WORTH = 16 /* rows; a statement of its own costs as much as a few of them */
-};
-
-struct group {
-    const struct exec_change *model;
-    size_t count;
-};
-
-static bool is_alike(const struct exec_change *a, const struct exec_change *b)
-{
-    const struct exec_rec *x = &a->exec;
-    const struct exec_rec *y = &b->exec;
-    return x->state == y->state && x->due_ms == y->due_ms && x->ready_ms == y->ready_ms &&
-           x->started_ms == y->started_ms && x->attempts == y->attempts && x->token == y->token &&
-           x->worker_id == y->worker_id && str_eq(a->step, b->step);
-}
-
-/* Its place among the groups; GROUPS_MAX: none has room for it. */
-static uint8_t find_group(struct group *groups, const struct exec_change *change)
-{
-    uint8_t at = 0;
-    while (at < GROUPS_MAX && groups[at].model != NULL && !is_alike(groups[at].model, change))
-        at++;
-    if (at < GROUPS_MAX && groups[at].model == NULL)
-        groups[at].model = change;
-    return at;
-}
-
-static void update_group(struct pg *pg, const struct group *group, unsigned number,
-                         const struct delta *delta, const uint8_t *of)
-{
-    struct pg_use *use = pg_use(pg, Q_UPDATE_ALIKE_LIVE);
-    const struct exec_rec *exec = &group->model->exec;
-    pg_u64(use, group->count);
-    pg_i64(use, exec->due_ms);
-    pg_i64(use, exec->ready_ms);
-    pg_i64(use, exec->started_ms);
-    pg_u64(use, exec->token);
-    pg_u64(use, exec->worker_id);
-    pg_i64_or_null(use, exec->attempts);
-    pg_i64(use, exec->state);
-    pg_text(use, group->model->step);
-    pg_columns(use, "i", group->count);
-    for (size_t i = 0; i < delta->exec_count; i++) {
-        if (of[i] == number)
-            pg_u64(use, delta->execs[i].exec.id);
-    }
-}
-
-/* Which changes were told: NULL when none were. */
-static const bool *keep_alike(struct pg *pg, const struct delta *delta)
-{
-    struct group groups[GROUPS_MAX + 1] = {0}; /* the last one: of those without */
-    if (delta->exec_count < GROUP_WORTH)
-        return NULL;
-    uint8_t *of = ARENA_ARRAY(&pg->arena, uint8_t, delta->exec_count);
-    bool *told = ARENA_ARRAY(&pg->arena, bool, delta->exec_count);
-    for (size_t i = 0; i < delta->exec_count; i++) {
-        const struct exec_change *change = &delta->execs[i];
-        bool fits = change->kind == CHANGE_UPDATE && is_plain(&change->exec);
-        of[i] = fits ? find_group(groups, change) : GROUPS_MAX;
-        groups[of[i]].count++;
-    }
-    for (unsigned g = 0; g < GROUPS_MAX; g++) {
-        if (groups[g].count >= GROUP_WORTH)
-            update_group(pg, &groups[g], g, delta, of);
-    }
-    for (size_t i = 0; i < delta->exec_count; i++)
-        told[i] = of[i] < GROUPS_MAX && groups[of[i]].count >= GROUP_WORTH;
-    return told;
-}
-
 static bool is_of(const struct kind *kind, const struct exec_change *change)
 {
     if (change->kind != kind->kind)
         return false;
     switch (kind->only) {
     case ANY: return true;
-    case PLAIN: return is_plain(&change->exec);
-    case SPECIAL: return !is_plain(&change->exec);
+    case PLAIN: return plain_exec(&change->exec);
+    case SPECIAL: return !plain_exec(&change->exec);
     case MOVED: return change->moved;
     }
     return false;
 }
 
-/* told: see keep_alike; what moves is told beside that. */
+/* told: see alike.h; what moves is told beside that. */
 static bool is_due(const struct kind *kind, const struct delta *delta, size_t i, const bool *told)
 {
     return is_of(kind, &delta->execs[i]) && (told == NULL || !told[i] || kind->only == MOVED);
@@ -358,14 +263,21 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
 /* ---- ends: those whose trail we know go into history as they are, and the others by a statement that
  * fetches it, which costs PostgreSQL half as much again. */
 
-static struct str known_trail(const struct trails *trails, const struct exec_change *change)
+enum end { END_NONE, END_UNKNOWN, END_ALIKE, END_PLAIN, END_SPECIAL, ENDS };
+
+/* The trails of what ends; ptr is NULL for all else, and where it is not known. */
+static const struct str *known_trails(struct pg *pg, const struct trails *trails,
+                                      const struct delta *delta)
 {
-    if (change->kind != CHANGE_FINISH)
-        return (struct str){0};
-    return trails_get(trails, change->exec.id);
+    struct str *known = ARENA_ARRAY(&pg->arena, struct str, delta->exec_count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        if (delta->execs[i].kind == CHANGE_FINISH)
+            known[i] = trails_get(trails, delta->execs[i].exec.id);
+    }
+    return known;
 }
 
-static void finish_unknown(struct pg *pg, const struct trails *trails, const struct delta *delta,
+static void finish_unknown(struct pg *pg, const struct delta *delta, const struct str *trails,
                            size_t count)
 {
     struct pg_use *use = pg_use(pg, Q_FINISH_LIVE);
@@ -373,18 +285,27 @@ static void finish_unknown(struct pg *pg, const struct trails *trails, const str
     pg_records(use, PG_FINISHED, FINISHED, count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
-        if (change->kind == CHANGE_FINISH && known_trail(trails, change).ptr == NULL)
+        if (change->kind == CHANGE_FINISH && trails[i].ptr == NULL)
             finish_exec(use, change, change->step);
     }
 }
 
-/* All of them leave live in one statement; the plain ones enter history by one of their own. */
-static void finish_known(struct pg *pg, const struct trails *trails, const struct delta *delta,
-                         size_t plain, size_t special)
+static void delete_known(struct pg *pg, const struct delta *delta, const struct str *trails,
+                         size_t count)
 {
-    struct pg_use *gone = pg_use(pg, Q_DELETE_LIVE);
-    pg_u64(gone, plain + special);
-    pg_columns(gone, "i", plain + special);
+    struct pg_use *use = pg_use(pg, Q_DELETE_LIVE);
+    pg_u64(use, count);
+    pg_columns(use, "i", count);
+    for (size_t i = 0; i < delta->exec_count; i++) {
+        if (trails[i].ptr != NULL)
+            pg_u64(use, delta->execs[i].exec.id);
+    }
+}
+
+/* What is known enters history by one statement if it is plain, and by another if it is not. */
+static void finish_known(struct pg *pg, const struct delta *delta, const struct str *trails,
+                         const enum end *ends, size_t plain, size_t special)
+{
     struct pg_use *plainly = plain == 0 ? NULL : pg_use(pg, Q_FINISH_PLAIN);
     struct pg_use *specially = special == 0 ? NULL : pg_use(pg, Q_FINISH_KNOWN);
     if (plainly != NULL)
@@ -393,37 +314,39 @@ static void finish_known(struct pg *pg, const struct trails *trails, const struc
         pg_records(specially, PG_FINISHED, FINISHED, special);
     for (size_t i = 0; i < delta->exec_count; i++) {
         const struct exec_change *change = &delta->execs[i];
-        struct str trail = known_trail(trails, change);
-        if (trail.ptr == NULL)
-            continue;
-        pg_u64(gone, change->exec.id);
-        trail = pg_joined(gone, trail, change->step);
-        if (ends_plain(change))
-            finish_plain(plainly, change, trail);
-        else
-            finish_exec(specially, change, trail);
+        if (ends[i] == END_PLAIN)
+            finish_plain(plainly, change, pg_joined(plainly, trails[i], change->step));
+        if (ends[i] == END_SPECIAL)
+            finish_exec(specially, change, pg_joined(specially, trails[i], change->step));
     }
 }
 
-static void keep_finished(struct pg *pg, const struct trails *trails, const struct delta *delta)
+static enum end end_of(const struct exec_change *change, struct str trail, bool told)
 {
-    size_t plain = 0;
-    size_t special = 0;
-    size_t unknown = 0;
+    if (change->kind != CHANGE_FINISH)
+        return END_NONE;
+    if (trail.ptr == NULL)
+        return END_UNKNOWN;
+    if (told)
+        return END_ALIKE;
+    return plain_end(change) ? END_PLAIN : END_SPECIAL;
+}
+
+static void keep_finished(struct pg *pg, const struct delta *delta, const struct str *trails,
+                          const bool *told)
+{
+    enum end *ends = ARENA_ARRAY(&pg->arena, enum end, delta->exec_count);
+    size_t count[ENDS] = {0};
     for (size_t i = 0; i < delta->exec_count; i++) {
-        if (delta->execs[i].kind != CHANGE_FINISH)
-            continue;
-        if (known_trail(trails, &delta->execs[i]).ptr == NULL)
-            unknown++;
-        else if (ends_plain(&delta->execs[i]))
-            plain++;
-        else
-            special++;
+        ends[i] = end_of(&delta->execs[i], trails[i], told != NULL && told[i]);
+        count[ends[i]]++;
     }
-    if (plain + special > 0)
-        finish_known(pg, trails, delta, plain, special);
-    if (unknown > 0)
-        finish_unknown(pg, trails, delta, unknown);
+    size_t known = count[END_ALIKE] + count[END_PLAIN] + count[END_SPECIAL];
+    if (known > 0)
+        delete_known(pg, delta, trails, known);
+    finish_known(pg, delta, trails, ends, count[END_PLAIN], count[END_SPECIAL]);
+    if (count[END_UNKNOWN] > 0)
+        finish_unknown(pg, delta, trails, count[END_UNKNOWN]);
 }
 
 /* ---- attempts that did not end with their execution */
@@ -490,13 +413,17 @@ enum { MANY = 100 };
 
 void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struct delta *delta)
 {
-    const bool *told = keep_alike(pg, delta);
+    bool many = delta->exec_count + delta->job_count >= MANY;
+    if (many)
+        pg_push(pg);
+    const struct str *known = known_trails(pg, trails, delta);
+    const bool *told = alike_keep_execs(pg, delta, known);
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        if (delta->exec_count + delta->job_count >= MANY)
+        if (many)
             pg_push(pg);
         keep_kind(pg, &kinds[i], delta, told);
     }
-    keep_finished(pg, trails, delta);
+    keep_finished(pg, delta, known, told);
     keep_attempts(pg, delta);
     keep_payloads(pg, delta);
 }

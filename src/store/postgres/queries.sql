@@ -399,6 +399,15 @@ INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, 
 SELECT id, created_ms, last_exec, last_exec, priority, queue, owner, step, spec, 0, 0, 0, 1, 1, '', '', ''
 FROM unnest($1::belfry.plain_job[]);
 
+-- name: insert_alike_jobs
+-- The same for many that differ by their ids ($7, and $8 of their executions) alone: see alike.h. Two unnest
+-- side by side go in step, and make no table of their rows first as they do in FROM.
+INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec,
+    finished_ms, changed_ms, told, version, state, team, tags, payload)
+SELECT n.id, $1::bigint, n.exec_id, n.exec_id, $2::bigint, $3::text, $4::text, $5::text, $6::text,
+    0, 0, 0, 1, 1, '', '', ''
+FROM (SELECT unnest($7::bigint[]) AS id, unnest($8::bigint[]) AS exec_id) n;
+
 -- name: update_jobs
 -- Touches no indexed column. An end that was told by the newest execution's row so far becomes part of this
 -- one. (What stands right of an = is the row before the update.)
@@ -441,6 +450,14 @@ INSERT INTO belfry.live (id, job_id, slot_ms, created_ms, due_ms, ready_ms, star
 SELECT n.*, CASE WHEN n.state IN (1, 5) THEN n.due_ms END, 0, 0, true, false, false, ''
 FROM unnest($1::belfry.plain_live[]) n;
 
+-- name: insert_alike_live
+INSERT INTO belfry.live (id, job_id, slot_ms, created_ms, priority, queue, due_ms, ready_ms, started_ms,
+    token, worker_id, attempts, state, trail, wait_ms, sla_marks, origin, first, late, effect_done, error)
+SELECT n.id, n.job_id, $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint,
+    $8::bigint, $9::bigint, $10::bigint, $11::bigint, $12::text,
+    CASE WHEN $11::bigint IN (1, 5) THEN $5::bigint END, 0, 0, true, false, false, ''
+FROM (SELECT unnest($13::bigint[]) AS id, unnest($14::bigint[]) AS job_id) n;
+
 -- name: update_live
 -- An empty error keeps the one that is there: why the last attempt failed is still worth knowing while the
 -- next one waits.
@@ -471,7 +488,7 @@ WITH changed AS (
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
 -- name: update_alike_live
--- The same for many that differ by their ids ($10) alone.
+-- The same for many that differ by their ids ($10) alone: 4.6 us each instead of 6.
 WITH changed AS (
     UPDATE belfry.live
     SET state = $8::bigint, due_ms = $2::bigint, ready_ms = $3::bigint, started_ms = $4::bigint,
@@ -539,6 +556,16 @@ INSERT INTO belfry.history (id, job_id, slot_ms, created_ms, ready_ms, started_m
     attempt_outcome, job_state, state, queue, trail, job_step, due_ms, sla_marks, origin, first, late,
     effect_done, error, result)
 SELECT n.*, 0, 0, 0, true, false, false, '', '' FROM unnest($1::belfry.plain_end[]) n;
+
+-- name: finish_alike
+INSERT INTO belfry.history (id, job_id, slot_ms, created_ms, priority, queue, due_ms, ready_ms, started_ms,
+    token, worker_id, attempts, state, trail, finished_ms, attempt_worker, attempt_started_ms,
+    attempt_ended_ms, attempt_number, attempt_outcome, job_state, job_step, sla_marks, origin, first, late,
+    effect_done, error, result)
+SELECT n.id, n.job_id, $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint,
+    $8::bigint, $9::bigint, $10::bigint, $11::bigint, $12::text, $13::bigint, $14::bigint, $15::bigint,
+    $16::bigint, $17::bigint, $18::bigint, $19::bigint, $20::text, 0, 0, true, false, false, '', ''
+FROM (SELECT unnest($21::bigint[]) AS id, unnest($22::bigint[]) AS job_id) n;
 
 -- name: insert_history
 INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
