@@ -142,9 +142,10 @@ static enum rc read_zone(const char *path, struct zone **ret_zone, struct err *e
     return RC_OK;
 }
 
-static enum rc find_locked(struct zones *zones, const char *path, struct str name, int64_t trust_us,
+static enum rc find_locked(struct zones *zones, struct str name, int64_t trust_us,
                            const struct zone **ret_zone, struct err *err)
 {
+    CLEANUP(arena_free) struct arena arena = {0};
     struct entry *entry = strmap_get(&zones->by_name, name);
     struct version version = {0};
     struct zone *zone = NULL;
@@ -153,6 +154,7 @@ static enum rc find_locked(struct zones *zones, const char *path, struct str nam
         *ret_zone = entry->zone;
         return RC_OK;
     }
+    const char *path = arena_printf(&arena, "%s/%.*s", zones->dir, STR_ARG(name)).ptr;
     TRY(look(zones, path, name, &version, err));
     if (entry != NULL && same_version(&entry->version, &version)) {
         entry->looked_us = now_us;
@@ -176,16 +178,14 @@ static enum rc find_locked(struct zones *zones, const char *path, struct str nam
 enum rc zones_find(struct zones *zones, struct str name, const struct zone **ret_zone,
                    struct err *err)
 {
-    CLEANUP(arena_free) struct arena arena = {0};
     if (!is_name(name))
         return refuse(name, err);
     if (str_eq(name, STR("UTC"))) {
         *ret_zone = zone_utc();
         return RC_OK;
     }
-    const char *path = arena_printf(&arena, "%s/%.*s", zones->dir, STR_ARG(name)).ptr;
     pthread_mutex_lock(&zones->lock);
-    enum rc rc = find_locked(zones, path, name, zones->trust_us, ret_zone, err);
+    enum rc rc = find_locked(zones, name, zones->trust_us, ret_zone, err);
     pthread_mutex_unlock(&zones->lock);
     return rc;
 }
@@ -230,8 +230,7 @@ static void refresh_locked(struct zones *zones, struct arena *arena, struct news
     for (size_t i = 0; i < count; i++) {
         const struct zone *ignored;
         struct err err;
-        const char *path = arena_printf(arena, "%s/%.*s", zones->dir, STR_ARG(names[i])).ptr;
-        (void)find_locked(zones, path, names[i], 0, &ignored, &err);
+        (void)find_locked(zones, names[i], 0, &ignored, &err);
         add_news(arena, list, strmap_get(&zones->by_name, names[i]));
     }
 }
