@@ -86,6 +86,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
  * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
                              struct err *err);
+/* Before its executions; one that is there already stays as it is. */
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
 /* Its job comes first. A lease gets a full term from now. */
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);

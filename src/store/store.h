@@ -114,8 +114,8 @@ struct store_ops {
                       enum settled *ret_settled, struct err *);
     /* Of what is owned: hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
      * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
-     * schedule, or is held by a calendar), by id, each job before its executions, as brief as admit
-     * gives them; then the dependencies that wait. Text in the records is valid during the call of
+     * schedule, or is held by a calendar), by id, each right behind its job (which comes as often as it has executions),
+     * as brief as admit gives them; then the dependencies that wait. Text in the records is valid during the call of
      * the sink only. A row that does not parse is reported through log_warn and left out.
      * Permits come before the executions, by (key, exec_id), and waiters behind the dependencies, by
      * (upstream, exec_id). The inbox is not loaded: it is asked for. */

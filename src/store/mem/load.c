@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec, bool is_first,
+static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec,
                          const struct load_sink *sink, struct err *err)
 {
     if (job == NULL) { /* of no use without it */
@@ -14,7 +14,7 @@ static enum rc load_exec(const struct job_rec *job, const struct exec_rec *exec,
     }
     struct job_rec job_shown = job_brief(job);
     struct exec_rec exec_shown = exec_brief(exec);
-    if (sink->job != NULL && is_first)
+    if (sink->job != NULL)
         TRY(sink->job(sink->arg, &job_shown, err));
     return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec_shown, err);
 }
@@ -39,14 +39,8 @@ static enum rc load_execs(struct mem_store *m, const struct partition_set *owned
             found[count++] = exec;
     }
     qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
-    CLEANUP(map_free) struct map told = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct job_rec *job = map_get(&m->jobs, found[i]->job_id);
-        bool is_first = map_get(&told, found[i]->job_id) == NULL;
-        TRY(load_exec(job, found[i], is_first, sink, err));
-        if (job != NULL)
-            map_put(&told, job->id, job);
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(load_exec(map_get(&m->jobs, found[i]->job_id), found[i], sink, err));
     return RC_OK;
 }
 

@@ -1,4 +1,3 @@
-#include "base/map.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
 
@@ -96,12 +95,9 @@ static enum rc load_all(struct pg *pg, enum query query, const struct ownership 
 
 /* ---- executions */
 
-/* One row is an execution and its job, which is told when it is seen for the first time. An execution is of
- * no use without its job, and is left out with it. */
-static enum rc load_exec(struct pg_row row, struct map *told, const struct load_sink *sink,
-                         struct err *err)
+/* One row is an execution and its job. An execution is of no use without that, and is left out with it. */
+static enum rc load_exec(struct pg_row row, const struct load_sink *sink, struct err *err)
 {
-    static char yes;
     struct exec_rec exec;
     struct job_rec job;
     bool good = pg_row_exec(&row, &exec);
@@ -110,10 +106,8 @@ static enum rc load_exec(struct pg_row row, struct map *told, const struct load_
             sink->damaged(sink->arg, exec.id);
         return RC_OK;
     }
-    if (sink->job != NULL && map_get(told, job.id) == NULL) {
-        map_put(told, job.id, &yes);
+    if (sink->job != NULL)
         TRY(sink->job(sink->arg, &job, err));
-    }
     return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
 }
 
@@ -141,7 +135,6 @@ static uint64_t page_end(const struct pg_use *use)
 static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
                           const struct load_sink *sink, struct err *err)
 {
-    CLEANUP(map_free) struct map told = {0};
     PG_CLEAR(pg);
     struct pg_use *page = ask_page(pg, own, until_ms, 0);
     TRY(pg_run(pg, err));
@@ -151,7 +144,7 @@ static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t un
         enum rc rc = RC_OK;
         pg_push(pg);
         for (size_t i = 0; i < pg_rows(page) && rc == RC_OK; i++)
-            rc = load_exec(pg_row_of(page, i, NULL), &told, sink, err);
+            rc = load_exec(pg_row_of(page, i, NULL), sink, err);
         pg_forget_first(pg);
         enum rc asked =
             pg_run(pg, rc == RC_OK ? err : NULL); /* also after a failure: it is on its way */

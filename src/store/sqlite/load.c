@@ -1,4 +1,3 @@
-#include "base/map.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
@@ -107,12 +106,10 @@ static enum rc load_calendars(struct db *db, const struct load_sink *sink, struc
     }
 }
 
-/* One row is an execution and its job, which is told when it is seen for the first time. An
- * execution is of no use without its job, and is left out with it. */
-static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct load_sink *sink,
-                         struct err *err)
+/* One row is an execution and its job. An execution is of no use without that, and is left out with
+ * it. */
+static enum rc load_exec(const struct stmt *stmt, const struct load_sink *sink, struct err *err)
 {
-    static char yes;
     struct exec_rec exec;
     struct job_rec job;
     struct row row = row_of(stmt, NULL);
@@ -121,10 +118,8 @@ static enum rc load_exec(const struct stmt *stmt, struct map *told, const struct
             sink->damaged(sink->arg, exec.id);
         return RC_OK;
     }
-    if (sink->job != NULL && map_get(told, job.id) == NULL) {
-        map_put(told, job.id, &yes);
+    if (sink->job != NULL)
         TRY(sink->job(sink->arg, &job, err));
-    }
     return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
 }
 
@@ -132,14 +127,13 @@ static enum rc load_execs(struct db *db, int64_t until_ms, const struct load_sin
                           struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_LIVE);
-    CLEANUP(map_free) struct map told = {0};
     stmt_i64(&stmt, until_ms);
     for (;;) {
         bool found;
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        TRY(load_exec(&stmt, &told, sink, err));
+        TRY(load_exec(&stmt, sink, err));
     }
 }
 
