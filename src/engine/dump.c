@@ -112,9 +112,9 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
                x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
-               " lease=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d until=%" PRId64
-               " sla=%" PRId64 "+%" PRId64 ",%d pace=%d,%" PRId64 " own=%d at:",
-               v->lease.worker_id, v->lease.last_worker_id, v->lease.token, v->lease.ends_ms,
+               " lease=%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d,%d until=%" PRId64 " sla=%" PRId64
+               "+%" PRId64 ",%d pace=%d,%" PRId64 " own=%d at:",
+               v->lease.worker_id, v->lease.token, v->lease.ends_ms, v->lease.held,
                v->lease.confirmed, v->lease.inherited, v->times_out_ms, v->sla_since_ms,
                v->sla_extra_ms, (int)v->sla_marks, (int)v->pace, v->usual_ms, x->own_payload);
     bool waits = exec_is_waiting(v->state) && x->job->v.state != JOB_PAUSED;

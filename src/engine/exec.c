@@ -379,7 +379,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     }
     lease_release(&v->lease);
     if (move->event == EV_RETRY)
-        v->lease.last_worker_id = 0; /* the attempt was judged: nothing can come late any more */
+        v->lease.worker_id = 0; /* the attempt was judged: nothing can come late any more */
     v->times_out_ms = 0;
 }
 

@@ -99,7 +99,10 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .sla_marks =
             PLANTED(sla_fired_twice_after_restart) ? 0 : (uint8_t)(rec->sla_marks & SLA_MARKS),
         .granted = ++e->grants,
-        .lease = {.worker_id = rec->worker_id, .token = rec->token, .inherited = true},
+        .lease = {.worker_id = rec->worker_id,
+                  .token = rec->token,
+                  .held = rec->worker_id != 0,
+                  .inherited = true},
     };
     if (PLANTED(slot_lost_at_restart) && job->v.def->schedule != NULL &&
         rec->state == EXEC_SCHEDULED)

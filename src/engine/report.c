@@ -152,11 +152,12 @@ static bool is_late_success(const struct exec *x, const struct worker *w,
            lease_was(&x->v.lease, w->id, result->token);
 }
 
-static void retake(struct engine *e, struct exec *x, const struct worker *w)
+/* By the worker that was the last to hold it. */
+static void retake(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
     x->v.attempts++;
-    x->v.lease.worker_id = w->id;
+    x->v.lease.held = true;
 }
 
 /* ---- work that was done twice, almost */
@@ -257,7 +258,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     }
     ret_verdict->accepted = true;
     if (x->v.state == EXEC_QUEUED)
-        retake(e, x, w);
+        retake(e, x);
     struct attempt_end end = {
         .outcome = result->outcome,
         .usage = result->usage,

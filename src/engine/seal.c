@@ -133,7 +133,7 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .sla_extra_ms = v->sla_extra_ms,
                 .sla_marks = v->sla_marks,
                 .token = v->lease.token,
-                .worker_id = v->lease.worker_id,
+                .worker_id = lease_holder(&v->lease),
                 .effect_done = v->effect_done,
                 .own_payload = x->own_payload,
                 .payload = t->payload,

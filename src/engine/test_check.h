@@ -70,7 +70,7 @@ static inline void check_exec(const struct engine *e, const struct exec *x)
     bool leased = exec_is_leased(x->v.state);
     assert_null(x->touched);
     assert_false(exec_is_final(x->v.state));
-    assert_true(leased == (x->v.lease.worker_id != 0));
+    assert_true(leased == x->v.lease.held);
     bool paused = x->job->v.state == JOB_PAUSED;
     bool waits = exec_is_waiting(x->v.state) && !paused;
     if (!leased) /* else it is for its SLA: check_sla */
@@ -293,7 +293,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
     assert_int_equal(x->v.sla_extra_ms, rec->sla_extra_ms);
     assert_int_equal(x->v.sla_marks, rec->sla_marks);
     assert_int_equal(x->v.lease.token, rec->token);
-    assert_int_equal(x->v.lease.worker_id, rec->worker_id);
+    assert_int_equal(lease_holder(&x->v.lease), rec->worker_id);
 }
 
 /* What is not closed is in the table, and nothing else; nothing is kept for nobody. */

@@ -13,6 +13,7 @@ struct lease lease_grant(const struct lease *prev, uint64_t worker_id, int64_t n
         .worker_id = worker_id,
         .token = PLANTED(token_not_raised) && prev->token > 0 ? prev->token : prev->token + 1,
         .ends_ms = now_ms + ttl_ms,
+        .held = true,
     };
 }
 
@@ -20,7 +21,7 @@ enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token
 {
     /* Both came over the wire: wrong ones are an answer to give, not a bug to assert. */
     bool same_token = held->token == token || PLANTED(old_token_accepted);
-    if (held->worker_id == worker_id && same_token && worker_id != 0)
+    if (lease_holder(held) == worker_id && same_token && worker_id != 0)
         return RC_OK;
     return err_set(err, RC_STALE, "token %" PRIu64 " was superseded by %" PRIu64, token,
                    held->token);
@@ -28,8 +29,7 @@ enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token
 
 bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token)
 {
-    return free->worker_id == 0 && worker_id != 0 && free->last_worker_id == worker_id &&
-           free->token == token;
+    return !free->held && worker_id != 0 && free->worker_id == worker_id && free->token == token;
 }
 
 void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms)
@@ -41,9 +41,7 @@ void lease_renew(struct lease *held, int64_t now_ms, int64_t ttl_ms)
 
 void lease_release(struct lease *held)
 {
-    if (held->worker_id != 0)
-        held->last_worker_id = held->worker_id;
-    held->worker_id = 0;
+    held->held = false;
     held->ends_ms = 0;
     held->confirmed = false;
 }

@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 struct lease {
-    uint64_t worker_id;      /* 0: nobody holds it */
-    uint64_t last_worker_id; /* who held it last, in memory only: a late report may still count */
-    uint64_t token;          /* of the newest grant; 0 before the first */
-    int64_t ends_ms;         /* boot clock; renewed in memory only, a restart gives a full term */
-    bool confirmed;          /* the worker has listed it: it started */
-    bool inherited;          /* granted by the server before this one, which forgot whether it was
-                              * confirmed, and by which poll it was asked for */
+    uint64_t
+        worker_id;   /* who holds it, or held it last: a late report may still count; 0: nobody */
+    uint64_t token;  /* of the newest grant; 0 before the first */
+    int64_t ends_ms; /* boot clock; renewed in memory only, a restart gives a full term */
+    bool held;       /* else worker_id is in memory only */
+    bool confirmed;  /* the worker has listed it: it started */
+    bool inherited;  /* granted by the server before this one, which forgot whether it was
+                         * confirmed, and by which poll it was asked for */
 };
 
 /* The next lease, for worker_id. Whether granting is wise is the caller's question. */
@@ -25,6 +26,11 @@ struct lease lease_grant(const struct lease *prev, uint64_t worker_id, int64_t n
 /* RC_OK when worker and token name this lease, RC_STALE when not. The clock plays no part: work
  * reported late, but before anyone took it back, still counts. */
 enum rc lease_check(const struct lease *held, uint64_t worker_id, uint64_t token, struct err *err);
+/* Who holds it; 0: nobody. */
+static inline uint64_t lease_holder(const struct lease *lease)
+{
+    return lease->held ? lease->worker_id : 0;
+}
 /* True when the lease was given up but to nobody else, and worker and token are those of the one
  * who had it: the work was done, and doing it again would be the worse answer. */
 bool lease_was(const struct lease *free, uint64_t worker_id, uint64_t token);

@@ -29,7 +29,7 @@ static bool is_same(const struct exec *x, const struct exec_rec *rec)
            x->v.lost == rec->lost && x->v.returned == rec->returned &&
            x->v.sla_since_ms == rec->sla_since_ms && x->v.sla_extra_ms == rec->sla_extra_ms &&
            x->v.sla_marks == rec->sla_marks && x->v.lease.token == rec->token &&
-           x->v.lease.worker_id == rec->worker_id && x->retry_of == rec->retry_of &&
+           lease_holder(&x->v.lease) == rec->worker_id && x->retry_of == rec->retry_of &&
            x->created_ms == rec->created_ms && x->origin == rec->origin &&
            x->v.nominal_ms == rec->nominal_ms && x->v.late == rec->late;
 }
