@@ -27,7 +27,7 @@ struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool st
 
 struct queue *queue_of(struct engine *e, struct str name);
 /* The same text, for as long as the engine lives. */
-struct str name_keep(struct engine *e, struct str name);
+const struct str *name_keep(struct engine *e, struct str name);
 /* Its lane is one of this queue, and open or closed as the queue is. */
 void queue_join(struct engine *e, struct queue *q, struct lane *lane);
 /* Gives it these values, and opens or closes its lanes. */

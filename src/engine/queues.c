@@ -10,7 +10,7 @@
 
 /* ---- queues */
 
-struct str name_keep(struct engine *e, struct str name)
+const struct str *name_keep(struct engine *e, struct str name)
 {
     struct str *kept = strmap_get(&e->names, name);
     if (kept == NULL) {
@@ -20,7 +20,7 @@ struct str name_keep(struct engine *e, struct str name)
         *kept = str_of((char *)(kept + 1), name.len);
         strmap_put(&e->names, *kept, kept);
     }
-    return *kept;
+    return kept;
 }
 
 struct queue *queue_of(struct engine *e, struct str name)
@@ -132,9 +132,9 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
               &(struct queue_values){
                   .paused = rec->paused,
                   .paused_ms = rec->paused_ms,
-                  .paused_by = name_keep(e, rec->paused_by),
+                  .paused_by = *name_keep(e, rec->paused_by),
                   .changed_ms = rec->changed_ms,
-                  .changed_by = name_keep(e, rec->changed_by),
+                  .changed_by = *name_keep(e, rec->changed_by),
                   .concurrency = rec->concurrency,
               });
 }
@@ -246,7 +246,7 @@ static struct queue_values wished(struct engine *e, const struct queue_values *n
     if (!differs(&to, now))
         return to;
     to.changed_ms = e->now_ms;
-    to.changed_by = name_keep(e, cmd->actor);
+    to.changed_by = *name_keep(e, cmd->actor);
     if (to.paused != now->paused) {
         to.paused_ms = to.paused ? to.changed_ms : 0;
         to.paused_by = to.paused ? to.changed_by : STR("");

@@ -88,14 +88,13 @@ static const struct limit *team_of(const struct exec *x)
     return x->job->v.def->track->bars[BAR_TEAM].limit;
 }
 
-/* All rows of the one are those of the other. Owners are kept once, so their texts are the same only
- * where they are one. */
+/* All rows of the one are those of the other. Owners are kept once. */
 static bool is_like_last(const struct rows *rows, const struct exec *x, uint32_t bucket)
 {
     const struct exec *last = rows->last;
     return last != NULL && x->v.state == last->v.state && bucket == rows->last_bucket &&
            hour_of(x) == hour_of(last) && x->job->v.def->queue == last->job->v.def->queue &&
-           x->job->owner.ptr == last->job->owner.ptr && team_of(x) == team_of(last) &&
+           x->job->owner == last->job->owner && team_of(x) == team_of(last) &&
            x->job->v.def->schedule == NULL;
 }
 
@@ -117,9 +116,9 @@ static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, 
     row.scope = TALLY_QUEUE;
     row.key = job->v.def->queue->name;
     add_row(rows, &row);
-    if (job->owner.len > 0) {
+    if (job->owner->len > 0) {
         row.scope = TALLY_OWNER;
-        row.key = job->owner;
+        row.key = *job->owner;
         add_row(rows, &row);
     }
     if (team != NULL) {

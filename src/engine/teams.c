@@ -23,7 +23,7 @@ void engine_load_team(struct engine *e, const struct team_rec *rec)
     struct limit_values to = team->v;
     to.max = rec->concurrency;
     to.changed_ms = rec->changed_ms;
-    to.changed_by = name_keep(e, rec->changed_by);
+    to.changed_by = *name_keep(e, rec->changed_by);
     ready_limit(&e->ready, team, &to);
     limit_leave(&e->ready.limits, team); /* its jobs join it as they come */
 }
@@ -41,7 +41,7 @@ static void limit_team(struct engine *e, struct limit *team, const struct comman
     struct limit_values to = team->v;
     to.max = cmd->team.concurrency;
     to.changed_ms = e->now_ms;
-    to.changed_by = name_keep(e, cmd->actor);
+    to.changed_by = *name_keep(e, cmd->actor);
     touch_limit(e, team)->durable = true;
     ready_limit(&e->ready, team, &to);
 }

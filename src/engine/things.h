@@ -112,15 +112,17 @@ struct job_values {
     int64_t finished_ms;
 };
 
+/* Of these and of executions there may be a million: their members stand so that there are no holes
+ * between them. */
 struct job {
     uint64_t id;
     int64_t created_ms;
-    struct str owner;    /* among engine.names */
-    uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
-    struct list execs;   /* exec.sibling, oldest first */
-    struct list edges;   /* edge.sibling: what its executions wait for */
+    const struct str *owner; /* among engine.names */
+    struct list execs;       /* exec.sibling, oldest first */
+    struct list edges;       /* edge.sibling: what its executions wait for */
     struct job_values v;
     struct touched *touched;
+    uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
     uint32_t name_len;
     char name[];
 };
@@ -151,9 +153,11 @@ struct exec_values {
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
+    uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.c */
+    uint8_t has;        /* those granted, and with the home until they are given back */
+    uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
-    uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
     int64_t due_ms;
     int64_t
         ready_ms; /* its place in the track; never earlier than that of one before it. Scheduled:
@@ -168,10 +172,7 @@ struct exec_values {
     int64_t usual_ms;     /* PACE_KNOWN: what runs of its job usually take */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
-    /* Permits, a bit for each bar and one for its queue; see permits.c. */
-    uint8_t wants;        /* asked for */
-    uint8_t has;          /* granted, and with the home until it is given back */
-    uint64_t ask;         /* the number of its newest request */
+    uint64_t ask;         /* the number of its newest request for permits */
     int64_t give_back_ms; /* boot clock, while it is queued: what it has goes back then */
 };
 
