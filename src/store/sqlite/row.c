@@ -12,14 +12,17 @@ struct row row_of(const struct stmt *stmt, struct arena *arena)
     return (struct row){.stmt = stmt, .arena = arena};
 }
 
-/* ---- columns */
+/* ---- columns
+ *
+ * As values, which need the lookup of a column once: without a mutex in the connection they may be
+ * read as they are. */
 
 static int64_t in_range(struct row *row, int64_t min, int64_t max)
 {
     int at = row->at++;
-    int64_t value = sqlite3_column_int64(row->stmt->handle, at);
-    if (sqlite3_column_type(row->stmt->handle, at) != SQLITE_INTEGER || value < min ||
-        value > max) {
+    sqlite3_value *column = sqlite3_column_value(row->stmt->handle, at);
+    int64_t value = sqlite3_value_int64(column);
+    if (sqlite3_value_type(column) != SQLITE_INTEGER || value < min || value > max) {
         row->bad = true;
         return min;
     }
@@ -65,12 +68,13 @@ static uint64_t row_id(struct row *row)
 static struct str row_bytes(struct row *row, int type)
 {
     int at = row->at++;
-    if (sqlite3_column_type(row->stmt->handle, at) != type) {
+    sqlite3_value *column = sqlite3_column_value(row->stmt->handle, at);
+    if (sqlite3_value_type(column) != type) {
         row->bad = true;
         return (struct str){0};
     }
-    const char *ptr = sqlite3_column_blob(row->stmt->handle, at);
-    struct str bytes = str_of(ptr, (size_t)sqlite3_column_bytes(row->stmt->handle, at));
+    const char *ptr = sqlite3_value_blob(column);
+    struct str bytes = str_of(ptr, (size_t)sqlite3_value_bytes(column));
     return row->arena == NULL ? bytes : arena_str(row->arena, bytes);
 }
 
