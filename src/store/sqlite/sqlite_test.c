@@ -161,7 +161,7 @@ static void a_full_disk_keeps_nothing_and_passes(void **state)
 struct bad_disk {
     sqlite3_file *file;
     const sqlite3_io_methods *good;
-    sqlite3_io_methods bad;
+    struct vfs_kind bad;
 };
 
 static int fail_sync(sqlite3_file *file, int flags)
@@ -175,9 +175,9 @@ static void break_disk(struct store *store, struct bad_disk *disk)
 {
     sqlite3_file_control(handle_of(store), "main", SQLITE_FCNTL_JOURNAL_POINTER, &disk->file);
     disk->good = disk->file->pMethods;
-    disk->bad = *disk->good;
-    disk->bad.xSync = fail_sync;
-    disk->file->pMethods = &disk->bad;
+    disk->bad = *vfs_kind_of(disk->file);
+    disk->bad.counted.xSync = fail_sync;
+    disk->file->pMethods = &disk->bad.counted;
 }
 
 static void mend_disk(struct bad_disk *disk)

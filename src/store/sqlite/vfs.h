@@ -2,9 +2,12 @@
  *
  * SQLite does not say how often it syncs, and that is what durable work costs. So the writer's
  * files are opened through the VFS that would have been used anyway, except that its `xSync` passes
- * here. Nothing else is changed: locks and shared memory stay those of the real one, so that
- * connections with and without a count share a file. */
+ * here, and what is written to the log goes through a buffer (`log_buffer.h`). Nothing else is
+ * changed: locks and shared memory stay those of the real one, so that connections with and without
+ * all this share a file. */
 #pragma once
+#include "store/sqlite/log_buffer.h"
+
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -15,8 +18,9 @@ struct vfs;
 
 /* One kind of file of the real VFS. */
 struct vfs_kind {
-    sqlite3_io_methods counted; /* the real ones, but for xSync */
+    sqlite3_io_methods counted; /* the real ones, but for xSync, */
     const sqlite3_io_methods *real;
+    bool is_log; /* and for a log whatever reads, writes or ends it */
     struct vfs *vfs;
 };
 
@@ -28,6 +32,9 @@ struct vfs {
     atomic_uint_least64_t syncs;
     atomic_uint_least64_t sync_us; /* spent waiting for them */
 };
+
+/* Of a file that was opened through one of us. */
+const struct vfs_kind *vfs_kind_of(const sqlite3_file *file);
 
 /* Its address is its name: it must not move until vfs_end. */
 void vfs_begin(struct vfs *vfs);
