@@ -1,8 +1,8 @@
 #include "job/failure.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
+#include <string.h>
 
 static const struct str names[FAILURE_CLASSES] = {
     [FAILURE_NONE] = STR_INIT("none"),
@@ -173,63 +173,93 @@ struct failure failure_classify(const struct failure_facts *facts)
 
 /* ---- words */
 
-static bool has(struct str text, struct str words)
+/* In this order: "connection timed out" is about the network. */
+static const struct {
+    struct str words;
+    enum failure_class class;
+} phrases[] = {
+    {STR_INIT("out of memory"), FAILURE_OUT_OF_MEMORY},
+    {STR_INIT("outofmemory"), FAILURE_OUT_OF_MEMORY},
+    {STR_INIT("cannot allocate memory"), FAILURE_OUT_OF_MEMORY},
+    {STR_INIT("MemoryError"), FAILURE_OUT_OF_MEMORY},
+    {STR_INIT("bad_alloc"), FAILURE_OUT_OF_MEMORY},
+    {STR_INIT("no space left"), FAILURE_DISK},
+    {STR_INIT("disk quota exceeded"), FAILURE_DISK},
+    {STR_INIT("input/output error"), FAILURE_DISK},
+    {STR_INIT("read-only file system"), FAILURE_DISK},
+    {STR_INIT("connection refused"), FAILURE_NETWORK},
+    {STR_INIT("connection reset"), FAILURE_NETWORK},
+    {STR_INIT("connection timed out"), FAILURE_NETWORK},
+    {STR_INIT("ConnectionError"), FAILURE_NETWORK},
+    {STR_INIT("ECONNREFUSED"), FAILURE_NETWORK},
+    {STR_INIT("ECONNRESET"), FAILURE_NETWORK},
+    {STR_INIT("network is unreachable"), FAILURE_NETWORK},
+    {STR_INIT("no route to host"), FAILURE_NETWORK},
+    {STR_INIT("could not resolve"), FAILURE_NETWORK},
+    {STR_INIT("name resolution"), FAILURE_NETWORK},
+    {STR_INIT("name or service not known"), FAILURE_NETWORK},
+    {STR_INIT("unknown host"), FAILURE_NETWORK},
+    {STR_INIT("broken pipe"), FAILURE_NETWORK},
+    {STR_INIT("permission denied"), FAILURE_PERMISSION},
+    {STR_INIT("PermissionError"), FAILURE_PERMISSION},
+    {STR_INIT("operation not permitted"), FAILURE_PERMISSION},
+    {STR_INIT("access denied"), FAILURE_PERMISSION},
+    {STR_INIT("no such file"), FAILURE_NOT_FOUND},
+    {STR_INIT("command not found"), FAILURE_NOT_FOUND},
+    {STR_INIT("ModuleNotFoundError"), FAILURE_NOT_FOUND},
+    {STR_INIT("timed out"), FAILURE_TIMEOUT},
+    {STR_INIT("TimeoutError"), FAILURE_TIMEOUT},
+    {STR_INIT("deadline exceeded"), FAILURE_TIMEOUT},
+    {STR_INIT("segmentation fault"), FAILURE_CRASHED},
+    {STR_INIT("SyntaxError"), FAILURE_USER},
+    {STR_INIT("invalid option"), FAILURE_USER},
+    {STR_INIT("unrecognized option"), FAILURE_USER},
+    {STR_INIT("usage:"), FAILURE_USER},
+};
+
+enum {
+    PHRASES = COUNT_OF(phrases),
+    PAIRS = 256,
+};
+
+/* Which phrases begin with a pair of letters, so that a line is walked once and not once for each of
+ * them: programs end with lines of kilobytes, and a storm of failures has many of them. */
+struct phrase_index {
+    uint8_t first[PAIRS];  /* by pair, the first in the table; PHRASES: none */
+    uint8_t next[PHRASES]; /* with the same pair, further down the table */
+};
+
+/* The same for small letters and capitals; pairs that share a number cost a comparison. */
+static size_t pair_of(const char *letters)
 {
-    for (size_t at = 0; at + words.len <= text.len; at++) {
-        if (str_eq_nocase(str_of(text.ptr + at, words.len), words))
-            return true;
+    return ((size_t)(letters[0] & 31) << 3 ^ (size_t)(letters[1] & 31)) % PAIRS;
+}
+
+/* Made for each line: it takes less time than the line does, and nobody has to keep it. */
+static void index_phrases(struct phrase_index *index)
+{
+    memset(index->first, PHRASES, sizeof index->first);
+    for (size_t i = PHRASES; i-- > 0;) {
+        size_t pair = pair_of(phrases[i].words.ptr);
+        index->next[i] = index->first[pair];
+        index->first[pair] = (uint8_t)i;
     }
-    return false;
 }
 
 enum failure_class failure_guess(struct str line)
 {
-    /* In this order: "connection timed out" is about the network. */
-    static const struct {
-        struct str words;
-        enum failure_class class;
-    } table[] = {
-        {STR_INIT("out of memory"), FAILURE_OUT_OF_MEMORY},
-        {STR_INIT("outofmemory"), FAILURE_OUT_OF_MEMORY},
-        {STR_INIT("cannot allocate memory"), FAILURE_OUT_OF_MEMORY},
-        {STR_INIT("MemoryError"), FAILURE_OUT_OF_MEMORY},
-        {STR_INIT("bad_alloc"), FAILURE_OUT_OF_MEMORY},
-        {STR_INIT("no space left"), FAILURE_DISK},
-        {STR_INIT("disk quota exceeded"), FAILURE_DISK},
-        {STR_INIT("input/output error"), FAILURE_DISK},
-        {STR_INIT("read-only file system"), FAILURE_DISK},
-        {STR_INIT("connection refused"), FAILURE_NETWORK},
-        {STR_INIT("connection reset"), FAILURE_NETWORK},
-        {STR_INIT("connection timed out"), FAILURE_NETWORK},
-        {STR_INIT("ConnectionError"), FAILURE_NETWORK},
-        {STR_INIT("ECONNREFUSED"), FAILURE_NETWORK},
-        {STR_INIT("ECONNRESET"), FAILURE_NETWORK},
-        {STR_INIT("network is unreachable"), FAILURE_NETWORK},
-        {STR_INIT("no route to host"), FAILURE_NETWORK},
-        {STR_INIT("could not resolve"), FAILURE_NETWORK},
-        {STR_INIT("name resolution"), FAILURE_NETWORK},
-        {STR_INIT("name or service not known"), FAILURE_NETWORK},
-        {STR_INIT("unknown host"), FAILURE_NETWORK},
-        {STR_INIT("broken pipe"), FAILURE_NETWORK},
-        {STR_INIT("permission denied"), FAILURE_PERMISSION},
-        {STR_INIT("PermissionError"), FAILURE_PERMISSION},
-        {STR_INIT("operation not permitted"), FAILURE_PERMISSION},
-        {STR_INIT("access denied"), FAILURE_PERMISSION},
-        {STR_INIT("no such file"), FAILURE_NOT_FOUND},
-        {STR_INIT("command not found"), FAILURE_NOT_FOUND},
-        {STR_INIT("ModuleNotFoundError"), FAILURE_NOT_FOUND},
-        {STR_INIT("timed out"), FAILURE_TIMEOUT},
-        {STR_INIT("TimeoutError"), FAILURE_TIMEOUT},
-        {STR_INIT("deadline exceeded"), FAILURE_TIMEOUT},
-        {STR_INIT("segmentation fault"), FAILURE_CRASHED},
-        {STR_INIT("SyntaxError"), FAILURE_USER},
-        {STR_INIT("invalid option"), FAILURE_USER},
-        {STR_INIT("unrecognized option"), FAILURE_USER},
-        {STR_INIT("usage:"), FAILURE_USER},
-    };
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        if (has(line, table[i].words))
-            return table[i].class;
+    struct phrase_index index;
+    size_t best = PHRASES;
+    if (line.len == 0)
+        return FAILURE_NONE;
+    index_phrases(&index);
+    for (size_t at = 0; at + 1 < line.len; at++) {
+        const char *from = line.ptr + at;
+        for (size_t i = index.first[pair_of(from)]; i < best; i = index.next[i]) {
+            size_t len = phrases[i].words.len;
+            if (len <= line.len - at && str_eq_nocase(str_of(from, len), phrases[i].words))
+                best = i;
+        }
     }
-    return FAILURE_NONE;
+    return best < PHRASES ? phrases[best].class : FAILURE_NONE;
 }

@@ -128,6 +128,28 @@ static void words_suggest_a_class(void **state)
     assert_int_equal(failure_guess(STR("")), FAILURE_NONE);
 }
 
+static void a_phrase_is_found_wherever_it_stands_in_a_line(void **state)
+{
+    (void)state;
+    static const struct str phrase = STR_INIT("Segmentation Fault");
+    char line[2000];
+    for (size_t at = 0; at + phrase.len <= sizeof line; at += 331) {
+        memset(line, 's', sizeof line); /* as it begins */
+        memcpy(line + at, phrase.ptr, phrase.len);
+        assert_int_equal(failure_guess(str_of(line, sizeof line)), FAILURE_CRASHED);
+        assert_int_equal(failure_guess(str_of(line, at + phrase.len)), FAILURE_CRASHED);
+        assert_int_equal(failure_guess(str_of(line, at + phrase.len - 1)), FAILURE_NONE);
+    }
+}
+
+static void the_weightier_phrase_counts_not_the_first(void **state)
+{
+    (void)state;
+    assert_int_equal(failure_guess(STR("timed out: out of memory")), FAILURE_OUT_OF_MEMORY);
+    assert_int_equal(failure_guess(STR("usage: no such file")), FAILURE_NOT_FOUND);
+    assert_int_equal(failure_guess(STR("no such file, see usage:")), FAILURE_NOT_FOUND);
+}
+
 static const char python[] = "starting\n"
                              "Traceback (most recent call last):\n"
                              "  File \"/srv/a.py\", line 3, in <module>\n"
@@ -268,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_kill_is_for_memory_when_the_kernel_says_so),
         cmocka_unit_test(what_could_not_be_started_is_permanent_when_it_is_the_jobs_own_fault),
         cmocka_unit_test(words_suggest_a_class),
+        cmocka_unit_test(a_phrase_is_found_wherever_it_stands_in_a_line),
+        cmocka_unit_test(the_weightier_phrase_counts_not_the_first),
         cmocka_unit_test(a_stack_trace_is_found),
         cmocka_unit_test(the_line_that_tells_is_no_frame),
         cmocka_unit_test(the_last_lines_are_kept),

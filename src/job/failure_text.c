@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "job/failure.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -50,9 +49,11 @@ static bool is_indented(struct str line)
 /* One step of a stack as Java, JavaScript, C# and Ruby print it. */
 static bool is_frame(struct str line)
 {
+    if (!is_indented(line))
+        return false;
     struct str words = str_trim(line);
-    return is_indented(line) && (str_starts(words, STR("at ")) || str_starts(words, STR("from ")) ||
-                                 str_starts(words, STR("#0 ")));
+    return str_starts(words, STR("at ")) || str_starts(words, STR("from ")) ||
+           str_starts(words, STR("#0 "));
 }
 
 /* Where a trace says itself what went wrong, in its first line. */
@@ -129,42 +130,62 @@ struct str failure_line(struct str tail)
 
 /* ---- what stays the same */
 
-static bool is_word(char c)
+/* Not those of ctype.h: these are the same in every locale, as fingerprints must be, and cost no call. */
+static bool is_digit(char c)
 {
-    return isalnum((unsigned char)c) != 0 || c == '_';
+    return c >= '0' && c <= '9';
 }
 
-static size_t word_len(struct str text)
+static bool is_hex(char c)
 {
-    size_t len = 0;
-    while (len < text.len && is_word(text.ptr[len]))
-        len++;
-    return len;
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool is_word(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* The word that text begins with, and what it is made of. */
+struct word {
+    struct str text; /* empty: there is none */
+    size_t digits;
+    size_t hex; /* digits included */
+};
+
+static struct word word_at(struct str text)
+{
+    struct word word = {.text = {.ptr = text.ptr}};
+    for (; word.text.len < text.len && is_word(text.ptr[word.text.len]); word.text.len++) {
+        word.digits += is_digit(text.ptr[word.text.len]);
+        word.hex += is_hex(text.ptr[word.text.len]);
+    }
+    return word;
 }
 
 /* A number in some notation, or a mix that nobody would choose as a name. */
-static bool is_id(struct str word, bool behind_id)
+static bool is_id(const struct word *word, bool behind_id)
 {
     enum { HEX_MIN = 4, MIX_MIN = 8 };
-    size_t digits = 0;
-    size_t hex = 0;
-    for (size_t i = 0; i < word.len; i++) {
-        digits += isdigit((unsigned char)word.ptr[i]) != 0;
-        hex += isxdigit((unsigned char)word.ptr[i]) != 0;
-    }
-    if (hex == word.len && (digits > 0 || behind_id))
-        return digits == word.len || word.len >= HEX_MIN;
-    return digits > 0 && (word.len >= MIX_MIN || str_starts(word, STR("0x")));
+    size_t len = word->text.len;
+    if (word->hex == len && (word->digits > 0 || behind_id))
+        return word->digits == len || len >= HEX_MIN;
+    return word->digits > 0 && (len >= MIX_MIN || str_starts(word->text, STR("0x")));
 }
 
 /* Each row of digits becomes one sign. */
-static void add_word(struct buf *out, struct str word)
+static void add_word(struct buf *out, const struct word *word)
 {
-    for (size_t i = 0; i < word.len; i++) {
-        bool digit = isdigit((unsigned char)word.ptr[i]) != 0;
-        bool row = digit && i > 0 && isdigit((unsigned char)word.ptr[i - 1]) != 0;
-        if (!row)
-            buf_add_char(out, digit ? '#' : word.ptr[i]);
+    struct str text = word->text;
+    if (word->digits == 0) {
+        buf_add(out,
+                str_of(text.ptr, text.len < out->max - out->len ? text.len : out->max - out->len));
+        return;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        bool digit = is_digit(text.ptr[i]);
+        if (!digit || i == 0 || !is_digit(text.ptr[i - 1]))
+            buf_add_char(out, digit ? '#' : text.ptr[i]);
     }
 }
 
@@ -195,18 +216,15 @@ struct str failure_normalise(struct str line, char *ret_text)
     bool behind_id = false;
     bool behind_word = false;
     while (line.len > 0 && !out.overflow) {
-        size_t len = word_len(line);
-        size_t quoted = quoted_len(line, behind_word);
+        struct word word = word_at(line);
+        size_t len = word.text.len;
         if (len > 0) {
-            struct str word = str_of(line.ptr, len);
-            bool id = is_id(word, behind_id && out.len > 0 && out.ptr[out.len - 1] == '-');
-            if (id)
+            behind_id = is_id(&word, behind_id && out.len > 0 && out.ptr[out.len - 1] == '-');
+            if (behind_id)
                 buf_add_char(&out, '#');
             else
-                add_word(&out, word);
-            behind_id = id;
-        } else if (quoted > 0) {
-            len = quoted;
+                add_word(&out, &word);
+        } else if ((len = quoted_len(line, behind_word)) > 0) {
             buf_add(&out, STR("'*'"));
         } else {
             len = 1;
@@ -222,13 +240,18 @@ struct str failure_normalise(struct str line, char *ret_text)
 uint64_t failure_fingerprint(enum failure_class class, int32_t exit_code, int32_t signal,
                              struct str tail, struct str error)
 {
-    char text[FAILURE_LINE_BYTES_MAX + 48];
+    char bytes[FAILURE_LINE_BYTES_MAX + 48];
     char line_bytes[FAILURE_LINE_BYTES_MAX];
+    struct buf text = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     struct str line = failure_line(tail);
-    line = failure_normalise(line.len > 0 ? line : error, line_bytes);
-    int len = snprintf(text, sizeof text, "%d %" PRId32 " %" PRId32 " %.*s", (int)class, exit_code,
-                       signal, STR_ARG(line));
-    uint64_t print = str_hash(str_of(text, (size_t)len)) >> 16;
+    buf_add_i64(&text, class);
+    buf_add_char(&text, ' ');
+    buf_add_i64(&text, exit_code);
+    buf_add_char(&text, ' ');
+    buf_add_i64(&text, signal);
+    buf_add_char(&text, ' ');
+    buf_add(&text, failure_normalise(line.len > 0 ? line : error, line_bytes));
+    uint64_t print = str_hash(buf_str(&text)) >> 16;
     return print == 0 ? 1 : print;
 }
 
