@@ -219,9 +219,14 @@ def measure_million():
 
 
 def measure_failures():
-    """A hundred thousand jobs that fail and are tried again, and workers that die with leases."""
+    """A hundred thousand jobs that fail and are tried again, and workers that die with leases. What a
+    failed attempt costs the engine, and the server with everything around it."""
     for run in range(RUNS):
         say(f"failures, run {run + 1} of {RUNS}")
+        engine = rig.numbers_of(rig.PROGRAMS / "engine_bench", "failures")
+        record("engine alone: a failed attempt, times a success", engine["failed_by_success"],
+               decimals=2, at_most=2)
+        record("  processor us a failed attempt", engine["failed_attempt_us"], decimals=2)
         storm = bench("storm")["storm"]
         record("100,000 failing: retries, fullest second by mean", storm["max_by_mean"], decimals=2,
                at_most=3)

@@ -2,7 +2,10 @@
  *
  * No store, no sockets, no threads: commands go in, a delta comes out and is thrown away. Every
  * turn submits a batch, leases it to the workers that wait, and takes the results of the batch
- * before; so at any time two batches are alive and every job lives its whole life. */
+ * before; so at any time two batches are alive and every job lives its whole life.
+ *
+ * `engine_bench failures` compares instead what an attempt that fails costs with one that succeeds,
+ * both on the first of these loads, and prints that as a name and a number a line. */
 #include "base/vec.h"
 #include "engine/engine.h"
 
@@ -34,6 +37,16 @@ static const struct load loads[] = {
     {"500 workers, each for one of 500 queues", 500, 500, 100000, 0, true},
 };
 
+/* What a program that failed leaves behind. */
+static const struct poll_result failure = {
+    .outcome = OUTCOME_FAILED,
+    .usage = {.exit_code = 1},
+    .error = STR_INIT("exited with code 1"),
+    .tail = STR_INIT("Traceback (most recent call last):\n"
+                     "  File \"/srv/report.py\", line 42, in fetch\n"
+                     "ConnectionError: 10.0.0.7:5432: connection 0x7f3a refused after 1250 ms\n"),
+};
+
 struct hand {
     uint64_t id;
     uint64_t seq;
@@ -52,6 +65,7 @@ struct bench {
     struct str *queues;
     int64_t now_ms;
     size_t done;
+    bool fails; /* every attempt does, and is made again until the retries are used up */
 };
 
 /* Of processor time, so that company on the machine does not count. */
@@ -115,12 +129,11 @@ static void make_poll(struct bench *b, struct hand *h)
     const struct poll_reply *got = &h->poll.reply.poll;
     size_t count = got->lease_count;
     struct poll_result *results = calloc(count + 1, sizeof *results);
-    for (size_t i = 0; i < count; i++)
-        results[i] = (struct poll_result){
-            .exec_id = got->leases[i].exec_id,
-            .token = got->leases[i].token,
-            .outcome = OUTCOME_SUCCEEDED,
-        };
+    for (size_t i = 0; i < count; i++) {
+        results[i] = b->fails ? failure : (struct poll_result){.outcome = OUTCOME_SUCCEEDED};
+        results[i].exec_id = got->leases[i].exec_id;
+        results[i].token = got->leases[i].token;
+    }
     arena_reset(&h->arena);
     struct poll_result *sent = ARENA_ARRAY(&h->arena, struct poll_result, count);
     memcpy(sent, results, count * sizeof *sent);
@@ -193,32 +206,49 @@ static void bench_free(struct bench *b)
     arena_free(&b->names);
 }
 
-static void run_load(const struct load *load)
+static void bench_new(struct bench *b, const struct load *load)
 {
-    struct bench b = {.load = load, .now_ms = INT64_C(1800000000000)};
     struct engine_options options = engine_defaults;
-    struct command *commands[1 + WORKERS_MAX] = {&b.submit};
+    *b = (struct bench){.load = load, .now_ms = INT64_C(1800000000000)};
     options.read_rules = read_rules;
     options.park_ms = INT64_C(1) << 40;
-    b.engine = engine_new(&options);
-    engine_load_begin(b.engine, (struct moment){b.now_ms, b.now_ms}, partition_all(1), 0, 0);
-    name_queues(&b);
-    hire(&b);
+    options.breaker.percent = 0; /* failures are wanted here */
+    b->engine = engine_new(&options);
+    engine_load_begin(b->engine, (struct moment){b->now_ms, b->now_ms}, partition_all(1), 0, 0);
+    name_queues(b);
+    hire(b);
+}
+
+/* A turn 5 ms after the one before: so many are submitted, and all workers poll. */
+static void work(struct bench *b, size_t submissions)
+{
+    struct command *commands[1 + WORKERS_MAX];
+    size_t count = 0;
+    b->now_ms += 5;
+    make_submission(b, submissions, SPEC_PRIORITY_DEFAULT);
+    if (submissions > 0)
+        commands[count++] = &b->submit;
+    for (size_t i = 0; i < b->load->workers; i++) {
+        make_poll(b, &b->hands[i]);
+        commands[count++] = &b->hands[i].poll;
+    }
+    run_turn(b, commands, count);
+}
+
+static void run_load(const struct load *load)
+{
+    struct bench b;
+    struct command *submit = &b.submit;
+    bench_new(&b, load);
     for (size_t i = 0; i < load->backlog; i += 10000) {
         make_submission(&b, 10000, 0);
-        run_turn(&b, commands, 1);
+        run_turn(&b, &submit, 1);
     }
     double start = seconds();
     double end = start;
     size_t turns = 0;
     while (end - start < SECONDS) {
-        b.now_ms += 5;
-        make_submission(&b, BATCH, SPEC_PRIORITY_DEFAULT);
-        for (size_t i = 0; i < load->workers; i++) {
-            make_poll(&b, &b.hands[i]);
-            commands[1 + i] = &b.hands[i].poll;
-        }
-        run_turn(&b, commands, 1 + load->workers);
+        work(&b, BATCH);
         turns++;
         end = seconds();
     }
@@ -227,8 +257,47 @@ static void run_load(const struct load *load)
     bench_free(&b);
 }
 
+/* ---- failures */
+
+/* Of one attempt, in microseconds, over so many jobs: from their submission until the last attempt of
+ * the last one is over. They are submitted no faster than the workers can make all the attempts. */
+static double attempt_us(bool fails, size_t jobs, size_t attempts)
+{
+    struct bench b;
+    bench_new(&b, &loads[0]);
+    b.fails = fails;
+    double start = seconds();
+    for (size_t sent = 0; b.done < jobs * attempts;) {
+        size_t more = sent < jobs ? BATCH / attempts : 0;
+        work(&b, more);
+        sent += more;
+    }
+    double us = (seconds() - start) / (double)(jobs * attempts) * 1e6;
+    bench_free(&b);
+    return us;
+}
+
+/* One after the other in small parts, so that whatever else the machine does meets both. */
+static void compare_failures(void)
+{
+    enum { JOBS = 50000, ROUNDS = 5 };
+    size_t attempts = 1 + (size_t)retry_default.max_retries;
+    double success_us = 0;
+    double failed_us = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        success_us += attempt_us(false, JOBS, 1) / ROUNDS;
+        failed_us += attempt_us(true, JOBS, attempts) / ROUNDS;
+    }
+    printf("success_us %.3f\nfailed_attempt_us %.3f\nfailed_by_success %.3f\n", success_us,
+           failed_us, failed_us / success_us);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "failures") == 0) {
+        compare_failures();
+        return 0;
+    }
     long only = argc > 1 ? strtol(argv[1], NULL, 10) : -1; /* for a profiler: one load */
     for (size_t i = 0; i < COUNT_OF(loads); i++) {
         if (only < 0 || only == (long)i)
