@@ -16,12 +16,17 @@ static const struct alert_rec *newest(const struct world *w)
     return w->table.alerts.items[w->table.alerts.len - 1];
 }
 
-static void fail_one(struct world *w, struct fake *f)
+static void end_one(struct world *w, struct fake *f, enum outcome outcome)
 {
     SUBMIT(w, .handler = "mail");
     struct poll_lease lease = fake_start(w, f);
-    ask_report(w, f, &lease, OUTCOME_PERMANENT);
+    ask_report(w, f, &lease, outcome);
     world_turn(w);
+}
+
+static void fail_one(struct world *w, struct fake *f)
+{
+    end_one(w, f, OUTCOME_PERMANENT);
 }
 
 static struct engine_options without_breakers(void)
@@ -154,6 +159,41 @@ static void a_queue_where_too_much_fails_is_told(void **state)
     assert_int_equal(count_of(&w, ALERT_DEAD_LETTERS), 1);
 }
 
+/* So many ends in the queue, the last of which are failures; the alert about their rate, or NULL. */
+static const struct alert_rec *rate_of(struct world *w, struct fake *f, int ends, int failures)
+{
+    for (int i = 0; i < ends - failures; i++)
+        end_one(w, f, OUTCOME_SUCCEEDED);
+    for (int i = 0; i < failures; i++)
+        fail_one(w, f);
+    world_pass(w, 10000);
+    return count_of(w, ALERT_FAILURE_RATE) > 0 ? newest(w) : NULL;
+}
+
+static void one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning(void **state)
+{
+    (void)state;
+    static const struct {
+        int failures;
+        enum alert_level level;
+    } rows[] = {{1, 0}, {2, ALERT_WARNING}, {5, ALERT_WARNING}, {6, ALERT_CRITICAL}};
+    struct engine_options options = without_breakers();
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        WORLD_WITH(w, options);
+        struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+        assert_null(rate_of(&w, &f, 99 - rows[i].failures, 0)); /* too few to say anything */
+        const struct alert_rec *alert = rate_of(&w, &f, rows[i].failures + 1, rows[i].failures);
+        assert_int_equal(alert == NULL ? 0 : alert->level, rows[i].level);
+    }
+}
+
+static void the_depths_are_a_hundred_thousand_and_a_million(void **state)
+{
+    (void)state;
+    assert_int_equal(engine_defaults.alerts.depth_warning, 100000);
+    assert_int_equal(engine_defaults.alerts.depth_critical, 1000000);
+}
+
 static void an_idle_engine_looks_at_nothing(void **state)
 {
     (void)state;
@@ -180,6 +220,8 @@ int main(void)
         cmocka_unit_test(what_waits_for_too_long_is_told_unless_somebody_paused_it),
         cmocka_unit_test(a_long_queue_is_told_and_a_very_long_one_again),
         cmocka_unit_test(a_queue_where_too_much_fails_is_told),
+        cmocka_unit_test(one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning),
+        cmocka_unit_test(the_depths_are_a_hundred_thousand_and_a_million),
         cmocka_unit_test(an_idle_engine_looks_at_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

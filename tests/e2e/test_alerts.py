@@ -133,6 +133,61 @@ def test_a_run_that_takes_much_longer_than_usual_is_told_while_it_runs():
         assert len(alerts(own, "slow")) == 1
 
 
+def raise_all(own):
+    """Something of every kind to be told about; what still runs is returned with its worker."""
+    quick = {"retry": {"max_retries": 0}}
+    for queue, depth in (("long", 3), ("longer", 6)):  # old and deep: nobody serves them
+        for _ in range(depth):
+            submit(own, handler="nobody", queue=queue)
+    submit(own, handler="nobody", queue="late", start_within="100ms")
+    failing = Worker(own, handlers=["failing"])
+    for number in range(5):  # for good, many, a rate, and a breaker
+        submit(own, handler="failing", queue="bad", name=f"bad-{number % 2}", **quick)
+        assert failing.finish(failing.take()[0], "failed")
+    slow = Worker(own, handlers=["slow"])
+    job, _ = submit(own, name="report", handler="slow", schedule={"every": "1h"})
+    for runs in range(4):
+        expect(201, own, "POST", f"/jobs/{job}/trigger", {})
+        lease, = slow.take()
+        if runs < 3:
+            assert slow.finish(lease)
+    submit(own, handler="slow", name="sla", sla={"expected": "50ms", "max": "100ms"})
+    held = [lease, *slow.poll(free=1, running=[lease])["leases"]]
+    submit(own, handler="vanishing")
+    Worker(own, handlers=["vanishing"]).take()
+    return slow, held
+
+
+def test_every_kind_is_sent_signed_and_once():
+    wanted = {("job_failed", "critical"), ("worker_lost", "warning"), ("breaker_open", "critical"),
+              ("dead_letters", "critical"), ("queue_old", "warning"), ("queue_depth", "warning"),
+              ("queue_depth", "critical"), ("failure_rate", "critical"), ("sla_warning", "warning"),
+              ("sla_violated", "critical"), ("start_late", "warning"), ("slow", "warning")}
+    settings = ("lease_ms=2s", "breaker_calls_min=5", "alert_dead_letters=3", "alert_rate_calls_min=5",
+                "alert_queue_age_ms=1s", "alert_depth_warning=2", "alert_depth_critical=5",
+                "alert_slow_min_ms=300ms", "alert_slow_runs_min=3")
+    with Receiver(503, 503) as hook:
+        flags = [flag for s in (*settings, f"alert_webhooks={hook.url}") for flag in ("--set", s)]
+        with Server("--no-worker", *flags) as own:
+            worker, held = raise_all(own)
+
+            def all_sent():
+                worker.poll(running=held)  # its leases go on
+                kept = alerts(own)
+                return wanted <= {(a["kind"], a["level"]) for a in kept} and \
+                    all(a["state"] == "sent" for a in kept)
+
+            wait_for(all_sent, "all kinds to be sent", 60)
+            kept = alerts(own)
+            assert len({a["key"] for a in kept}) == len(kept), "each matter is told once"
+            assert all(is_signed(own, *one) for one in hook.got)
+            ids = [headers["webhook-id"] for headers, _ in hook.got]
+            assert set(ids) == {a["alert_id"] for a in kept}
+            assert len(ids) <= len(kept) + 2, "only what was refused is sent again"
+            types = {json.loads(body)["type"] for _, body in hook.got}
+            assert types == {"alert." + kind for kind, _ in wanted}, types
+
+
 def test_old_alerts_go():
     with Server("--no-worker", "--set", "alerts_keep_ms=1s") as own:
         fail_once(own, Worker(own), name="payroll")

@@ -319,6 +319,8 @@ def test_what_is_old_leaves():
         assert status("/jobs/" + job) == 404, "the job goes with its last execution"
         wait_for(lambda: status("/dead-letters/" + dead) == 404, "the end of a letter")
         wait_for(lambda: status("/executions/" + dead) == 404, "the end of its execution")
+        for gone in (f"/dead-letters/{dead}/retry", f"/executions/{dead}/retry", f"/executions/{well}/retry"):
+            assert call(own, "POST", API + gone).status == 404, gone
         assert status("/executions/" + waiting) == 200 and status("/jobs/" + waits) == 200
         stats = expect(200, own, "GET", "/stats")
         assert stats["dead_letters"] == 0, stats
