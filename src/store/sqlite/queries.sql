@@ -10,9 +10,8 @@
 -- auto_vacuum off: free pages are used again, and its bookkeeping would cost every commit.
 -- mmap off: a failing disk must be an error to report, not a SIGBUS.
 -- cache 64 MB: the newest leaves of all tables, some 100k jobs, so that a turn reads nothing.
--- A checkpoint every 16 MB of log, not the default's 4: it syncs the database file, so slow disks
--- should see it less often. Here the throughput was the same within the noise, and the longest
--- turn 20 ms instead of 13. After a burst (or a reader that held the log open) it is cut to 64 MB.
+-- The log is moved into the file by mover.c. After a burst, or a reader that held it open, it is cut
+-- to 64 MB.
 -- secure_delete off: Debian switches it on, and it writes zeros over every row that moves on: 2 %
 -- of the instructions, though in time no difference was seen.
 PRAGMA page_size = 4096;
@@ -22,7 +21,6 @@ PRAGMA synchronous = FULL;
 PRAGMA foreign_keys = OFF;
 PRAGMA mmap_size = 0;
 PRAGMA cache_size = -65536;
-PRAGMA wal_autocheckpoint = 4096;
 PRAGMA journal_size_limit = 67108864;
 PRAGMA secure_delete = OFF;
 PRAGMA temp_store = MEMORY;

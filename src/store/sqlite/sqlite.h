@@ -2,12 +2,13 @@
  *
  *   store.c   opening, closing, API keys     admit.c   what a turn asks
  *   turn.c    ownership and transactions     commit.c  what a turn keeps
- *   requests.c  idempotency keys
+ *   requests.c   idempotency keys            mover.c   the log's way into the file
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "store/sqlite/db.h"
+#include "store/sqlite/mover.h"
 #include "store/sqlite/requests.h"
 #include "store/sqlite/vfs.h"
 #include "store/store.h"
@@ -15,7 +16,8 @@
 struct sqlite_store {
     struct store store;
     struct db db;
-    struct vfs vfs; /* of db */
+    struct vfs vfs;      /* of db */
+    struct mover *mover; /* of db; owned */
     atomic_uint_least64_t commits;
     int lock_fd;     /* owned */
     char *db_path;   /* owned */

@@ -80,6 +80,7 @@ static void close_store(struct store *store)
     struct sqlite_store *s = sqlite_of(store);
     if (s->db.handle != NULL)
         sqlite_turn_abort(s);
+    mover_stop(s->mover);
     db_close(&s->db);
     map_free(&s->requests.fresh);
     vfs_end(&s->vfs);
@@ -118,6 +119,7 @@ static enum rc open_files(struct sqlite_store *s, const char *dir, enum durabili
     TRY(db_open(&s->db, s->db_path, DB_WRITER, s->vfs.name, err));
     if (durability == DURABILITY_NORMAL)
         TRY(db_exec(&s->db, sql_text(SQL_SYNC_NORMAL), err));
+    TRY(mover_start(s->db.handle, s->db_path, &s->mover, err));
     /* Opened once now, so that a file nobody can use stops the start and not the first command
      * that prints something. */
     struct db logs;
