@@ -1,4 +1,5 @@
 /* api_queues.c - queues: how full they are, and what somebody decided about them. */
+#include "server/gather.h"
 #include "server/named_list.h"
 #include "wire/queue_json.h"
 
@@ -37,16 +38,37 @@ void api_queues(struct request *r)
 
 /* ---- one of them */
 
-static void answer_queue(struct request *r)
+/* False, and answered, when it did not succeed. */
+static bool print_queue(struct request *r, struct str *ret_text)
 {
     if (r->cmd.reply.rc != RC_OK) {
         request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
-        return;
+        return false;
     }
     struct buf out = request_buf(r, ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
     queue_view_print(&w, r->cmd.reply.queues);
-    request_answer(r, 200, buf_str(&out));
+    *ret_text = buf_str(&out);
+    return true;
+}
+
+static void answer_queue(struct request *r)
+{
+    struct str text;
+    if (print_queue(r, &text))
+        request_answer(r, 200, text);
+}
+
+/* What was decided is the same for all servers, what waits is of all of them. */
+static void answer_changed(struct request *r)
+{
+    struct str text;
+    struct str path = r->http->path;
+    bool has_verb = r->cmd.queue.run != QUEUE_LEAVE;
+    while (has_verb && path.ptr[--path.len] != '/')
+        continue;
+    if (print_queue(r, &text))
+        gather_numbers(r, path, text);
 }
 
 void api_queue(struct request *r)
@@ -65,7 +87,7 @@ void api_queue_change(struct request *r)
     if (queue_limit_parse(&doc, r->arena, &r->cmd.queue, &errors) != RC_OK)
         request_fail_fields(r, &errors);
     else
-        request_to_turn(r, CMD_QUEUE, answer_queue);
+        request_to_turn(r, CMD_QUEUE, answer_changed);
 }
 
 /* The body may be absent or {}: there is nothing to say besides. */
@@ -89,7 +111,7 @@ static void run_or_not(struct request *r, bool pause)
         !read_nothing(r))
         return;
     r->cmd.queue.run = pause ? QUEUE_PAUSE : QUEUE_RESUME;
-    request_to_turn(r, CMD_QUEUE, answer_queue);
+    request_to_turn(r, CMD_QUEUE, answer_changed);
 }
 
 void api_queue_pause(struct request *r)

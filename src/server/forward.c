@@ -201,15 +201,36 @@ static void add_header(struct http_header *headers, size_t *count, const char *n
         headers[(*count)++] = (struct http_header){str_c(name), value};
 }
 
+/* Who asks. */
+static size_t add_identity(const struct request *r, struct http_header *headers,
+                           struct arena *arena)
+{
+    size_t count = 0;
+    add_header(headers, &count, FORWARD_PRINCIPAL,
+               arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
+    add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
+    return count;
+}
+
+struct http_call forward_question(struct request *r, struct str target, struct arena *arena)
+{
+    struct http_header *headers = ARENA_ARRAY(arena, struct http_header, HEADERS_MAX);
+    return (struct http_call){
+        .method = "GET",
+        .target = target,
+        .headers = headers,
+        .header_count = add_identity(r, headers, arena),
+        .timeout_ms = r->server->options->forward_wait_ms,
+        .arg = r,
+    };
+}
+
 struct http_call forward_call(struct request *r, struct arena *arena)
 {
     static const char *const copied[] = {"If-Match", "If-None-Match", "Idempotency-Key"};
     struct http_header *headers = ARENA_ARRAY(arena, struct http_header, HEADERS_MAX);
     struct str type = http_request_header(r->http, STR("Content-Type"));
-    size_t count = 0;
-    add_header(headers, &count, FORWARD_PRINCIPAL,
-               arena_printf(arena, "%s %.*s", role_name(r->who->role), STR_ARG(r->who->name)));
-    add_header(headers, &count, FORWARD_REQUEST, str_c(r->request_id));
+    size_t count = add_identity(r, headers, arena);
     for (size_t i = 0; i < COUNT_OF(copied); i++)
         add_header(headers, &count, copied[i], http_request_header(r->http, str_c(copied[i])));
     return (struct http_call){

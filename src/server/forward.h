@@ -33,3 +33,5 @@ void forward_refused(struct request *r);
 void forward_read(struct request *r);
 /* The same request as a call to another server, without on_done; what it needs is in arena. */
 struct http_call forward_call(struct request *r, struct arena *arena);
+/* A question of our own in the caller's name, likewise. */
+struct http_call forward_question(struct request *r, struct str target, struct arena *arena);

@@ -27,6 +27,7 @@ struct gathering {
     size_t count;
     size_t waiting;
     const char *content_type; /* of our own */
+    bool numbers_only;        /* of the others */
 };
 
 /* A call that one of them refuses is refused as we would refuse it; what only some have never heard of
@@ -78,11 +79,14 @@ static void answer_merged(struct request *r, struct gathering *g, int status)
         struct part *part = &g->parts[i];
         if (part->status / 100 != 2)
             continue;
-        if (json_parse(part->body, r->arena, &docs[count], &err) == RC_OK &&
-            docs[count].kind == JSON_OBJECT)
-            count++;
-        else
+        if (json_parse(part->body, r->arena, &docs[count], &err) != RC_OK ||
+            docs[count].kind != JSON_OBJECT) {
             part->status = 0; /* another version, perhaps */
+            continue;
+        }
+        if (g->numbers_only && i > 0)
+            docs[count] = merge_json_numbers(&docs[count], r->arena);
+        count++;
     }
     r->body = BUF(ANSWER_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&r->body);
@@ -136,10 +140,9 @@ void gather_own(struct request *r, const struct http_answer *answer)
     one_less(r);
 }
 
-static void ask(struct request *r, struct part *part, struct str address)
+static void ask(struct request *r, struct part *part, struct str address, struct http_call call)
 {
     struct err err;
-    struct http_call call = forward_call(r, &r->gathering->arena);
     call.timeout_ms = ANSWER_MS;
     call.on_done = on_done;
     call.arg = part;
@@ -147,28 +150,42 @@ static void ask(struct request *r, struct part *part, struct str address)
         r->gathering->waiting++;
 }
 
-bool gather_all(struct request *r)
+/* Of all others the answer to a question, or (without target) to the same request. False: there are none. */
+static bool ask_others(struct request *r, struct str target)
 {
     struct peer *peers;
     struct membership *m = r->server->membership;
-    if (m == NULL || r->by_server || r->gathering != NULL)
-        return false;
-    size_t count = membership_peers(m, r->arena, &peers);
+    size_t count = m == NULL ? 0 : membership_peers(m, r->arena, &peers);
     if (count == 0)
         return false;
     struct gathering *g = MEM_NEW(struct gathering);
     g->parts = ARENA_ARRAY(&g->arena, struct part, count + 1);
     g->count = count + 1;
     g->waiting = 1; /* for our own, which comes last */
+    g->numbers_only = target.len > 0;
     r->gathering = g;
     for (size_t i = 0; i < count; i++) {
         g->parts[i + 1] = (struct part){.request = r, .gathering = g, .name = peers[i].name};
-        ask(r, &g->parts[i + 1], peers[i].address);
+        ask(r, &g->parts[i + 1], peers[i].address,
+            target.len > 0 ? forward_question(r, target, &g->arena) : forward_call(r, &g->arena));
     }
     struct cluster_view view;
     struct node_rec me;
     membership_look(m, r->arena, &view, &me);
     g->parts[0] = (struct part){.request = r, .gathering = g, .name = me.name};
+    return true;
+}
+
+bool gather_all(struct request *r)
+{
+    if (r->by_server || r->gathering != NULL || !ask_others(r, (struct str){0}))
+        return false;
     routes_handle(r);
     return true;
+}
+
+void gather_numbers(struct request *r, struct str target, struct str own)
+{
+    (void)ask_others(r, target);
+    request_answer(r, 200, own); /* or our part of it */
 }

@@ -17,6 +17,9 @@ static const char *const identities[] = {"name", "target", "worker_id", "operati
 /* Numbers that are not parts of a sum. */
 static const char *const largest[] = {"uptime_ms", "oldest_age_ms", "concurrency", "slots"};
 
+/* Numbers that somebody decided. */
+static const char *const decided[] = {"concurrency"};
+
 /* Texts of which one outweighs the other, and those that grow. */
 static const char *const weightier[] = {"open",   "half_open", "closed",
                                         "active", "draining",  "away"};
@@ -291,4 +294,16 @@ void merge_json_members(struct json_writer *w, const struct json *docs, size_t c
         put_page(w, objects, count, list->key, limit > 0 ? limit : LIMIT_USUAL, arena);
     else
         each_member(w, objects, count, put_value, arena);
+}
+
+struct json merge_json_numbers(const struct json *doc, struct arena *arena)
+{
+    struct json_member *kept = ARENA_ARRAY(arena, struct json_member, doc->count);
+    struct json numbers = {.kind = JSON_OBJECT, .members = kept};
+    for (uint32_t i = 0; i < doc->count; i++) {
+        const struct json_member *member = &doc->members[i];
+        if (member->value.kind == JSON_INT && !is_among(member->key, decided, COUNT_OF(decided)))
+            kept[numbers.count++] = *member;
+    }
+    return numbers;
 }

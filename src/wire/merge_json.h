@@ -11,3 +11,5 @@
  * next_cursor) is a page again: limit is what was asked for, 0 for the usual. */
 void merge_json_members(struct json_writer *w, const struct json *docs, size_t count, size_t limit,
                         struct arena *arena);
+/* Of what one of them says only its own numbers: for when somebody else knows better what was decided. */
+struct json merge_json_numbers(const struct json *doc, struct arena *arena);

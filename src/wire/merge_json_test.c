@@ -47,6 +47,29 @@ static void the_same_thing_is_merged_and_others_stand_beside_it(void **state)
            "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}");
 }
 
+static void of_who_only_counts_nothing_else_is_believed(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(buf_free) struct buf out = BUF(1 << 10);
+    struct json docs[2];
+    struct json_writer w = JSON_WRITER(&out);
+    assert_int_equal(
+        json_parse(STR("{\"name\":\"a\",\"depth\":1,\"concurrency\":null,\"paused\":false}"),
+                   &arena, &docs[0], NULL),
+        RC_OK);
+    assert_int_equal(
+        json_parse(STR("{\"name\":\"a\",\"depth\":2,\"concurrency\":7,\"paused\":true}"), &arena,
+                   &docs[1], NULL),
+        RC_OK);
+    docs[1] = merge_json_numbers(&docs[1], &arena);
+    json_open(&w);
+    merge_json_members(&w, docs, 2, 0, &arena);
+    json_close(&w);
+    assert_string_equal(arena_zstr(&arena, buf_str(&out)),
+                        "{\"name\":\"a\",\"depth\":3,\"concurrency\":null,\"paused\":false}");
+}
+
 static void pages_of_all_make_one_page_by_name(void **state)
 {
     (void)state;
@@ -93,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_added_up_and_the_rest_is_not),
         cmocka_unit_test(the_same_thing_is_merged_and_others_stand_beside_it),
+        cmocka_unit_test(of_who_only_counts_nothing_else_is_believed),
         cmocka_unit_test(pages_of_all_make_one_page_by_name),
         cmocka_unit_test(a_breaker_is_as_open_as_anybody_finds_it),
         cmocka_unit_test(one_answer_stays_as_it_is),

@@ -234,6 +234,17 @@ def test_settings_may_be_changed_at_any_server_and_keep_what_others_changed():
             assert pauser.api("PUT", f"/teams/{name}", {"concurrency": 2})[0] == 200
 
 
+def test_who_pauses_a_queue_is_told_what_waits_at_all_servers():
+    with Cluster(POSTGRES, 2, "--no-worker") as servers:
+        jobs_of_both(servers, queue="slow")
+        for server in servers:
+            for verb, paused in (("pause", True), ("resume", False)):
+                status, queue = server.api("POST", f"/queues/slow/{verb}")
+                assert status == 200 and queue["paused"] == paused, queue
+                assert queue["queued"] == 2 and "missing" not in queue, queue
+            assert server.api("PUT", "/queues/slow", {"concurrency": 1})[1]["queued"] == 2
+
+
 def test_a_calendar_that_one_server_deletes_is_gone_everywhere():
     with Cluster(POSTGRES, 2) as servers:
         for one, other in (servers, servers[::-1]):

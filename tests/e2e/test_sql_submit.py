@@ -102,6 +102,8 @@ def test_what_is_wrong_is_shown_by_every_server_and_does_not_come_again():
             assert len(wrong) == 1 and "pryority" in wrong[0]["reason"], wrong
             assert wrong[0]["team"] == "red" and wrong[0]["actor"] == "sql:alice"
             assert "wrong" in wrong[0]["head"]
+        shown = shop.servers[0].cli("rejected")
+        assert shown.returncode == 0 and "pryority" in shown.stdout, shown
         assert not shop.named("wrong") and not shop.named("other-team")
 
 

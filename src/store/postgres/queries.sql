@@ -942,24 +942,14 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 
 -- name: load_live
 -- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
--- out. Each page is a walk along the index of ids, with a look into that of jobs for each. Left to itself the
--- planner takes is_owned for something that few rows are, and sorts the whole table for every page; so the
--- same is said with <>, which it takes for something that most are. OFFSET 0 keeps it from hashing all jobs.
--- The columns are those of live_row, which would say COALESCE for each NULL: that costs as much as the scan.
-SELECT l.id, l.job_id, l.queue, l.priority, l.retry_of, l.first, l.origin, l.slot_ms, l.nominal_ms,
-    l.created_ms, l.state, l.due_ms, l.ready_ms, l.started_ms, l.attempts, l.lost, l.returned, l.late,
-    l.sla_since_ms, l.sla_extra_ms, l.sla_marks, l.token, l.worker_id, l.effect_done, l.error,
-    NULL::bigint, NULL::bigint, NULL::bigint,
-    CASE WHEN l.retry_of > 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = l.id) END,
-    j.*
-FROM (
-    SELECT * FROM belfry.live
-    WHERE id > $4::bigint
-        AND ($2::bigint >> ((((id >> 12) & 1023) * $1::bigint) >> 10)::integer) & 1 <> 0
+-- out.
+SELECT l.*, j.* FROM (
+    SELECT * FROM belfry.live_row
+    WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
         AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
             OR (state = 1 AND ready_ms > 0))
     ORDER BY id LIMIT $5::bigint) l
-LEFT JOIN LATERAL (SELECT * FROM belfry.job_kept k WHERE k.id = l.job_id OFFSET 0) j ON true
+LEFT JOIN belfry.job_kept j ON j.id = l.job_id
 ORDER BY l.id;
 
 -- name: load_dependencies

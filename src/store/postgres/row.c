@@ -17,17 +17,17 @@ struct pg_row pg_row_of(const struct pg_use *use, size_t number, struct arena *a
 
 /* ---- columns */
 
-/* The bytes of the next column; NULL when that is NULL, and also, with a bad row, when there is none. A NULL
- * reads as nothing: 0, false, an empty text. What must be there, an id, cannot be 0. */
+/* The bytes of the next column; NULL, and a bad row, when there is none or it is NULL. */
 static const char *next_cell(struct pg_row *row, Oid *ret_type, size_t *ret_len)
 {
     const PGresult *result = pg_result(row->use);
     int at = row->at++;
     *ret_len = 0;
     *ret_type = 0;
-    row->bad |= at >= PQnfields(result);
-    if (at >= PQnfields(result) || PQgetisnull(result, row->number, at))
+    if (at >= PQnfields(result) || PQgetisnull(result, row->number, at)) {
+        row->bad = true;
         return NULL;
+    }
     *ret_type = PQftype(result, at);
     *ret_len = (size_t)PQgetlength(result, row->number, at);
     return PQgetvalue(result, row->number, at);
@@ -45,7 +45,7 @@ static int64_t in_range(struct pg_row *row, int64_t min, int64_t max)
     Oid type;
     size_t len;
     const char *cell = next_cell(row, &type, &len);
-    if (cell != NULL && !is_number(type, len)) {
+    if (cell == NULL || !is_number(type, len)) {
         row->bad = true;
         return min;
     }
@@ -100,7 +100,7 @@ static struct str row_bytes(struct pg_row *row, Oid wanted)
     Oid type;
     size_t len;
     const char *cell = next_cell(row, &type, &len);
-    if (cell != NULL && type != wanted) {
+    if (cell == NULL || type != wanted) {
         row->bad = true;
         return (struct str){0};
     }
@@ -115,6 +115,14 @@ static struct str kept(const struct pg_row *row, struct str bytes)
 struct str pg_row_text(struct pg_row *row)
 {
     return kept(row, pg_text_decode(pg_scratch(row->use), row_bytes(row, OID_TEXT)));
+}
+
+struct str pg_row_text_or_null(struct pg_row *row)
+{
+    if (!PQgetisnull(pg_result(row->use), row->number, row->at))
+        return pg_row_text(row);
+    row->at++;
+    return (struct str){0};
 }
 
 struct str pg_row_blob(struct pg_row *row)
@@ -142,7 +150,7 @@ bool pg_row_job(struct pg_row *row, struct job_rec *ret_job)
     job.id = pg_row_id(row);
     job.version = pg_row_u32(row);
     job.state = (enum job_state)in_range(row, JOB_NONE + 1, JOB_STATES - 1);
-    job.name = pg_row_text(row);
+    job.name = pg_row_text_or_null(row);
     job.queue = pg_row_text(row);
     job.owner = pg_row_text(row);
     job.team = pg_row_text(row);
@@ -204,8 +212,8 @@ static void pg_row_usage(struct pg_row *row, struct usage *ret_usage)
     usage.output_bytes = pg_row_i64(row);
     usage.dropped_bytes = pg_row_i64(row);
     usage.log_seq = pg_row_u64(row);
-    struct str text = pg_row_text(row);
-    if (text.len > 0 && !usage_parse(text, &usage))
+    struct str text = pg_row_text_or_null(row);
+    if (text.ptr != NULL && !usage_parse(text, &usage))
         row->bad = true;
     *ret_usage = usage;
 }

@@ -1,8 +1,8 @@
 /* row.h - rows into records, with distrust.
  *
  * A row may come from another version of belfry or from a damaged disk. Columns are read one after
- * the other; whatever makes no sense (no id, a negative one, a state that does not exist) marks the
- * row as bad, and a bad row is reported and left out, never acted upon. NULL is 0, false or an empty text. */
+ * the other; whatever makes no sense (a NULL, a negative id, a state that does not exist) marks the
+ * row as bad, and a bad row is reported and left out, never acted upon. */
 #pragma once
 #include "store/postgres/pg.h"
 #include "store/store.h"
@@ -23,6 +23,7 @@ uint32_t pg_row_u32(struct pg_row *row);
 int64_t pg_row_ms(struct pg_row *row); /* a moment that can be printed, or 0 */
 bool pg_row_bool(struct pg_row *row);
 struct str pg_row_text(struct pg_row *row);
+struct str pg_row_text_or_null(struct pg_row *row); /* NULL becomes empty */
 struct str pg_row_blob(struct pg_row *row);
 
 /* Whole records, in the order of the views in migrations/. False, and a warning in the log, for a
