@@ -319,6 +319,8 @@ static enum rc run_questions(struct postgres_store *s, const struct ownership *o
     return pg_run(&s->pg, err);
 }
 
+enum { WARY_ROUNDS = 100 }; /* who sends requests again does so for a while */
+
 /* One round trip for the beginning of the turn and all that is asked by key; what is asked by pages, and
  * claims whose holder's time was over, take more. */
 static enum rc admit(struct postgres_store *s, const struct ownership *own,
@@ -327,8 +329,12 @@ static enum rc admit(struct postgres_store *s, const struct ownership *own,
 {
     struct round_trip trip;
     bool begins = !s->in_turn; /* else hoping would put at stake what the turn has taken */
-    enum rc rc = run_questions(s, own, questions, count, begins, arena, &trip, err);
-    if (rc == RC_CONFLICT && begins) {
+    bool hopeful = begins && s->wary == 0;
+    enum rc rc = run_questions(s, own, questions, count, hopeful, arena, &trip, err);
+    if (s->wary > 0)
+        s->wary--;
+    if (rc == RC_CONFLICT && hopeful) {
+        s->wary = WARY_ROUNDS;
         postgres_turn_abort(s);
         rc = run_questions(s, own, questions, count, false, arena, &trip, err);
     }

@@ -98,13 +98,16 @@ static void bind_claim(struct pg_use *use, const struct claim *claim)
     pg_text(use, claim->note);
 }
 
-/* hopeful: it may fail for want of luck, see take_free_requests. */
+enum { HOPE_WORTH = 16 }; /* keys; a failure is a line in PostgreSQL's log, and a round trip more */
+
+/* hopeful: it fails when one of them is taken, see take_free_requests. */
 static struct pg_use *insert(struct pg *pg, const struct round *r, bool hopeful)
 {
-    enum query requests = hopeful ? Q_TAKE_FREE_REQUESTS : Q_TAKE_REQUESTS;
+    enum query requests =
+        hopeful && r->key_count >= HOPE_WORTH ? Q_TAKE_FREE_REQUESTS : Q_TAKE_REQUESTS;
     struct pg_use *use = pg_use(pg, r->of_requests ? requests : Q_TAKE_CLAIMS);
     if (r->of_requests)
-        pg_records(use, PG_NEW_REQUEST, "uiit", r->key_count);
+        pg_columns(use, "uiit", r->key_count);
     else
         pg_records(use, PG_NEW_CLAIM, "itiit", r->key_count);
     for (size_t i = 0; i < r->key_count; i++)

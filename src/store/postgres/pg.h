@@ -37,7 +37,6 @@ enum pg_type {
     PG_PLAIN_CHANGE,
     PG_PLAIN_END,
     PG_NEW_CLAIM,
-    PG_NEW_REQUEST,
     PG_TYPES
 };
 

@@ -49,6 +49,8 @@ struct postgres_store {
     uint64_t doubt_turn;  /* of the last one tried */
     uint64_t folded_turn; /* what was added before it is folded already */
 
+    unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
+
     struct inbox_place inbox;
 
     struct trails trails;
@@ -113,7 +115,7 @@ struct claims_asked {
     struct pg_use *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
 };
 
-/* hopeful: cheaper, and fails with RC_CONFLICT where another server takes such a key at the same moment. */
+/* hopeful: where they are many it is cheaper, and the run fails with RC_CONFLICT when a request was known. */
 void postgres_ask_claims(struct postgres_store *s, struct question *const *questions, size_t count,
                          bool hopeful, struct arena *arena, struct claims_asked *ret_asked);
 void postgres_read_claims(struct postgres_store *s, struct claims_asked *asked);

@@ -73,7 +73,7 @@ SELECT belfry.admit_role(s.role) FROM belfry.server_role s JOIN pg_roles r ON r.
 -- The numbers of what pg.h calls enum pg_type, in that order.
 SELECT coalesce(to_regtype('belfry.' || n.name)::oid, 0)
 FROM unnest(ARRAY['new_job', 'new_live', 'changed_live', 'finished', 'plain_job', 'plain_live',
-    'plain_change', 'plain_end', 'new_claim', 'new_request']) WITH ORDINALITY n (name, at)
+    'plain_change', 'plain_end', 'new_claim']) WITH ORDINALITY n (name, at)
 ORDER BY n.at;
 
 -- ---- every connection
@@ -207,16 +207,15 @@ FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
 JOIN belfry.claim c ON c.kind = n.kind AND c.key = n.key;
 
 -- name: take_free_requests
--- The same for idempotency keys, of which there are many, at two thirds of the price: looking first costs less
--- than being ready for a conflict. Who meets another server's all the same waits for its end and then fails
--- (SQLSTATE 23505), with nothing done yet, and begins again with take_requests.
+-- The same for idempotency keys, where many are taken at once and nobody has them, at two thirds of the price:
+-- ON CONFLICT writes each row so that it can be taken back. Where somebody has one it fails (SQLSTATE 23505),
+-- with nothing done yet, and the turn begins again with take_requests.
 INSERT INTO belfry.request (key, holder, until_ms, note)
-SELECT * FROM unnest($1::belfry.new_request[]) n
-WHERE NOT EXISTS (SELECT 1 FROM belfry.request r WHERE r.key = n.key);
+SELECT unnest($1::uuid[]), unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::text[]);
 
 -- name: take_requests
 INSERT INTO belfry.request (key, holder, until_ms, note)
-SELECT * FROM unnest($1::belfry.new_request[])
+SELECT unnest($1::uuid[]), unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::text[])
 ON CONFLICT (key) DO NOTHING;
 
 -- name: take_ended_requests

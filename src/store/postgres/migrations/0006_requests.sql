@@ -19,8 +19,6 @@ CREATE TABLE belfry.request_lot (
 
 CREATE INDEX request_lot_until ON belfry.request_lot (until_ms);
 
-CREATE TYPE belfry.new_request AS (key uuid, holder bigint, until_ms bigint, note text);
-
 INSERT INTO belfry.request (key, holder, until_ms, note)
 SELECT key::uuid, holder, until_ms, note FROM belfry.claim WHERE kind = 2;
 
