@@ -36,7 +36,7 @@ static const struct setting settings_table[] = {
     TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens"),
     TIME(node_lease_ms, "5s", SECOND, 60 * SECOND, "a server silent for this long loses its partitions"),
     NUMBER(partitions, "16", 1, PARTITIONS_MAX, "of a shared store, when it is made"),
-    TIME(forward_wait_ms, "10s", 100, HOUR, "longest to wait for another server's answer, or for who takes over from it"),
+    TIME(forward_wait_ms, "10s", 100, HOUR, "longest to wait for another server, or for its heir"),
     SWITCH(no_worker, "start no worker inside the server"),
     SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
     NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
