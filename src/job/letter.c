@@ -40,10 +40,22 @@ bool letter_fits(const struct letter_filter *f, const struct letter_rec *letter)
            (f->died_before_ms == 0 || letter->place.died_ms < f->died_before_ms);
 }
 
-bool letter_filter_is_empty(const struct letter_filter *f)
+struct letter_place letter_filter_end(const struct letter_filter *f)
+{
+    if (f->died_before_ms == 0)
+        return (struct letter_place){INT64_MAX, INT64_MAX};
+    return (struct letter_place){.died_ms = f->died_before_ms};
+}
+
+bool letter_filter_is_span(const struct letter_filter *f)
 {
     return f->queue.len + f->name.len == 0 && f->class == FAILURE_NONE && f->fingerprint == 0 &&
-           f->job_id == 0 && f->died_after_ms == 0 && f->died_before_ms == 0;
+           f->job_id == 0;
+}
+
+bool letter_filter_is_empty(const struct letter_filter *f)
+{
+    return letter_filter_is_span(f) && f->died_after_ms == 0 && f->died_before_ms == 0;
 }
 
 int letter_order(struct letter_place a, struct letter_place b)

@@ -55,10 +55,24 @@ struct letter_filter {
 };
 
 bool letter_fits(const struct letter_filter *filter, const struct letter_rec *letter);
+/* The place before which those stand that died in time for it. */
+struct letter_place letter_filter_end(const struct letter_filter *filter);
+/* It restricts nothing but the time. */
+bool letter_filter_is_span(const struct letter_filter *filter);
 /* It restricts nothing. */
 bool letter_filter_is_empty(const struct letter_filter *filter);
 /* Negative when a stands before b, 0 when they are the same. */
 int letter_order(struct letter_place a, struct letter_place b);
+
+/* Letters of one kind. */
+struct letter_group {
+    uint64_t fingerprint;
+    enum failure_class class; /* of the newest, */
+    struct str line;          /* as is this */
+    uint64_t count;
+    struct letter_place newest;
+    int64_t oldest_ms;
+};
 
 /* ---- the same for many: an operation, done by the server step by step, also over a restart */
 

@@ -148,7 +148,9 @@ struct store {
 
 /* ---- reading: short transactions, a page at a time */
 
-enum { LIST_SCAN_MAX = 20000 }; /* rows a page may look at: some 20 ms; then it ends early */
+/* Rows a page may look at, some 20 ms; then it ends early. Rows that are found by an index lie far apart,
+ * and each may be a read of the disk. */
+enum { LIST_SCAN_MAX = 20000, LIST_SPARSE_MAX = 1000 };
 
 /* Which rows a list shows. Empty or zero fields do not restrict. */
 struct filter {
@@ -174,7 +176,8 @@ struct job_page {
     struct job_rec *jobs; /* spec, no payload, no trail */
     size_t count;
     uint64_t next; /* the next page's before; 0: this was the end. A page that looked at
-                    * LIST_SCAN_MAX rows ends early: it may be short, or empty, and have a next */
+                    * LIST_SCAN_MAX rows (or LIST_SPARSE_MAX) ends early: it may be short, or empty,
+                    * and have a next */
 };
 
 struct exec_page {
@@ -199,6 +202,12 @@ struct tally_key {
 /* Is handed one dead letter after the other; its text is valid during the call, and the store must
  * not be called from it. False: that one is too many, and the reading ends before it. */
 typedef bool letter_sink(void *arg, const struct letter_rec *letter);
+
+struct letter_groups {
+    struct letter_group *groups;
+    size_t count;
+    bool complete; /* all letters of that time were looked at */
+};
 
 struct rejected_page {
     struct rejected_rec *rejected;
@@ -236,11 +245,17 @@ struct reader_ops {
     enum rc (*letter)(struct reader *, uint64_t exec_id, struct arena *,
                       struct letter_rec *ret_letter, struct err *);
     /* Those that fit, before a place in their order (all zero: from the newest), newest first. Ends
-     * early when scan_max were looked at, or when the sink has enough. *ret_next: where to go on;
-     * all zero when this was the end. */
+     * early when scan_max were looked at, or when the sink has enough. A store that finds letters of
+     * one queue, name, kind or job by an index looks at no others. *ret_next: where to go on; all
+     * zero when this was the end. */
     enum rc (*letters)(struct reader *, const struct letter_filter *, struct letter_place before,
                        size_t scan_max, letter_sink *sink, void *arg, struct letter_place *ret_next,
                        struct err *);
+    /* Those that fit, of the newest scan_max in its span of time, by their fingerprints: at most max
+     * groups, the largest first, then the one with the newest letter. */
+    enum rc (*letter_groups)(struct reader *, const struct letter_filter *, size_t scan_max,
+                             size_t max, struct arena *, struct letter_groups *ret_groups,
+                             struct err *);
     /* With its document. RC_NOT_FOUND. */
     enum rc (*calendar)(struct reader *, struct str name, struct arena *,
                         struct calendar_rec *ret_calendar, struct err *);

@@ -9,16 +9,6 @@ void letter_print(struct json_writer *w, const struct letter_rec *letter);
 void letter_print_fields(struct json_writer *w, const struct letter_rec *letter);
 void operation_print(struct json_writer *w, const struct operation_rec *operation);
 
-/* Letters of one kind. */
-struct letter_group {
-    uint64_t fingerprint;
-    enum failure_class class;
-    struct str line;
-    uint64_t count;
-    struct letter_place newest;
-    int64_t oldest_ms;
-};
-
 void letter_group_print(struct json_writer *w, const struct letter_group *group);
 
 /* 12 hexadecimal digits, as failure_print has them. */

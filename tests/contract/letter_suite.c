@@ -180,11 +180,11 @@ static void a_page_that_has_looked_at_enough_ends_early(void **state)
     struct taken t = {.max = 64};
     size_t pages = 0;
     do {
-        before = list(w, (struct letter_filter){.queue = STR("mail")}, before, 2, &t);
+        before = list(w, (struct letter_filter){.class = FAILURE_DISK}, before, 2, &t);
         pages++;
     } while (before.exec_id != 0);
     assert_int_equal(pages, (count + 1) / 2);
-    assert_int_equal(t.count, 3);
+    assert_int_equal(t.count, 0);
 }
 
 static void filters_show_what_fits(void **state)
@@ -207,6 +207,75 @@ static void filters_show_what_fits(void **state)
         list(w, cases[i].filter, (struct letter_place){0}, 1000, &t);
         assert_int_equal(t.count, cases[i].count);
     }
+}
+
+/* In pages of one, and of one that is looked at: nothing is left out, and nothing shown twice. */
+static void pages_of_what_fits_are_as_those_of_all(void **state)
+{
+    struct world *w = *state;
+    struct letter_place places[16];
+    size_t count = many(w, places);
+    const struct letter_filter filters[] = {
+        {.queue = STR("db")},
+        {.queue = STR("mail"), .class = FAILURE_NETWORK},
+        {.fingerprint = 5},
+        {.name = STR("nobody")},
+        {.died_after_ms = T0 + 1, .died_before_ms = T0 + 7},
+        {.queue = STR("db"), .died_after_ms = T0 + 3, .died_before_ms = T0 + 8},
+    };
+    for (size_t i = 0; i < COUNT_OF(filters); i++) {
+        struct taken whole = {.max = 64};
+        struct taken parts = {.max = 64};
+        struct letter_place before = {0};
+        list(w, filters[i], before, 1000, &whole);
+        assert_true(whole.count < count);
+        do {
+            before = list(w, filters[i], before, 1, &parts);
+        } while (before.exec_id != 0);
+        assert_int_equal(parts.count, whole.count);
+        for (size_t j = 0; j < whole.count; j++)
+            assert_int_equal(letter_order(parts.places[j], whole.places[j]), 0);
+    }
+}
+
+static struct letter_groups group(struct world *w, struct letter_filter filter, size_t scan_max,
+                                  size_t max)
+{
+    struct letter_groups groups;
+    assert_rc(w->reader->ops->letter_groups(w->reader, &filter, scan_max, max, &w->arena, &groups,
+                                            &w->err),
+              RC_OK);
+    return groups;
+}
+
+static void letters_of_one_kind_are_a_group(void **state)
+{
+    struct world *w = *state;
+    struct letter_place last = {0};
+    for (int i = 0; i < 7; i++) { /* the two of the end at one moment */
+        struct death d = kill_one(w, T0 + (i < 6 ? i : 5), i % 2 ? "mail" : "db", i < 4 ? 7 : 8);
+        last = d.letter.place;
+    }
+    struct letter_groups all = group(w, (struct letter_filter){0}, 100, 10);
+    assert_true(all.complete && all.count == 2);
+    assert_true(all.groups[0].fingerprint == 7 && all.groups[0].count == 4);
+    assert_true(all.groups[0].newest.died_ms == T0 + 3 && all.groups[0].oldest_ms == T0);
+    assert_true(all.groups[1].fingerprint == 8 && all.groups[1].count == 3);
+    assert_int_equal(letter_order(all.groups[1].newest, last), 0);
+    assert_int_equal(all.groups[1].class, FAILURE_NETWORK);
+    assert_str(all.groups[1].line, STR("connection refused by #"));
+
+    assert_int_equal(group(w, (struct letter_filter){0}, 100, 1).count, 1);
+    struct letter_groups newest = group(w, (struct letter_filter){0}, 3, 10);
+    assert_true(!newest.complete && newest.count == 1 && newest.groups[0].fingerprint == 8);
+    assert_true(group(w, (struct letter_filter){0}, 7, 10).complete);
+    struct letter_groups mail = group(w, (struct letter_filter){.queue = STR("mail")}, 100, 10);
+    assert_true(mail.count == 2 && mail.groups[0].count == 2 && mail.groups[1].count == 1);
+    assert_int_equal(mail.groups[1].newest.died_ms, T0 + 5);
+    struct letter_filter span = {.died_after_ms = T0 + 1, .died_before_ms = T0 + 3};
+    struct letter_groups then = group(w, span, 2, 10);
+    assert_true(then.complete && then.count == 1 && then.groups[0].count == 2);
+    assert_int_equal(group(w, (struct letter_filter){.class = FAILURE_DISK}, 9, 9).count, 0);
 }
 
 static void a_turn_is_told_letters_from_the_oldest_behind_a_place(void **state)
@@ -527,6 +596,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(letters_are_listed_from_the_newest_page_by_page),
     PROMISE(a_page_that_has_looked_at_enough_ends_early),
     PROMISE(filters_show_what_fits),
+    PROMISE(pages_of_what_fits_are_as_those_of_all),
+    PROMISE(letters_of_one_kind_are_a_group),
     PROMISE(a_turn_is_told_letters_from_the_oldest_behind_a_place),
     PROMISE(operations_are_loaded_as_they_stand),
     PROMISE(ids_of_operations_are_not_used_again),

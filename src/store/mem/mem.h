@@ -220,6 +220,18 @@ void mem_answer_pace(struct mem_store *m, struct arena *arena, struct question *
 enum rc mem_reader_open(struct store *store, struct reader **ret_reader, struct err *err);
 enum rc mem_logs_open(struct store *store, struct logs **ret_logs, struct err *err);
 
+struct mem_store *mem_reader_store(struct reader *reader);
+
+/* letters.c: dead letters, for readers */
+enum rc mem_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
+                        struct letter_rec *ret_letter, struct err *err);
+enum rc mem_read_letters(struct reader *reader, const struct letter_filter *filter,
+                         struct letter_place before, size_t scan_max, letter_sink *sink, void *arg,
+                         struct letter_place *ret_next, struct err *err);
+enum rc mem_group_letters(struct reader *reader, const struct letter_filter *filter,
+                          size_t scan_max, size_t max, struct arena *arena,
+                          struct letter_groups *ret_groups, struct err *err);
+
 /* Dead letters in their order, in arena; text is borrowed from the tables. */
 const struct letter_rec **mem_letters(const struct mem_store *m, struct arena *arena,
                                       size_t *ret_count);

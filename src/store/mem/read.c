@@ -12,7 +12,7 @@ struct mem_reader {
     struct mem_store *m; /* borrowed */
 };
 
-static struct mem_store *store_of(struct reader *reader)
+struct mem_store *mem_reader_store(struct reader *reader)
 {
     return ((struct mem_reader *)(void *)reader)->m;
 }
@@ -22,7 +22,7 @@ static struct mem_store *store_of(struct reader *reader)
 static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
                         struct job_rec *ret_job, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     pthread_mutex_lock(&m->lock);
     const struct job_rec *job = map_get(&m->jobs, id);
     if (job != NULL)
@@ -50,7 +50,7 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
                          struct exec_rec *ret_exec, struct attempt_rec **ret_attempts,
                          size_t *ret_count, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     pthread_mutex_lock(&m->lock);
     const struct exec_rec *exec = map_get(&m->live, id);
     if (exec == NULL)
@@ -66,7 +66,7 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
 static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t token,
                           struct grant *ret_grant, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     *ret_grant = (struct grant){0};
     pthread_mutex_lock(&m->lock);
@@ -88,7 +88,7 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
                                  struct dependency_rec **ret_dependencies, size_t *ret_count,
                                  struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     struct dependency_rec *found = ARENA_ARRAY(arena, struct dependency_rec, m->dependencies.len);
@@ -108,7 +108,7 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
 static enum rc read_calendar(struct reader *reader, struct str name, struct arena *arena,
                              struct calendar_rec *ret_calendar, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     pthread_mutex_lock(&m->lock);
     const struct calendar_rec *found = strmap_get(&m->calendars, name);
     if (found != NULL)
@@ -127,7 +127,7 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
                               struct calendar_rec **ret_calendars, size_t *ret_count,
                               struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     struct calendar_rec *found = ARENA_ARRAY(arena, struct calendar_rec, m->calendars.len);
@@ -210,7 +210,7 @@ static enum rc list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     const struct job_rec **found = ARENA_ARRAY(arena, const struct job_rec *, m->jobs.len);
@@ -253,7 +253,7 @@ static enum rc list_execs(struct reader *reader, const struct filter *filter,
                           const struct page *page, struct arena *arena, struct exec_page *ret_page,
                           struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     size_t max = m->live.len + m->history.len;
@@ -289,7 +289,7 @@ static struct alert_rec copy_alert(struct arena *arena, struct alert_rec alert)
 static enum rc list_alerts(struct reader *reader, enum alert_state state, const struct page *page,
                            struct arena *arena, struct alert_page *ret_page, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     struct alert_rec **found = ARENA_ARRAY(arena, struct alert_rec *, m->alerts.len + 1);
@@ -323,7 +323,7 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
                           int64_t from_hour, int64_t until_hour, struct tally_sum *ret_sum,
                           struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     *ret_sum = (struct tally_sum){0};
     pthread_mutex_lock(&m->lock);
@@ -360,7 +360,7 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
                                int64_t until_hour, size_t max, struct arena *arena,
                                struct tally_key **ret_keys, size_t *ret_count, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     size_t count = 0;
     (void)err;
     pthread_mutex_lock(&m->lock);
@@ -378,47 +378,6 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     qsort(keys, count, sizeof *keys, most_failures_first);
     *ret_keys = keys;
     *ret_count = count < max ? count : max;
-    return RC_OK;
-}
-
-/* ---- dead letters */
-
-static enum rc read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
-                           struct letter_rec *ret_letter, struct err *err)
-{
-    struct mem_store *m = store_of(reader);
-    pthread_mutex_lock(&m->lock);
-    const struct letter_rec *letter = map_get(&m->letters, exec_id);
-    if (letter != NULL)
-        *ret_letter = copy_letter(arena, *letter);
-    pthread_mutex_unlock(&m->lock);
-    return letter != NULL ? RC_OK
-                          : err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
-}
-
-static enum rc read_letters(struct reader *reader, const struct letter_filter *filter,
-                            struct letter_place before, size_t scan_max, letter_sink *sink,
-                            void *arg, struct letter_place *ret_next, struct err *err)
-{
-    CLEANUP(arena_free) struct arena arena = {0};
-    struct mem_store *m = store_of(reader);
-    struct letter_place last = {0};
-    size_t count;
-    size_t looked = 0;
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    const struct letter_rec **all = mem_letters(m, &arena, &count);
-    *ret_next = (struct letter_place){0};
-    for (size_t i = count; i-- > 0;) {
-        if (before.exec_id != 0 && letter_order(all[i]->place, before) >= 0)
-            continue;
-        if (looked++ == scan_max || (letter_fits(filter, all[i]) && !sink(arg, all[i]))) {
-            *ret_next = last;
-            break;
-        }
-        last = all[i]->place;
-    }
-    pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
 
@@ -467,7 +426,7 @@ struct counter *mem_counters(const struct mem_store *m, const struct partition_s
 static enum rc read_counters(struct reader *reader, struct arena *arena,
                              struct counter **ret_counters, size_t *ret_count, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     struct partition_set all = partition_all(m->partition_count);
     (void)err;
     pthread_mutex_lock(&m->lock);
@@ -499,7 +458,7 @@ static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t 
                                const struct page *page, struct arena *arena,
                                struct sla_page *ret_page, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     struct sla_event_rec **found =
@@ -526,7 +485,7 @@ static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t 
 static enum rc list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                              struct rejected_page *ret_page, struct err *err)
 {
-    struct mem_store *m = store_of(reader);
+    struct mem_store *m = mem_reader_store(reader);
     (void)err;
     pthread_mutex_lock(&m->lock);
     mem_list_rejected(m, page, arena, ret_page);
@@ -544,8 +503,9 @@ static const struct reader_ops ops = {
     .exec = read_exec,
     .grant = read_grant,
     .dependencies = read_dependencies,
-    .letter = read_letter,
-    .letters = read_letters,
+    .letter = mem_read_letter,
+    .letters = mem_read_letters,
+    .letter_groups = mem_group_letters,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = list_jobs,

@@ -87,12 +87,27 @@ static uint64_t edge_of(const struct pg_use *edge)
 
 /* ---- jobs */
 
-static struct pg_use *use_jobs(struct pg *pg, enum query all, enum query named,
-                               const struct filter *filter, const struct window *w)
+/* Which jobs a window is over. */
+enum way { WAY_ALL, WAY_NAMED, WAY_IN_STATE };
+
+/* By a name, or by a state that few jobs have; else by looking at all. */
+static enum way way_of(const struct filter *filter)
 {
-    struct pg_use *use = pg_use(pg, filter->name.len > 0 ? named : all);
     if (filter->name.len > 0)
+        return WAY_NAMED;
+    bool many = filter->state == JOB_ACTIVE || filter->state == JOB_COMPLETED;
+    return filter->state == 0 || many ? WAY_ALL : WAY_IN_STATE;
+}
+
+static struct pg_use *use_jobs(struct pg *pg, const enum query ways[], const struct filter *filter,
+                               const struct window *w)
+{
+    enum way way = way_of(filter);
+    struct pg_use *use = pg_use(pg, ways[way]);
+    if (way == WAY_NAMED)
         pg_text(use, filter->name);
+    if (way == WAY_IN_STATE)
+        pg_i64(use, filter->state);
     bind_window(use, w);
     return use;
 }
@@ -107,7 +122,8 @@ static struct str tag_line(const struct filter *filter, struct arena *arena)
 static struct pg_use *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
                                size_t limit, struct arena *arena)
 {
-    struct pg_use *use = use_jobs(pg, Q_LIST_JOBS, Q_LIST_JOBS_NAMED, filter, w);
+    static const enum query lists[] = {Q_LIST_JOBS, Q_LIST_JOBS_NAMED, Q_LIST_JOBS_IN_STATE};
+    struct pg_use *use = use_jobs(pg, lists, filter, w);
     pg_i64(use, filter->state);
     pg_text_or_null(use, filter->queue);
     pg_text_or_null(use, filter->owner);
@@ -140,17 +156,20 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
                            const struct page *page, struct arena *arena, struct job_page *ret_page,
                            struct err *err)
 {
+    static const enum query edges[] = {Q_EDGE_JOBS, Q_EDGE_JOBS_NAMED, Q_EDGE_JOBS_IN_STATE};
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct window w;
     struct pg_use *edge = NULL;
     TRY(window_open(&w, pg, filter, page, err));
-    if (filter->state != 0)
+    if (way_of(filter) != WAY_ALL)
+        w.scan_max = LIST_SPARSE_MAX;
+    else if (filter->state != 0)
         w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
     const struct pg_use *list = ask_jobs(pg, filter, &w, page->limit, arena);
     TRY(pg_run(pg, err));
     *ret_page = take_jobs(list, page->limit, arena);
     if (ret_page->next == 0)
-        edge = use_jobs(pg, Q_EDGE_JOBS, Q_EDGE_JOBS_NAMED, filter, &w);
+        edge = use_jobs(pg, edges, filter, &w);
     TRY(pg_commit(pg, err));
     if (ret_page->next == 0)
         ret_page->next = edge_of(edge);
@@ -179,26 +198,39 @@ struct stretches {
     size_t len;
 };
 
+enum kin { KIN_ALL, KIN_OF_JOB, KIN_IN_STATE };
+
 static const struct place {
-    bool of_job;
+    enum kin kin;
     bool live;
     enum query list;
     enum query edge; /* QUERY_COUNT: none */
 } places[] = {
-    {false, true, Q_LIST_LIVE, Q_EDGE_LIVE},
-    {false, false, Q_LIST_HISTORY, Q_EDGE_HISTORY},
-    {true, true, Q_LIST_LIVE_OF_JOB, Q_EDGE_LIVE_OF_JOB},
-    {true, true, Q_LIST_LIVE_FIRST, QUERY_COUNT},
-    {true, false, Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB},
-    {true, false, Q_LIST_HISTORY_FIRST, QUERY_COUNT},
+    {KIN_ALL, true, Q_LIST_LIVE, Q_EDGE_LIVE},
+    {KIN_ALL, false, Q_LIST_HISTORY, Q_EDGE_HISTORY},
+    {KIN_IN_STATE, false, Q_LIST_HISTORY_IN_STATE, Q_EDGE_HISTORY_IN_STATE},
+    {KIN_OF_JOB, true, Q_LIST_LIVE_OF_JOB, Q_EDGE_LIVE_OF_JOB},
+    {KIN_OF_JOB, true, Q_LIST_LIVE_FIRST, QUERY_COUNT},
+    {KIN_OF_JOB, false, Q_LIST_HISTORY_OF_JOB, Q_EDGE_HISTORY_OF_JOB},
+    {KIN_OF_JOB, false, Q_LIST_HISTORY_FIRST, QUERY_COUNT},
 };
+
+/* Of a job; or of an end that is seldom: most executions are completed. */
+static enum kin kin_of(const struct filter *filter)
+{
+    if (filter->job_id != 0)
+        return KIN_OF_JOB;
+    bool seldom = exec_is_final(filter->state) && filter->state != EXEC_COMPLETED;
+    return seldom ? KIN_IN_STATE : KIN_ALL;
+}
 
 static struct pg_use *use_execs(struct pg *pg, enum query query, const struct filter *filter,
                                 const struct window *w)
 {
     struct pg_use *use = pg_use(pg, query);
-    if (filter->job_id != 0)
-        pg_u64(use, filter->job_id);
+    enum kin kin = kin_of(filter);
+    if (kin != KIN_ALL)
+        pg_u64(use, kin == KIN_OF_JOB ? filter->job_id : filter->state);
     bind_window(use, w);
     return use;
 }
@@ -272,10 +304,12 @@ static void ask_places(struct stretches *all, struct pg *pg, const struct filter
 {
     bool is_final = filter->state != 0 && exec_is_final(filter->state);
     bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
-    if (filter->state == 0 && !is_live)
+    if (kin_of(filter) == KIN_IN_STATE)
+        w->scan_max = LIST_SPARSE_MAX;
+    else if (filter->state == 0 && !is_live)
         w->scan_max /= 2; /* a page's rows are shared by the two tables */
     for (size_t i = 0; i < COUNT_OF(places); i++) {
-        if (places[i].of_job == (filter->job_id != 0) && !(places[i].live ? is_final : is_live))
+        if (places[i].kin == kin_of(filter) && !(places[i].live ? is_final : is_live))
             ask_execs(all, pg, &places[i], filter, w, limit);
     }
 }

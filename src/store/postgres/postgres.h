@@ -139,6 +139,9 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
 enum rc postgres_read_letters(struct reader *reader, const struct letter_filter *filter,
                               struct letter_place before, size_t scan_max, letter_sink *sink,
                               void *arg, struct letter_place *ret_next, struct err *err);
+enum rc postgres_group_letters(struct reader *reader, const struct letter_filter *filter,
+                               size_t scan_max, size_t max, struct arena *arena,
+                               struct letter_groups *ret_groups, struct err *err);
 
 /* inbox.c */
 enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *own,

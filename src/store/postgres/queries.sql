@@ -1058,8 +1058,69 @@ WHERE upstream = $1 ORDER BY dependant LIMIT $2;
 SELECT * FROM belfry.letter_row WHERE exec_id = $1;
 
 -- name: list_letters
-SELECT * FROM belfry.letter_row WHERE (died_ms, exec_id) < ($1, $2)
-ORDER BY died_ms DESC, exec_id DESC LIMIT $3;
+-- Before a place ($1, $2), not older than $3. Here and below: each by its own index.
+SELECT * FROM belfry.letter_row WHERE (died_ms, exec_id) < ($1, $2) AND died_ms >= $3
+ORDER BY died_ms DESC, exec_id DESC LIMIT $4;
+
+-- name: list_letters_of_job
+SELECT * FROM belfry.letter_row
+WHERE job_id = $5::bigint AND (died_ms, exec_id) < ($1, $2) AND died_ms >= $3
+ORDER BY died_ms DESC, exec_id DESC LIMIT $4;
+
+-- name: list_letters_of_kind
+SELECT * FROM belfry.letter_row
+WHERE fingerprint = $5::bigint AND (died_ms, exec_id) < ($1, $2) AND died_ms >= $3
+ORDER BY died_ms DESC, exec_id DESC LIMIT $4;
+
+-- name: list_letters_named
+SELECT * FROM belfry.letter_row
+WHERE name = $5::text AND name <> '' AND (died_ms, exec_id) < ($1, $2) AND died_ms >= $3
+ORDER BY died_ms DESC, exec_id DESC LIMIT $4;
+
+-- name: list_letters_of_queue
+SELECT * FROM belfry.letter_row
+WHERE queue = $5::text AND (died_ms, exec_id) < ($1, $2) AND died_ms >= $3
+ORDER BY died_ms DESC, exec_id DESC LIMIT $4;
+
+-- name: group_letters
+-- Of the newest $3 between two moments. What a group says of itself is its newest letter's, which is found
+-- again by the moment: few die in the same millisecond. The last column: how many were looked at.
+WITH kind AS (
+    SELECT fingerprint, count(*) AS count, min(died_ms) AS oldest_ms, max(died_ms) AS newest_ms
+    FROM (SELECT died_ms, fingerprint FROM belfry.dead_letter
+        WHERE died_ms >= $1::bigint AND died_ms < $2::bigint
+        ORDER BY died_ms DESC, exec_id DESC LIMIT $3::bigint) newest
+    GROUP BY fingerprint)
+SELECT k.fingerprint, l.class, l.line, k.count, l.died_ms, l.exec_id, k.oldest_ms,
+    (sum(k.count) OVER ())::bigint AS looked
+FROM kind k CROSS JOIN LATERAL (
+    SELECT d.died_ms, d.exec_id, d.class, d.line FROM belfry.dead_letter d
+    WHERE d.died_ms = k.newest_ms AND d.fingerprint = k.fingerprint
+    ORDER BY d.exec_id DESC LIMIT 1) l
+ORDER BY k.count DESC, l.died_ms DESC, l.exec_id DESC LIMIT $4::bigint;
+
+-- name: group_letters_fitting
+WITH kind AS (
+    SELECT fingerprint, count(*) AS count, min(died_ms) AS oldest_ms, max(died_ms) AS newest_ms
+    FROM (SELECT died_ms, fingerprint, queue, name, class, job_id FROM belfry.dead_letter
+        WHERE died_ms >= $1::bigint AND died_ms < $2::bigint
+        ORDER BY died_ms DESC, exec_id DESC LIMIT $3::bigint) newest
+    WHERE ($5::text IS NULL OR queue = $5::text) AND ($6::text IS NULL OR name = $6::text)
+        AND ($7::bigint = 0 OR class = $7::bigint) AND ($8::bigint = 0 OR fingerprint = $8::bigint)
+        AND ($9::bigint = 0 OR job_id = $9::bigint)
+    GROUP BY fingerprint)
+SELECT k.fingerprint, l.class, l.line, k.count, l.died_ms, l.exec_id, k.oldest_ms, 0::bigint AS looked
+FROM kind k CROSS JOIN LATERAL (
+    SELECT d.died_ms, d.exec_id, d.class, d.line FROM belfry.dead_letter d
+    WHERE d.died_ms = k.newest_ms AND d.fingerprint = k.fingerprint
+        AND ($5::text IS NULL OR d.queue = $5::text) AND ($6::text IS NULL OR d.name = $6::text)
+        AND ($7::bigint = 0 OR d.class = $7::bigint) AND ($9::bigint = 0 OR d.job_id = $9::bigint)
+    ORDER BY d.exec_id DESC LIMIT 1) l
+ORDER BY k.count DESC, l.died_ms DESC, l.exec_id DESC LIMIT $4::bigint;
+
+-- name: edge_letters
+SELECT 1 FROM belfry.dead_letter WHERE died_ms >= $1 AND died_ms < $2
+ORDER BY died_ms DESC, exec_id DESC LIMIT 1 OFFSET $3::bigint;
 
 -- name: read_calendar
 SELECT name, version, policy, entry_count, changed_ms, changed_by, document
@@ -1143,6 +1204,38 @@ ORDER BY j.id DESC LIMIT $12;
 SELECT id FROM belfry.job WHERE name = $1 AND id >= $2 AND id < $3
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
+-- name: list_jobs_in_state
+-- Of those that are neither active nor completed. Either the job's own row says so, or that of an execution,
+-- not necessarily the newest: what is found counts by the same rule as everywhere.
+SELECT j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
+    j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec, j.spec
+FROM (SELECT DISTINCT id FROM (
+        (SELECT id FROM belfry.job
+        WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4)
+        UNION ALL
+        (SELECT job_id FROM belfry.history
+        WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
+        ORDER BY job_id DESC LIMIT $4)) e
+    ORDER BY id DESC LIMIT $4) w
+JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
+LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
+    WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true
+WHERE ($5::bigint = 0 OR coalesce(h.job_state, j.state) = $5::bigint)
+    AND ($6::text IS NULL OR j.queue = $6::text) AND ($7::text IS NULL OR j.owner = $7::text)
+    AND ($8::text IS NULL OR j.team = $8::text) AND ($9::text IS NULL OR strpos(j.tags, $9::text) > 0)
+    AND j.created_ms >= $10 AND j.created_ms < $11
+ORDER BY w.id DESC LIMIT $12;
+
+-- name: edge_jobs_in_state
+SELECT DISTINCT id FROM (
+    (SELECT id FROM belfry.job
+    WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4)
+    UNION ALL
+    (SELECT job_id FROM belfry.history
+    WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
+    ORDER BY job_id DESC LIMIT $4)) e
+ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+
 -- name: list_live
 -- $5 is stopping when $4 is running, since users see one as the other.
 SELECT * FROM (SELECT * FROM belfry.live_row WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
@@ -1183,6 +1276,19 @@ ORDER BY id DESC LIMIT $9;
 -- name: edge_history
 SELECT id FROM belfry.history WHERE id >= $1 AND id < $2
 ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
+
+-- name: list_history_in_state
+-- Of any but completed.
+SELECT * FROM (SELECT * FROM belfry.history_row
+    WHERE state = $1::bigint AND state <> 6 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4) r
+WHERE state IN ($5::bigint, $6::bigint) AND ($7::text IS NULL OR queue = $7::text)
+    AND created_ms >= $8 AND created_ms < $9
+ORDER BY id DESC LIMIT $10;
+
+-- name: edge_history_in_state
+SELECT id FROM belfry.history
+WHERE state = $1::bigint AND state <> 6 AND id >= $2 AND id < $3
+ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_history_of_job
 -- The state stands in the index, so what does not fit is not fetched.

@@ -246,6 +246,7 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .letter = postgres_read_letter,
     .letters = postgres_read_letters,
+    .letter_groups = postgres_group_letters,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = postgres_list_jobs,

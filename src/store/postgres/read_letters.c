@@ -1,4 +1,5 @@
-/* letters.c - reading dead letters. */
+/* read_letters.c - reading dead letters. */
+#include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
 
@@ -59,12 +60,42 @@ static void walk_slice(struct walk *walk, const struct pg_use *use)
     }
 }
 
-static struct pg_use *ask_slice(struct pg *pg, struct letter_place before, size_t rows)
+static void bind_slice(struct pg_use *use, const struct letter_filter *filter,
+                       struct letter_place before, size_t rows)
 {
-    struct pg_use *use = pg_use(pg, Q_LIST_LETTERS);
     pg_i64(use, before.died_ms);
     pg_u64(use, before.exec_id);
+    pg_i64(use, filter->died_after_ms);
     pg_u64(use, rows);
+}
+
+/* By the index of what there are fewest of. The rest of the filter is looked at row by row. */
+static struct pg_use *ask_slice(struct pg *pg, const struct letter_filter *filter,
+                                struct letter_place before, size_t rows)
+{
+    const struct {
+        enum query query;
+        uint64_t number;
+        struct str text;
+    } ways[] = {
+        {Q_LIST_LETTERS_OF_JOB, .number = filter->job_id},
+        {Q_LIST_LETTERS_OF_KIND, .number = filter->fingerprint},
+        {Q_LIST_LETTERS_NAMED, .text = filter->name},
+        {Q_LIST_LETTERS_OF_QUEUE, .text = filter->queue},
+    };
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        if (ways[i].number == 0 && ways[i].text.len == 0)
+            continue;
+        struct pg_use *use = pg_use(pg, ways[i].query);
+        bind_slice(use, filter, before, rows);
+        if (ways[i].number != 0)
+            pg_u64(use, ways[i].number);
+        else
+            pg_text(use, ways[i].text);
+        return use;
+    }
+    struct pg_use *use = pg_use(pg, Q_LIST_LETTERS);
+    bind_slice(use, filter, before, rows);
     return use;
 }
 
@@ -83,12 +114,12 @@ static enum rc walk_on(struct pg *pg, struct walk *walk, const struct pg_use *us
     size_t rows = full ? slice_rows(walk->left - asked, SLICE) : 0;
     struct pg_use *next = NULL;
     if (full && ahead) {
-        next = ask_slice(pg, place_of(use, asked - 1), rows);
+        next = ask_slice(pg, walk->filter, place_of(use, asked - 1), rows);
         pg_push(pg);
     }
     walk_slice(walk, use);
     if (full && !ahead && !walk->enough)
-        next = ask_slice(pg, walk->last, rows);
+        next = ask_slice(pg, walk->filter, walk->last, rows);
     *ret_next = walk->enough ? NULL : next;
     return next == NULL ? RC_OK : pg_run(pg, err);
 }
@@ -100,12 +131,12 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
 {
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct walk walk = {.filter = filter, .sink = sink, .arg = arg, .left = scan_max};
-    struct letter_place from = before;
-    if (before.exec_id == 0)
-        from = (struct letter_place){.died_ms = INT64_MAX, .exec_id = INT64_MAX};
+    struct letter_place from = letter_filter_end(filter);
+    if (before.exec_id != 0 && letter_order(before, from) < 0)
+        from = before;
     pg_begin_snapshot(pg);
     size_t asked = slice_rows(scan_max, SLICE_FIRST);
-    struct pg_use *use = ask_slice(pg, from, asked);
+    struct pg_use *use = ask_slice(pg, filter, from, asked);
     TRY(pg_run(pg, err));
     for (bool ahead = false; use != NULL; ahead = true) {
         size_t left = walk.left;
@@ -113,5 +144,74 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
         asked = slice_rows(left - (asked < left ? asked : left), SLICE);
     }
     *ret_next = walk.enough ? walk.last : (struct letter_place){0};
+    return RC_OK;
+}
+
+/* ---- groups */
+
+static void bind_span(struct pg_use *use, const struct letter_filter *filter, size_t scan_max)
+{
+    pg_i64(use, filter->died_after_ms);
+    pg_i64(use, letter_filter_end(filter).died_ms);
+    pg_u64(use, scan_max);
+}
+
+/* *ret_looked: at how many, when the statement knows it. */
+static bool take_group(struct pg_row *row, struct letter_group *ret_group, uint64_t *ret_looked)
+{
+    struct letter_group group = {.fingerprint = pg_row_u64(row)};
+    group.class = (enum failure_class)pg_row_u32(row);
+    group.line = pg_row_text(row);
+    group.count = pg_row_u64(row);
+    group.newest.died_ms = pg_row_ms(row);
+    group.newest.exec_id = pg_row_u64(row);
+    group.oldest_ms = pg_row_ms(row);
+    *ret_looked = pg_row_u64(row);
+    *ret_group = group;
+    return !row->bad && group.class < FAILURE_CLASSES;
+}
+
+/* All of a span of time are counted by the key alone; a filter wants to see the rows. */
+static struct pg_use *ask_groups(struct pg *pg, const struct letter_filter *filter, size_t scan_max,
+                                 size_t max)
+{
+    bool all = letter_filter_is_span(filter);
+    struct pg_use *use = pg_use(pg, all ? Q_GROUP_LETTERS : Q_GROUP_LETTERS_FITTING);
+    bind_span(use, filter, scan_max);
+    pg_u64(use, max);
+    if (all)
+        return use;
+    pg_text_or_null(use, filter->queue);
+    pg_text_or_null(use, filter->name);
+    pg_i64(use, filter->class);
+    pg_u64(use, filter->fingerprint);
+    pg_u64(use, filter->job_id);
+    return use;
+}
+
+enum rc postgres_group_letters(struct reader *reader, const struct letter_filter *filter,
+                               size_t scan_max, size_t max, struct arena *arena,
+                               struct letter_groups *ret_groups, struct err *err)
+{
+    CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
+    VEC(struct letter_group) groups = {0};
+    struct pg_use *edge = NULL;
+    uint64_t looked = 0;
+    pg_begin_snapshot(pg);
+    struct pg_use *use = ask_groups(pg, filter, scan_max, max);
+    TRY(pg_run(pg, err));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct letter_group group;
+        struct pg_row row = pg_row_of(use, i, arena);
+        if (take_group(&row, &group, &looked))
+            *VEC_PUSH(arena, &groups) = group;
+    }
+    if (looked >= scan_max || !letter_filter_is_span(filter)) {
+        edge = pg_use(pg, Q_EDGE_LETTERS);
+        bind_span(edge, filter, scan_max);
+    }
+    TRY(pg_commit(pg, err));
+    *ret_groups =
+        (struct letter_groups){groups.items, groups.len, edge == NULL || pg_rows(edge) == 0};
     return RC_OK;
 }

@@ -152,15 +152,53 @@ enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena
     return RC_OK;
 }
 
+static void bind_place(struct stmt *stmt, const struct letter_filter *filter,
+                       struct letter_place before)
+{
+    struct letter_place end = letter_filter_end(filter);
+    if (before.exec_id == 0 || letter_order(end, before) < 0)
+        before = end;
+    stmt_i64(stmt, before.died_ms);
+    stmt_u64(stmt, before.exec_id);
+    stmt_i64(stmt, filter->died_after_ms);
+}
+
+/* By the index of what there are fewest of. The rest of the filter is looked at row by row. */
+static struct stmt letters_stmt(struct db *db, const struct letter_filter *filter,
+                                struct letter_place before)
+{
+    const struct {
+        enum sql sql;
+        uint64_t number;
+        struct str text;
+    } ways[] = {
+        {SQL_LIST_LETTERS_OF_JOB, .number = filter->job_id},
+        {SQL_LIST_LETTERS_OF_KIND, .number = filter->fingerprint},
+        {SQL_LIST_LETTERS_NAMED, .text = filter->name},
+        {SQL_LIST_LETTERS_OF_QUEUE, .text = filter->queue},
+    };
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        if (ways[i].number == 0 && ways[i].text.len == 0)
+            continue;
+        struct stmt stmt = db_stmt(db, ways[i].sql);
+        if (ways[i].number != 0)
+            stmt_u64(&stmt, ways[i].number);
+        else
+            stmt_text(&stmt, ways[i].text);
+        bind_place(&stmt, filter, before);
+        return stmt;
+    }
+    struct stmt stmt = db_stmt(db, SQL_LIST_LETTERS);
+    bind_place(&stmt, filter, before);
+    return stmt;
+}
+
 enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *filter,
                             struct letter_place before, size_t scan_max, letter_sink *sink,
                             void *arg, struct letter_place *ret_next, struct err *err)
 {
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(reader_db(reader), SQL_LIST_LETTERS);
-    bool newest = before.exec_id == 0;
+    CLEANUP(stmt_end) struct stmt stmt = letters_stmt(reader_db(reader), filter, before);
     struct letter_place last = {0};
-    stmt_i64(&stmt, newest ? INT64_MAX : before.died_ms);
-    stmt_u64(&stmt, newest ? INT64_MAX : before.exec_id);
     *ret_next = (struct letter_place){0};
     for (size_t looked = 0;; looked++) {
         bool found;
@@ -177,4 +215,86 @@ enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *f
         if (good)
             last = letter.place;
     }
+}
+
+/* ---- groups */
+
+static void bind_span(struct stmt *stmt, const struct letter_filter *filter, size_t scan_max)
+{
+    stmt_i64(stmt, filter->died_after_ms);
+    stmt_i64(stmt, letter_filter_end(filter).died_ms);
+    stmt_u64(stmt, scan_max);
+}
+
+/* *ret_looked: at how many, when the statement knows it. */
+static bool take_group(struct row *row, struct letter_group *ret_group, uint64_t *ret_looked)
+{
+    struct letter_group group = {.fingerprint = row_u64(row)};
+    group.class = (enum failure_class)row_u32(row);
+    group.line = row_text(row);
+    group.count = row_u64(row);
+    group.newest.died_ms = row_ms(row);
+    group.newest.exec_id = row_u64(row);
+    group.oldest_ms = row_ms(row);
+    *ret_looked = row_u64(row);
+    *ret_group = group;
+    return !row->bad && group.class < FAILURE_CLASSES;
+}
+
+/* All of a span of time are counted by an index alone; a filter wants to see the rows. */
+static struct stmt groups_stmt(struct db *db, const struct letter_filter *filter, size_t scan_max,
+                               size_t max)
+{
+    bool all = letter_filter_is_span(filter);
+    struct stmt stmt = db_stmt(db, all ? SQL_GROUP_LETTERS : SQL_GROUP_LETTERS_FITTING);
+    bind_span(&stmt, filter, scan_max);
+    stmt_u64(&stmt, max);
+    if (all)
+        return stmt;
+    stmt_text_or_null(&stmt, filter->queue);
+    stmt_text_or_null(&stmt, filter->name);
+    stmt_i64(&stmt, filter->class);
+    stmt_u64(&stmt, filter->fingerprint);
+    stmt_u64(&stmt, filter->job_id);
+    return stmt;
+}
+
+static enum rc read_groups(struct db *db, const struct letter_filter *filter, size_t scan_max,
+                           size_t max, struct arena *arena, struct letter_groups *groups,
+                           uint64_t *ret_looked, struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = groups_stmt(db, filter, scan_max, max);
+    VEC(struct letter_group) found = {0};
+    for (;;) {
+        bool more;
+        struct letter_group group;
+        TRY(stmt_next(&stmt, &more, err));
+        if (!more)
+            break;
+        struct row row = row_of(&stmt, arena);
+        if (take_group(&row, &group, ret_looked))
+            *VEC_PUSH(arena, &found) = group;
+    }
+    groups->groups = found.items;
+    groups->count = found.len;
+    return RC_OK;
+}
+
+enum rc sqlite_group_letters(struct reader *reader, const struct letter_filter *filter,
+                             size_t scan_max, size_t max, struct arena *arena,
+                             struct letter_groups *ret_groups, struct err *err)
+{
+    CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
+    uint64_t looked = 0;
+    bool more;
+    TRY(sqlite_snapshot(reader, &db, err));
+    TRY(read_groups(db, filter, scan_max, max, arena, ret_groups, &looked, err));
+    ret_groups->complete = true;
+    if (looked < scan_max && letter_filter_is_span(filter))
+        return RC_OK;
+    CLEANUP(stmt_end) struct stmt edge = db_stmt(db, SQL_EDGE_LETTERS);
+    bind_span(&edge, filter, scan_max);
+    TRY(stmt_next(&edge, &more, err));
+    ret_groups->complete = !more;
+    return RC_OK;
 }

@@ -79,12 +79,27 @@ static enum rc read_edge(struct stmt *edge, uint64_t *ret_id, struct err *err)
 
 /* ---- jobs */
 
-static struct stmt job_stmt(struct db *db, enum sql all, enum sql named,
-                            const struct filter *filter, const struct window *w)
+/* Which jobs a window is over. */
+enum way { WAY_ALL, WAY_NAMED, WAY_IN_STATE };
+
+/* By a name, or by a state that few jobs have; else by looking at all. */
+static enum way way_of(const struct filter *filter)
 {
-    struct stmt stmt = db_stmt(db, filter->name.len > 0 ? named : all);
     if (filter->name.len > 0)
+        return WAY_NAMED;
+    bool many = filter->state == JOB_ACTIVE || filter->state == JOB_COMPLETED;
+    return filter->state == 0 || many ? WAY_ALL : WAY_IN_STATE;
+}
+
+static struct stmt job_stmt(struct db *db, const enum sql ways[], const struct filter *filter,
+                            const struct window *w)
+{
+    enum way way = way_of(filter);
+    struct stmt stmt = db_stmt(db, ways[way]);
+    if (way == WAY_NAMED)
         stmt_text(&stmt, filter->name);
+    if (way == WAY_IN_STATE)
+        stmt_i64(&stmt, filter->state);
     bind_window(&stmt, w);
     return stmt;
 }
@@ -101,8 +116,8 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
                          size_t limit, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
-    CLEANUP(stmt_end)
-    struct stmt stmt = job_stmt(db, SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED, filter, w);
+    static const enum sql lists[] = {SQL_LIST_JOBS, SQL_LIST_JOBS_NAMED, SQL_LIST_JOBS_IN_STATE};
+    CLEANUP(stmt_end) struct stmt stmt = job_stmt(db, lists, filter, w);
     VEC(struct job_rec) jobs = {0};
     stmt_i64(&stmt, filter->state);
     stmt_text_or_null(&stmt, filter->queue);
@@ -128,17 +143,20 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
                          const struct page *page, struct arena *arena, struct job_page *ret_page,
                          struct err *err)
 {
+    static const enum sql edges[] = {SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED, SQL_EDGE_JOBS_IN_STATE};
     CLEANUP(sqlite_snapshot_end) struct db *db = NULL;
     struct window w;
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(window_open(&w, db, filter, page, err));
+    if (way_of(filter) != WAY_ALL)
+        w.scan_max = LIST_SPARSE_MAX;
     TRY(scan_jobs(db, filter, &w, page->limit, arena, ret_page, err));
     if (ret_page->count > page->limit) {
         ret_page->count = page->limit;
         ret_page->next = ret_page->jobs[page->limit - 1].id;
         return RC_OK;
     }
-    struct stmt edge = job_stmt(db, SQL_EDGE_JOBS, SQL_EDGE_JOBS_NAMED, filter, &w);
+    struct stmt edge = job_stmt(db, edges, filter, &w);
     return read_edge(&edge, &ret_page->next, err);
 }
 
@@ -151,12 +169,24 @@ struct stretch {
     uint64_t floor; /* 0: to the very end */
 };
 
-static struct stmt exec_stmt(struct db *db, enum sql all, enum sql of_job,
-                             const struct filter *filter, const struct window *w)
+/* Of a job; or of an end that is seldom: most executions are completed. */
+enum kin { KIN_ALL, KIN_OF_JOB, KIN_IN_STATE };
+
+static enum kin kin_of(const struct filter *filter)
 {
-    struct stmt stmt = db_stmt(db, filter->job_id != 0 ? of_job : all);
     if (filter->job_id != 0)
-        stmt_u64(&stmt, filter->job_id);
+        return KIN_OF_JOB;
+    bool seldom = exec_is_final(filter->state) && filter->state != EXEC_COMPLETED;
+    return seldom ? KIN_IN_STATE : KIN_ALL;
+}
+
+static struct stmt exec_stmt(struct db *db, const enum sql kins[], const struct filter *filter,
+                             const struct window *w)
+{
+    enum kin kin = kin_of(filter);
+    struct stmt stmt = db_stmt(db, kins[kin]);
+    if (kin != KIN_ALL)
+        stmt_u64(&stmt, kin == KIN_OF_JOB ? filter->job_id : filter->state);
     bind_window(&stmt, w);
     return stmt;
 }
@@ -185,29 +215,32 @@ static enum rc scan_execs(struct stmt *list, const struct filter *filter, size_t
     return RC_OK;
 }
 
+/* Statements, by kin. What has not ended is not asked for by an end. */
 struct exec_table {
-    enum sql list;
-    enum sql edge;
-    enum sql list_of_job;
-    enum sql edge_of_job;
+    enum sql lists[3];
+    enum sql edges[3];
 };
 
-static const struct exec_table live_table = {SQL_LIST_LIVE, SQL_EDGE_LIVE, SQL_LIST_LIVE_OF_JOB,
-                                             SQL_EDGE_LIVE_OF_JOB};
-static const struct exec_table history_table = {SQL_LIST_HISTORY, SQL_EDGE_HISTORY,
-                                                SQL_LIST_HISTORY_OF_JOB, SQL_EDGE_HISTORY_OF_JOB};
+static const struct exec_table live_table = {
+    {SQL_LIST_LIVE, SQL_LIST_LIVE_OF_JOB},
+    {SQL_EDGE_LIVE, SQL_EDGE_LIVE_OF_JOB},
+};
+static const struct exec_table history_table = {
+    {SQL_LIST_HISTORY, SQL_LIST_HISTORY_OF_JOB, SQL_LIST_HISTORY_IN_STATE},
+    {SQL_EDGE_HISTORY, SQL_EDGE_HISTORY_OF_JOB, SQL_EDGE_HISTORY_IN_STATE},
+};
 
 static enum rc read_stretch(struct db *db, const struct exec_table *table,
                             const struct filter *filter, const struct window *w, size_t limit,
                             struct arena *arena, struct stretch *ret_stretch, struct err *err)
 {
-    struct stmt list = exec_stmt(db, table->list, table->list_of_job, filter, w);
+    struct stmt list = exec_stmt(db, table->lists, filter, w);
     TRY(scan_execs(&list, filter, limit, arena, ret_stretch, err));
     if (ret_stretch->count > limit) {
         ret_stretch->floor = ret_stretch->execs[limit].id;
         return RC_OK;
     }
-    struct stmt edge = exec_stmt(db, table->edge, table->edge_of_job, filter, w);
+    struct stmt edge = exec_stmt(db, table->edges, filter, w);
     return read_edge(&edge, &ret_stretch->floor, err);
 }
 
@@ -248,7 +281,9 @@ enum rc sqlite_list_execs(struct reader *reader, const struct filter *filter,
     bool is_live = filter->unfinished || (filter->state != 0 && !is_final);
     TRY(sqlite_snapshot(reader, &db, err));
     TRY(window_open(&w, db, filter, page, err));
-    if (filter->state == 0 && !is_live)
+    if (kin_of(filter) == KIN_IN_STATE)
+        w.scan_max = LIST_SPARSE_MAX;
+    else if (filter->state == 0 && !is_live)
         w.scan_max /= 2; /* a page's rows are shared by the two tables */
     if (!is_final)
         TRY(read_stretch(db, &live_table, filter, &w, page->limit, arena, &live, err));

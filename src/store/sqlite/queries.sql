@@ -694,9 +694,69 @@ WHERE upstream = :job_id ORDER BY dependant LIMIT :max;
 SELECT * FROM letter_row WHERE exec_id = :exec_id;
 
 -- name: list_letters
--- Without a LIMIT, as find_letters.
-SELECT * FROM letter_row WHERE (died_ms, exec_id) < (:before_ms, :before_id)
+-- Without a LIMIT, as find_letters. Here and below: each by its own index.
+SELECT * FROM letter_row
+WHERE (died_ms, exec_id) < (:before_ms, :before_id) AND died_ms >= :after_ms
 ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: list_letters_of_job
+SELECT * FROM letter_row
+WHERE job_id = :job_id AND (died_ms, exec_id) < (:before_ms, :before_id) AND died_ms >= :after_ms
+ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: list_letters_of_kind
+SELECT * FROM letter_row
+WHERE fingerprint = :fingerprint AND (died_ms, exec_id) < (:before_ms, :before_id) AND died_ms >= :after_ms
+ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: list_letters_named
+SELECT * FROM letter_row
+WHERE name = :name AND name <> '' AND (died_ms, exec_id) < (:before_ms, :before_id) AND died_ms >= :after_ms
+ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: list_letters_of_queue
+SELECT * FROM letter_row
+WHERE queue = :queue AND (died_ms, exec_id) < (:before_ms, :before_id) AND died_ms >= :after_ms
+ORDER BY died_ms DESC, exec_id DESC;
+
+-- name: group_letters
+-- Of the newest :scan_max between two moments. What a group says of itself is its newest letter's, which is
+-- found again by the moment: few die in the same millisecond. The last column: how many
+-- were looked at.
+WITH kind AS MATERIALIZED (
+    SELECT fingerprint, count(*) AS count, min(died_ms) AS oldest_ms, max(died_ms) AS newest_ms
+    FROM (SELECT died_ms, fingerprint FROM dead_letter INDEXED BY dead_letter_died
+        WHERE died_ms >= :after_ms AND died_ms < :before_ms
+        ORDER BY died_ms DESC, exec_id DESC LIMIT :scan_max) newest
+    GROUP BY fingerprint)
+SELECT k.fingerprint, l.class, l.line, k.count, l.died_ms, l.exec_id, k.oldest_ms,
+    (sum(k.count) OVER ()) AS looked
+FROM kind k CROSS JOIN dead_letter l ON l.died_ms = k.newest_ms AND l.exec_id = (
+    SELECT max(d.exec_id) FROM dead_letter d
+    WHERE d.died_ms = k.newest_ms AND d.fingerprint = k.fingerprint)
+ORDER BY k.count DESC, l.died_ms DESC, l.exec_id DESC LIMIT :limit;
+
+-- name: group_letters_fitting
+WITH kind AS MATERIALIZED (
+    SELECT fingerprint, count(*) AS count, min(died_ms) AS oldest_ms, max(died_ms) AS newest_ms
+    FROM (SELECT died_ms, fingerprint, queue, name, class, job_id FROM dead_letter
+        WHERE died_ms >= :after_ms AND died_ms < :before_ms
+        ORDER BY died_ms DESC, exec_id DESC LIMIT :scan_max) newest
+    WHERE :limit > 0 AND (:queue IS NULL OR queue = :queue) AND (:name IS NULL OR name = :name)
+        AND (:class = 0 OR class = :class) AND (:fingerprint = 0 OR fingerprint = :fingerprint)
+        AND (:job_id = 0 OR job_id = :job_id)
+    GROUP BY fingerprint)
+SELECT k.fingerprint, l.class, l.line, k.count, l.died_ms, l.exec_id, k.oldest_ms, 0 AS looked
+FROM kind k CROSS JOIN dead_letter l ON l.died_ms = k.newest_ms AND l.exec_id = (
+    SELECT max(d.exec_id) FROM dead_letter d
+    WHERE d.died_ms = k.newest_ms AND d.fingerprint = k.fingerprint
+        AND (:queue IS NULL OR d.queue = :queue) AND (:name IS NULL OR d.name = :name)
+        AND (:class = 0 OR d.class = :class) AND (:job_id = 0 OR d.job_id = :job_id))
+ORDER BY k.count DESC, l.died_ms DESC, l.exec_id DESC LIMIT :limit;
+
+-- name: edge_letters
+SELECT 1 FROM dead_letter WHERE died_ms >= :after_ms AND died_ms < :before_ms
+ORDER BY died_ms DESC, exec_id DESC LIMIT 1 OFFSET :scan_max;
 
 -- name: read_calendar
 SELECT name, version, policy, entry_count, changed_ms, changed_by, document
@@ -765,6 +825,30 @@ SELECT id FROM job
 WHERE name = :name AND id >= :id_min AND id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 
+-- name: list_jobs_in_state
+-- Of those that are neither active nor completed. Either the job's own row says so, or that of an
+-- execution, not necessarily the newest: what is found counts by the same rule as everywhere.
+SELECT r.* FROM (
+    SELECT id FROM job WHERE state = :in_state AND state <> 1 AND id >= :id_min AND id < :id_end
+    UNION
+    SELECT job_id FROM history
+    WHERE job_state = :in_state AND job_state IN (3, 4) AND job_id >= :id_min AND job_id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN job_row r ON r.id = w.id
+WHERE (:state = 0 OR state = :state) AND (:queue IS NULL OR queue = :queue)
+    AND (:owner IS NULL OR owner = :owner) AND (:team IS NULL OR team = :team)
+    AND (:tag IS NULL OR instr(tags, :tag) > 0)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_jobs_in_state
+SELECT id FROM (
+    SELECT id FROM job WHERE state = :in_state AND state <> 1 AND id >= :id_min AND id < :id_end
+    UNION
+    SELECT job_id FROM history
+    WHERE job_state = :in_state AND job_state IN (3, 4) AND job_id >= :id_min AND job_id < :id_end
+    ORDER BY id DESC LIMIT :scan_max)
+LIMIT 1 OFFSET :scan_max - 1;
+
 -- name: list_live
 -- :state_too is stopping when :state is running, since users see one as the other.
 SELECT r.* FROM (
@@ -812,6 +896,21 @@ WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue
 -- name: edge_history
 SELECT id FROM history
 WHERE id >= :id_min AND id < :id_end
+ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
+
+-- name: list_history_in_state
+-- Of any but completed.
+SELECT r.* FROM (
+    SELECT id FROM history
+    WHERE state = :in_state AND state <> 6 AND id >= :id_min AND id < :id_end
+    ORDER BY id DESC LIMIT :scan_max) w
+CROSS JOIN history_row r ON r.id = w.id
+WHERE (:state = 0 OR state IN (:state, :state_too)) AND (:queue IS NULL OR queue = :queue)
+    AND created_ms >= :created_after_ms AND created_ms < :created_before_ms;
+
+-- name: edge_history_in_state
+SELECT id FROM history
+WHERE state = :in_state AND state <> 6 AND id >= :id_min AND id < :id_end
 ORDER BY id DESC LIMIT 1 OFFSET :scan_max - 1;
 
 -- name: list_history_of_job

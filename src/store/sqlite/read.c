@@ -316,6 +316,7 @@ static const struct reader_ops ops = {
     .dependencies = read_dependencies,
     .letter = sqlite_read_letter,
     .letters = sqlite_read_letters,
+    .letter_groups = sqlite_group_letters,
     .calendar = read_calendar,
     .calendars = read_calendars,
     .jobs = sqlite_list_jobs,

@@ -86,6 +86,9 @@ enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena
 enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *filter,
                             struct letter_place before, size_t scan_max, letter_sink *sink,
                             void *arg, struct letter_place *ret_next, struct err *err);
+enum rc sqlite_group_letters(struct reader *reader, const struct letter_filter *filter,
+                             size_t scan_max, size_t max, struct arena *arena,
+                             struct letter_groups *ret_groups, struct err *err);
 
 /* inbox.c: the same for what partitions tell each other */
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
