@@ -3,7 +3,7 @@
 #include "job/tally.h"
 #include "engine/internal.h"
 
-enum { SCOPES_OF_ONE = TALLY_SCOPES - TALLY_ALL, FIRST_CAP = 64 };
+enum { SCOPES_OF_ONE = TALLY_SLA - TALLY_ALL, FIRST_CAP = 64 };
 
 /* Rows of the turn, and where each is: a hash table of places, 0 is free. */
 struct rows {
@@ -49,7 +49,8 @@ static void grow(struct rows *rows)
         *find(rows, &rows->found.items[i]) = (uint32_t)i + 1;
 }
 
-static void add_row(struct rows *rows, const struct tally *row)
+/* Says which one it went into. */
+static uint32_t add_row(struct rows *rows, const struct tally *row)
 {
     if (2 * rows->found.len >= rows->cap)
         grow(rows);
@@ -61,7 +62,13 @@ static void add_row(struct rows *rows, const struct tally *row)
         rows->found.items[*place - 1].count += row->count;
         rows->found.items[*place - 1].sum_ms += row->sum_ms;
     }
-    rows->last_rows[rows->last_count++] = *place - 1;
+    return *place - 1;
+}
+
+/* The same for one of the rows that an execution goes into. */
+static void add_own_row(struct rows *rows, const struct tally *row)
+{
+    rows->last_rows[rows->last_count++] = add_row(rows, row);
 }
 
 static bool ended(const struct touched *t)
@@ -106,31 +113,49 @@ static void add_again(struct rows *rows, uint64_t took_ms)
     }
 }
 
+static struct str key_of(const struct engine *e, uint64_t job_id)
+{
+    char id[ID_TEXT_MAX];
+    return arena_str(e->arena, id_format(id, ID_JOB, job_id));
+}
+
+/* How an execution of a job that recurs stands to its SLA. */
+static void add_sla(struct rows *rows, const struct exec *x, struct tally row)
+{
+    int64_t since_ms = x->v.sla_since_ms;
+    if (since_ms == 0)
+        return;
+    row.scope = TALLY_SLA;
+    row.bucket = x->v.sla_marks & SLA_BROKEN ? TALLY_SLA_BROKEN : TALLY_SLA_MET;
+    row.sum_ms = x->v.finished_ms > since_ms ? (uint64_t)(x->v.finished_ms - since_ms) : 0;
+    add_row(rows, &row);
+}
+
 static void add_exec(struct engine *e, struct rows *rows, const struct exec *x, struct tally row)
 {
     const struct job *job = x->job;
     const struct limit *team = team_of(x);
     rows->last_count = 0;
     row.scope = TALLY_ALL;
-    add_row(rows, &row);
+    add_own_row(rows, &row);
     row.scope = TALLY_QUEUE;
     row.key = job->v.def->queue->name;
-    add_row(rows, &row);
+    add_own_row(rows, &row);
     if (job->owner->len > 0) {
         row.scope = TALLY_OWNER;
         row.key = *job->owner;
-        add_row(rows, &row);
+        add_own_row(rows, &row);
     }
     if (team != NULL) {
         row.scope = TALLY_TEAM;
         row.key = team->key;
-        add_row(rows, &row);
+        add_own_row(rows, &row);
     }
     if (job->v.def->schedule != NULL) {
-        char id[ID_TEXT_MAX];
         row.scope = TALLY_JOB;
-        row.key = arena_str(e->arena, id_format(id, ID_JOB, job->id));
-        add_row(rows, &row);
+        row.key = key_of(e, job->id);
+        add_own_row(rows, &row);
+        add_sla(rows, x, row);
     }
     rows->last = job->v.def->schedule == NULL ? x : NULL;
     rows->last_bucket = row.bucket;
@@ -154,6 +179,23 @@ static void add(struct engine *e, struct rows *rows, const struct touched *t)
         add_exec(e, rows, x, row);
 }
 
+/* An attempt of a job that recurs took longer than it may, and is over. */
+static void add_overrun(struct engine *e, struct rows *rows, const struct sla_event_rec *event)
+{
+    const struct job *job = map_get(&e->jobs, event->job_id);
+    if (event->kind != SLA_EVENT_END || job == NULL || job->v.def->schedule == NULL)
+        return;
+    add_row(rows, &(struct tally){
+                      .scope = TALLY_SLA,
+                      .key = key_of(e, job->id),
+                      .hour = event->at_ms / TALLY_HOUR_MS,
+                      .end = EXEC_COMPLETED, /* of an attempt, however it ended */
+                      .bucket = TALLY_SLA_OVERRUN,
+                      .count = 1,
+                      .sum_ms = (uint64_t)sla_event_overrun_ms(event),
+                  });
+}
+
 void tally_seal(struct engine *e)
 {
     struct rows rows = {.arena = e->arena};
@@ -161,6 +203,8 @@ void tally_seal(struct engine *e)
         if (ended(e->touched.items[i]))
             add(e, &rows, e->touched.items[i]);
     }
+    for (size_t i = 0; i < e->sla_events.len; i++)
+        add_overrun(e, &rows, &e->sla_events.items[i]);
     e->delta.tallies = rows.found.items;
     e->delta.tally_count = rows.found.len;
 }

@@ -77,12 +77,75 @@ static void a_job_that_recurs_has_numbers_of_its_own(void **state)
     }
 }
 
+/* Of the executions of a job that recurs: how many rows of the turn count as this, and how long. */
+static uint64_t sla_of(const struct world *w, enum tally_sla kind, uint64_t *ret_ms)
+{
+    uint64_t count = 0;
+    *ret_ms = 0;
+    for (size_t i = 0; i < w->delta.tally_count; i++) {
+        const struct tally *row = &w->delta.tallies[i];
+        if (row->scope != TALLY_SLA || row->bucket != kind)
+            continue;
+        count += row->count;
+        *ret_ms += row->sum_ms;
+    }
+    return count;
+}
+
+static void a_job_that_recurs_counts_how_it_stands_to_its_sla(void **state)
+{
+    (void)state;
+    WORLD(w);
+    uint64_t ms;
+    SUBMIT(&w, .every_ms = HOUR_MS, .sla = {.max_ms = 1000, .policy = SLA_FLEXIBLE});
+    world_turn(&w);
+    world_pass(&w, HOUR_MS);
+    struct fake f = HIRE(&w, .slots = 1);
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, 400);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(sla_of(&w, TALLY_SLA_MET, &ms), 1);
+    assert_int_equal(ms, 400);
+    assert_int_equal(sla_of(&w, TALLY_SLA_BROKEN, &ms) + sla_of(&w, TALLY_SLA_OVERRUN, &ms), 0);
+
+    world_pass(&w, HOUR_MS);
+    f = HIRE(&w, .slots = 1);
+    lease = fake_start(&w, &f);
+    world_pass(&w, 1700);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(sla_of(&w, TALLY_SLA_BROKEN, &ms), 1);
+    assert_int_equal(ms, 1700);
+    assert_int_equal(sla_of(&w, TALLY_SLA_OVERRUN, &ms), 1);
+    assert_int_equal(ms, 700);
+    assert_int_equal(sla_of(&w, TALLY_SLA_MET, &ms), 0);
+}
+
+static void a_job_that_runs_once_has_no_numbers_of_its_own(void **state)
+{
+    (void)state;
+    WORLD(w);
+    uint64_t ms;
+    struct fake f = HIRE(&w, .slots = 1);
+    SUBMIT(&w, .sla = {.max_ms = 1000, .policy = SLA_FLEXIBLE});
+    struct poll_lease lease = fake_start(&w, &f);
+    world_pass(&w, 1700);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(count_of(&w, TALLY_ALL, "", EXEC_COMPLETED), 1);
+    for (enum tally_sla kind = 0; kind < TALLY_SLA_KINDS; kind++)
+        assert_int_equal(sla_of(&w, kind, &ms), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ends_of_a_turn_are_a_row_for_each_scope),
         cmocka_unit_test(what_was_cancelled_says_nothing),
         cmocka_unit_test(a_job_that_recurs_has_numbers_of_its_own),
+        cmocka_unit_test(a_job_that_recurs_counts_how_it_stands_to_its_sla),
+        cmocka_unit_test(a_job_that_runs_once_has_no_numbers_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,13 @@ bool tally_counts(enum exec_state end)
 
 void tally_add(struct tally_sum *sum, const struct tally *row)
 {
+    if (row->scope == TALLY_SLA) {
+        if (row->bucket < TALLY_SLA_KINDS) {
+            sum->sla[row->bucket].count += row->count;
+            sum->sla[row->bucket].sum_ms += row->sum_ms;
+        }
+        return;
+    }
     if (row->end == EXEC_DEDUPLICATED) {
         sum->deduplicated += row->count;
         return;

@@ -3,7 +3,8 @@
  * Reports over a month must not read a million executions. So every turn adds up what ended in it:
  * for all together, and for each queue, owner, team, and job that recurs. One row says how many ended
  * so within one hour; completed ones by the bucket of their duration (base/sketch.h), so that rows
- * can be added up in any way and still tell quantiles, failed ones by their class. */
+ * can be added up in any way and still tell quantiles, failed ones by their class. Of a job that recurs
+ * and has an SLA, rows of a scope of their own tell how it stands to that. */
 #pragma once
 #include "base/sketch.h"
 #include "job/failure.h"
@@ -16,7 +17,16 @@ enum tally_scope {
     TALLY_JOB, /* that recurs; the key is its id as the API spells it */
     TALLY_OWNER,
     TALLY_TEAM,
+    TALLY_SLA, /* of a job that recurs; the key as that of TALLY_JOB, the bucket enum tally_sla */
     TALLY_SCOPES
+};
+
+/* What a row of TALLY_SLA counts. Kept by number: append only. */
+enum tally_sla {
+    TALLY_SLA_MET,     /* executions that had an SLA and kept it, and how long they took */
+    TALLY_SLA_BROKEN,  /* those that did not */
+    TALLY_SLA_OVERRUN, /* attempts that took longer than they may, and by how much */
+    TALLY_SLA_KINDS
 };
 
 enum { TALLY_HOUR_MS = 3600000 };
@@ -26,7 +36,8 @@ struct tally {
     struct str key;
     int64_t hour;        /* since 1970 */
     enum exec_state end; /* see tally_counts: only those tell something */
-    uint32_t bucket;     /* completed: of the duration; failed: enum failure_class; else 0 */
+    uint32_t bucket;     /* completed: of the duration; failed: enum failure_class; else 0 (but see
+                          * TALLY_SLA) */
     uint64_t count;
     uint64_t sum_ms; /* of the durations, from the start of the last attempt */
 };
@@ -39,6 +50,10 @@ struct tally_sum {
     uint64_t sum_ms;       /* of those completed */
     uint64_t by_class[FAILURE_CLASSES];
     struct sketch durations; /* of those completed */
+    struct {
+        uint64_t count;
+        uint64_t sum_ms;
+    } sla[TALLY_SLA_KINDS]; /* rows of TALLY_SLA; they count nowhere else */
 };
 
 /* True when such an end is counted: the work was done (EXEC_COMPLETED, EXEC_DEDUPLICATED) or failed for

@@ -5,9 +5,8 @@
 
 enum {
     ANSWER_BYTES_MAX = 1024,
-    PAGE_ROWS = 1000,
-    REPORT_ROWS_MAX = 20000, /* of each kind, that one report looks at */
-    REPORT_DAYS = 30,        /* when nobody says since when */
+    RUNS_MAX = 1000,  /* executions of a job that runs once, and events, that a report looks at */
+    REPORT_DAYS = 30, /* when nobody says since when */
 };
 
 #define DAY_MS INT64_C(86400000)
@@ -47,60 +46,69 @@ void api_job_extend_sla(struct request *r)
 
 /* ---- the report */
 
+/* A job that recurs has numbers by the hour; false when it has none. */
+static enum rc add_tallies(struct request *r, struct reader *reader, struct sla_report *report,
+                           bool *ret_recurs)
+{
+    struct tally_sum *sum = ARENA_NEW(r->arena, struct tally_sum);
+    char id[ID_TEXT_MAX];
+    struct str key = arena_str(r->arena, id_format(id, ID_JOB, r->cmd.target.id));
+    int64_t from = report->start_ms / TALLY_HOUR_MS;
+    int64_t until = report->end_ms / TALLY_HOUR_MS;
+    TRY(reader->ops->tally(reader, TALLY_JOB, key, from, until, sum, &r->err));
+    *ret_recurs = sum->completed + sum->deduplicated + sum->failed > 0;
+    if (!*ret_recurs)
+        return RC_OK;
+    TRY(reader->ops->tally(reader, TALLY_SLA, key, from, until, sum, &r->err));
+    report->violated = (int64_t)sum->sla[TALLY_SLA_BROKEN].count;
+    report->total = report->violated + (int64_t)sum->sla[TALLY_SLA_MET].count;
+    report->duration_ms =
+        (int64_t)(sum->sla[TALLY_SLA_MET].sum_ms + sum->sla[TALLY_SLA_BROKEN].sum_ms);
+    report->overruns = (int64_t)sum->sla[TALLY_SLA_OVERRUN].count;
+    report->overrun_ms = (int64_t)sum->sla[TALLY_SLA_OVERRUN].sum_ms;
+    return RC_OK;
+}
+
 static bool counts(const struct exec_rec *exec, const struct sla_report *report)
 {
-    return exec->sla_since_ms > 0 && exec_is_final(exec->state) && exec->state != EXEC_CANCELLED &&
-           exec->state != EXEC_SKIPPED && exec->finished_ms >= report->start_ms &&
-           exec->finished_ms < report->end_ms;
+    return exec->sla_since_ms > 0 && tally_counts(exec->state) &&
+           exec->finished_ms >= report->start_ms && exec->finished_ms < report->end_ms;
 }
 
-static void add_exec(struct sla_report *report, const struct exec_rec *exec)
-{
-    if (!counts(exec, report))
-        return;
-    report->total++;
-    report->violated += (exec->sla_marks & SLA_BROKEN) != 0;
-    if (exec->finished_ms > exec->sla_since_ms)
-        report->duration_ms += exec->finished_ms - exec->sla_since_ms;
-}
-
-/* Newest first, by when they were made: what was made after the end cannot have ended before. */
+/* Others have few executions: their first, and what was run again. */
 static enum rc add_execs(struct request *r, struct reader *reader, struct sla_report *report)
 {
-    struct filter filter = {.job_id = r->cmd.target.id, .created_before_ms = report->end_ms};
-    struct page page = {.limit = PAGE_ROWS};
+    struct filter filter = {.job_id = r->cmd.target.id};
+    struct page page = {.limit = RUNS_MAX};
     struct exec_page found;
-    for (size_t rows = 0; rows < REPORT_ROWS_MAX; rows += PAGE_ROWS) {
-        TRY(reader->ops->execs(reader, &filter, &page, r->arena, &found, &r->err));
-        for (size_t i = 0; i < found.count; i++)
-            add_exec(report, &found.execs[i]);
-        page.before = found.next;
-        if (found.next == 0)
-            return RC_OK;
+    TRY(reader->ops->execs(reader, &filter, &page, r->arena, &found, &r->err));
+    for (size_t i = 0; i < found.count; i++) {
+        const struct exec_rec *exec = &found.execs[i];
+        if (!counts(exec, report))
+            continue;
+        report->total++;
+        report->violated += (exec->sla_marks & SLA_BROKEN) != 0;
+        if (exec->finished_ms > exec->sla_since_ms)
+            report->duration_ms += exec->finished_ms - exec->sla_since_ms;
     }
-    report->cut = true;
+    report->cut |= found.next != 0;
     return RC_OK;
 }
 
 static enum rc add_overruns(struct request *r, struct reader *reader, struct sla_report *report)
 {
-    struct page page = {.limit = PAGE_ROWS};
+    struct page page = {.limit = RUNS_MAX};
     struct sla_page found;
-    for (size_t rows = 0; rows < REPORT_ROWS_MAX; rows += PAGE_ROWS) {
-        TRY(reader->ops->sla_events(reader, r->cmd.target.id, 0, &page, r->arena, &found, &r->err));
-        for (size_t i = 0; i < found.count; i++) {
-            const struct sla_event_rec *event = &found.events[i];
-            if (event->kind != SLA_EVENT_END || event->at_ms < report->start_ms ||
-                event->at_ms >= report->end_ms)
-                continue;
-            report->overruns++;
-            report->overrun_ms += sla_event_overrun_ms(event);
-        }
-        page.before = found.next;
-        if (found.next == 0)
-            return RC_OK;
+    TRY(reader->ops->sla_events(reader, r->cmd.target.id, 0, &page, r->arena, &found, &r->err));
+    for (size_t i = 0; i < found.count; i++) {
+        const struct sla_event_rec *event = &found.events[i];
+        if (event->kind != SLA_EVENT_END || event->at_ms < report->start_ms ||
+            event->at_ms >= report->end_ms)
+            continue;
+        report->overruns++;
+        report->overrun_ms += sla_event_overrun_ms(event);
     }
-    report->cut = true;
+    report->cut |= found.next != 0;
     return RC_OK;
 }
 
@@ -108,10 +116,13 @@ static void look_compliance(struct request *r, struct reader *reader)
 {
     struct sla_report *report = r->own;
     struct job_rec job;
+    bool recurs = false;
     r->rc = reader->ops->job(reader, r->cmd.target.id, r->arena, &job, &r->err);
     if (r->rc == RC_OK)
+        r->rc = add_tallies(r, reader, report, &recurs);
+    if (r->rc == RC_OK && !recurs)
         r->rc = add_execs(r, reader, report);
-    if (r->rc == RC_OK)
+    if (r->rc == RC_OK && !recurs)
         r->rc = add_overruns(r, reader, report);
     if (r->rc != RC_OK)
         return;
@@ -138,6 +149,9 @@ void api_job_sla_compliance(struct request *r)
         request_fail_fields(r, &errors);
         return;
     }
+    /* Whole hours are what is counted. */
+    report->start_ms -= report->start_ms % TALLY_HOUR_MS;
+    report->end_ms += TALLY_HOUR_MS - 1 - (report->end_ms - 1) % TALLY_HOUR_MS;
     r->own = report;
     request_to_query(r, look_compliance);
 }

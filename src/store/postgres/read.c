@@ -184,8 +184,10 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct tally tally;
         struct pg_row row = pg_row_of(use, i, NULL);
-        if (pg_row_tally(&row, &tally))
+        if (pg_row_tally(&row, &tally)) {
+            tally.scope = scope;
             tally_add(ret_sum, &tally);
+        }
     }
     return RC_OK;
 }

@@ -186,8 +186,10 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
         if (!found)
             return RC_OK;
         struct row row = row_of(&stmt, NULL);
-        if (row_tally(&row, &tally))
+        if (row_tally(&row, &tally)) {
+            tally.scope = scope;
             tally_add(ret_sum, &tally);
+        }
     }
 }
 
