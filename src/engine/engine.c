@@ -140,6 +140,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->looks = false;
     e->due_question = NULL;
     e->old = (struct retain_asked){0};
+    e->past = (struct past){0};
     e->step = (struct operation_step){0};
     e->horizon_before = e->horizon;
     e->retain_before = e->retain;
@@ -149,6 +150,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     memset(&e->released, 0, sizeof e->released);
     memset(&e->letters_gone, 0, sizeof e->letters_gone);
     memset(&e->forgotten, 0, sizeof e->forgotten);
+    memset(&e->stays, 0, sizeof e->stays);
     memset(&e->alerts_gone, 0, sizeof e->alerts_gone);
     memset(&e->claims, 0, sizeof e->claims);
     memset(&e->events, 0, sizeof e->events);

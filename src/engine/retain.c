@@ -10,6 +10,7 @@ enum {
     PASSES = 30, /* in the time that things are kept, so they are gone within a thirtieth more */
     PASS_MIN_MS = 100,
     PASS_MAX_MS = 3600000,
+    SPARE = 3, /* a store may keep the past for a third longer, if it goes more cheaply then */
 };
 
 /* The shortest time that anything is kept; 0: all is kept for ever. */
@@ -63,6 +64,7 @@ void retain_ask(struct engine *e, struct question_list *list)
     if (o->history_keep_ms != 0) {
         e->old.execs = ask(e, ASK_OLD, e->now_ms - o->history_keep_ms, list);
         e->old.execs->after_id = e->retain.after_id;
+        e->old.execs->spare_ms = o->history_keep_ms / SPARE;
     }
     if (o->alerts_keep_ms != 0) {
         e->old.alerts = ask(e, ASK_OLD_ALERTS, e->now_ms - o->alerts_keep_ms, list);
@@ -101,7 +103,16 @@ static bool step_execs(struct engine *e)
     for (size_t i = 0; i < a->old_count; i++) {
         if (may_go(e, &a->old[i]))
             *VEC_PUSH(e->arena, &e->forgotten) = a->old[i].id;
+        else
+            *VEC_PUSH(e->arena, &e->stays) = a->old[i].id;
     }
+    e->past = (struct past){
+        .of = e->owned,
+        .after_id = a->after_id,
+        .to_id = a->to_id,
+        .stays = e->stays.items,
+        .stay_count = e->stays.len,
+    };
     e->retain.after_id = a->more ? a->old[a->old_count - 1].id : 0;
     return a->more;
 }

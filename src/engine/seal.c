@@ -343,6 +343,7 @@ void seal_delta(struct engine *e)
         .operations = room.operations,
         .forgotten = e->forgotten.items,
         .forgotten_count = e->forgotten.len,
+        .past = e->past,
         .alerts_gone = e->alerts_gone.items,
         .alert_gone_count = e->alerts_gone.len,
         .tallies_gone = e->old.tallies == NULL ? NULL : e->old.tallies->answer.tallies,

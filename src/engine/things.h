@@ -533,6 +533,8 @@ struct engine {
     VEC(struct claim) released;
     VEC(struct gone_letter) letters_gone;
     VEC(uint64_t) forgotten;   /* ended executions that are too old */
+    struct past past;          /* where they were looked for */
+    VEC(uint64_t) stays;       /* what was found there, and is not too old */
     VEC(uint64_t) alerts_gone; /* the same */
     VEC(struct claim) claims;  /* to be put */
     VEC(struct event) events;

@@ -287,6 +287,16 @@ struct calendar_use {
 
 enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that the rest gets less */
 
+/* A stretch of the past: all that has ended in these partitions with an id behind the first and up to the
+ * second is forgotten, now or before, but for what stays. */
+struct past {
+    struct partition_set of;
+    uint64_t after_id;
+    uint64_t to_id; /* 0: nobody wants to know */
+    const uint64_t *stays;
+    size_t stay_count;
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -332,6 +342,7 @@ struct delta {
      * job that is over goes with the last of its executions, and with it what it waited for. */
     const uint64_t *forgotten;
     size_t forgotten_count;
+    struct past past; /* where they were looked for */
     const struct calendar_change *calendars;
     size_t calendar_count;
     const struct calendar_use *calendar_uses; /* in this order */
@@ -366,7 +377,7 @@ static inline bool delta_is_empty(const struct delta *d)
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
                d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
                d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
-               d->tally_gone_count ==
+               d->tally_gone_count + (d->past.to_id != 0) ==
            0;
 }
 
@@ -392,7 +403,8 @@ enum question_kind {
     ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
     ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
-                    * smallest ids first; at most limit */
+                    * smallest ids first; at most limit. A store that would rather have many go at
+                    * once may leave out what was created within spare_ms before that */
     ASK_CALENDAR,   /* which unfinished jobs go by a calendar: at most limit of them, growing */
     ASK_WORKER,     /* a worker, whichever server registered it */
     ASK_INBOX,      /* the mail of the owned partitions, oldest (by id) first; at most limit */
@@ -429,6 +441,7 @@ struct question {
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, ASK_OLD and ASK_OLD_ALERTS */
     int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD, ASK_OLD_ALERTS; ASK_SLOT: the moment */
+    int64_t spare_ms;   /* ASK_OLD */
     int64_t hour;       /* ASK_OLD_TALLIES */
     size_t limit;
     struct letter_filter filter; /* ASK_LETTERS */
@@ -448,6 +461,8 @@ struct question {
         const struct letter_rec *letters; /* ASK_EXEC: one when it is a dead letter, else NULL */
         size_t letter_count;
         struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
+        uint64_t after_id;         /* ASK_OLD: what has an id behind this one, */
+        uint64_t to_id; /* and up to this one, was looked at; 0: it needs not be told `past` */
         const struct old_exec *old;
         size_t old_count;
         const uint64_t *ids; /* ASK_CALENDAR: job ids */

@@ -10,17 +10,16 @@
 SET synchronous_commit = off;
 SET search_path = belfry;
 
--- The weeks that have passed, which belfry.tend would have made when they were ahead.
+-- The weeks that have passed, which belfry.tend would have made when they were ahead: enough for 56 days.
 DO $$
 DECLARE
     width constant bigint := 604800000;
     week bigint := (belfry.now_ms() - 1577836800000) / width;
     parent text;
 BEGIN
-    FOR w IN week - 60 .. week - 1 LOOP
+    FOR w IN week - 8 .. week - 1 LOOP
         FOREACH parent IN ARRAY ARRAY['history', 'attempt', 'chunk'] LOOP
             CONTINUE WHEN to_regclass('belfry.' || parent || '_w' || w) IS NOT NULL;
-            CONTINUE WHEN w < week - 6;
             EXECUTE format('CREATE TABLE belfry.%I PARTITION OF belfry.%I FOR VALUES FROM (%s) TO (%s)',
                 parent || '_w' || w, parent, (w * width) << 22, ((w + 1) * width) << 22);
         END LOOP;

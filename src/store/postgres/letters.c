@@ -97,6 +97,17 @@ static void forget_tallies(struct pg *pg, const struct delta *delta)
     }
 }
 
+static void mark_forgotten(struct pg *pg, const struct past *past)
+{
+    struct pg_use *use = pg_use(pg, Q_MARK_FORGOTTEN);
+    pg_i64(use, (int64_t)past->of.bits);
+    pg_u64(use, past->after_id);
+    pg_u64(use, past->to_id);
+    pg_columns(use, "i", past->stay_count);
+    for (size_t i = 0; i < past->stay_count; i++)
+        pg_u64(use, past->stays[i]);
+}
+
 /* Jobs first, while the executions that tell about them are still there. */
 void postgres_forget(struct pg *pg, const struct delta *delta)
 {
@@ -108,6 +119,8 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
         for (size_t i = 0; i < delta->forgotten_count; i++)
             pg_u64(use, delta->forgotten[i]);
     }
+    if (delta->past.to_id != 0)
+        mark_forgotten(pg, &delta->past);
     if (delta->alert_gone_count > 0)
         forget_alerts(pg, delta);
     if (delta->tally_gone_count > 0)
@@ -144,22 +157,61 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
     return RC_OK;
 }
 
+/* Weeks are of no partition: see postgres_find_old_tallies. They are looked at when a pass begins. */
+static void find_old_weeks(struct postgres_store *s, const struct ownership *own,
+                           const struct question *q)
+{
+    if (own->epochs[0] == 0 || q->after_id != 0 || q->spare_ms == 0)
+        return;
+    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_WEEKS);
+    pg_i64(use, q->until_ms);
+    pg_i64(use, s->drift_ms);
+}
+
+/* Ids that an answer is about, and whether somebody wants to know. */
+struct old_ids {
+    uint64_t after;
+    uint64_t to;
+    bool told;
+};
+
+static enum rc find_old_ids(struct postgres_store *s, const struct ownership *own,
+                            const struct question *q, struct old_ids *ret_ids, struct err *err)
+{
+    PG_CLEAR(&s->pg);
+    find_old_weeks(s, own, q);
+    struct pg_use *use = pg_use(&s->pg, Q_OLD_IDS);
+    pg_i64(use, q->until_ms);
+    pg_i64(use, s->drift_ms);
+    pg_i64(use, q->spare_ms);
+    pg_i64(use, (int64_t)ownership_set(own).bits);
+    TRY(pg_run(&s->pg, err));
+    struct pg_row row = pg_row_of(use, 0, NULL);
+    uint64_t after = pg_row_u64(&row);
+    int64_t to = pg_row_i64(&row); /* -1: there is nothing */
+    ret_ids->after = q->after_id > after ? q->after_id : after;
+    ret_ids->to = to < 0 ? 0 : (uint64_t)to;
+    ret_ids->told = pg_row_bool(&row);
+    if (row.bad)
+        return err_set(err, RC_CORRUPT, "%s: belfry.old_week makes no sense", pg_label(use));
+    return RC_OK;
+}
+
 enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
                           struct arena *arena, struct question *q, struct err *err)
 {
+    struct old_ids ids;
+    TRY(find_old_ids(s, own, q, &ids, err));
     PG_CLEAR(&s->pg);
     VEC(struct old_exec) old = {0};
     struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD);
-    pg_u64(use, q->after_id);
+    pg_u64(use, ids.after);
+    pg_u64(use, ids.to);
     pg_i64(use, q->until_ms);
-    pg_i64(use, s->drift_ms);
     postgres_bind_set(use, own);
     pg_u64(use, q->limit + 1);
     TRY(pg_run(&s->pg, err));
-    for (size_t i = 0; i < pg_rows(use); i++) {
-        q->answer.more = old.len == q->limit;
-        if (q->answer.more)
-            break;
+    for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
         struct pg_row row = pg_row_of(use, i, arena);
         struct old_exec exec = {.id = pg_row_u64(&row)};
         exec.finished_ms = pg_row_i64(&row);
@@ -168,6 +220,9 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
     }
     q->answer.old = old.items;
     q->answer.old_count = old.len;
+    q->answer.more = pg_rows(use) > q->limit;
+    q->answer.after_id = ids.after;
+    q->answer.to_id = !ids.told ? 0 : q->answer.more ? old.items[old.len - 1].id : ids.to;
     return RC_OK;
 }
 

@@ -90,11 +90,10 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
     return RC_OK;
 }
 
-/* Weeks that are too old as a whole first: they cost nothing, whatever `max` says. */
-enum { TEND_MS = 3600000 };
+enum { TEND_MS = 3600000, DROPS_MAX = 100 };
 
-/* Makes the weeks ahead and drops those that are empty, once an hour in the whole cluster. Here, since neither
- * turns nor renewals wait for this connection. */
+/* Makes the weeks ahead, once an hour in the whole cluster. Here, since neither turns nor renewals wait for
+ * this connection. */
 static enum rc tend(struct pg *pg, struct err *err)
 {
     pg_i64(pg_use(pg, Q_TEND), TEND_MS);
@@ -103,11 +102,30 @@ static enum rc tend(struct pg *pg, struct err *err)
     return rc == RC_OK ? RC_OK : err_note(err, "tables of the weeks ahead");
 }
 
+/* Drops the weeks that are over, one after the other, until one is in use or none is left. */
+static enum rc drop_weeks(struct pg *pg, struct err *err)
+{
+    for (int i = 0; i < DROPS_MAX; i++) {
+        struct pg_use *use = pg_use(pg, Q_DROP_WEEK);
+        enum rc rc = pg_run(pg, err);
+        struct pg_row row = pg_row_of(use, 0, NULL);
+        bool dropped = rc == RC_OK && pg_row_text_or_null(&row).len > 0;
+        pg_clear(pg);
+        if (rc != RC_OK)
+            return err_note(err, "tables of old weeks");
+        if (!dropped)
+            break;
+    }
+    return RC_OK;
+}
+
 static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *ret_count,
                     struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
     TRY(tend(pg, err));
+    TRY(drop_weeks(pg, err));
+    /* Weeks that are too old as a whole first: they cost nothing, whatever `max` says. */
     struct pg_use *weeks = pg_use(pg, Q_TRIM_WEEKS);
     pg_i64(weeks, before_ms);
     struct pg_use *chunks = pg_use(pg, Q_TRIM_CHUNKS);

@@ -319,13 +319,48 @@ WHERE (died_ms, exec_id) > ($1::bigint, $2::bigint) AND died_ms <= $3::bigint
     AND belfry.is_owned(exec_id, $4::bigint::integer, $5::bigint)
 ORDER BY died_ms, exec_id LIMIT $6::bigint;
 
+-- name: find_old_weeks
+-- Those of which nothing is younger than the moment $1, by the end of the week, a day and the drift $2; unless
+-- something of it has not ended, ended later all the same, or is a dead letter.
+INSERT INTO belfry.old_week (week, partition)
+SELECT w.week, p.id
+FROM (SELECT substring(c.relname FROM '_w([0-9]+)$')::bigint AS week
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'belfry.history'::regclass AND c.relname ~ '_w[0-9]+$') w
+CROSS JOIN LATERAL (SELECT (w.week * 604800000) << 22 AS first_id,
+    ((w.week + 1) * 604800000) << 22 AS end_id) ids
+CROSS JOIN belfry.partition p
+WHERE (w.week + 1) * 604800000 + 86400000 + $2::bigint <= $1::bigint - 1577836800000
+    AND NOT EXISTS (SELECT 1 FROM belfry.live l WHERE l.id >= ids.first_id AND l.id < ids.end_id)
+    AND NOT EXISTS (SELECT 1 FROM belfry.dead_letter d
+        WHERE d.exec_id >= ids.first_id AND d.exec_id < ids.end_id)
+    AND NOT EXISTS (SELECT 1 FROM belfry.history h
+        WHERE h.finished_ms >= $1::bigint AND h.finished_ms - h.created_ms > 86400000
+            AND h.id >= ids.first_id AND h.id < ids.end_id)
+ON CONFLICT DO NOTHING;
+
+-- name: old_ids
+-- Behind which id, and up to which, there may be something old. What was created before the moment $1 has an id
+-- from before it, too, but for the drift $2; a millisecond of ids counts from 2020 and is 2^22 wide, and there
+-- are 2^41 of them. What is in no old week is left alone for the time $3, too: perhaps its week becomes one. And
+-- what is in one that our partitions ($4) are done with waits for its end, and keeps nobody busy. The last
+-- column: whether there are others, which want to be told how far we come.
+SELECT coalesce((SELECT max(w.end_id) - 1 FROM (
+        SELECT ((week + 1) * 604800000) << 22 AS end_id, min(forgotten_id) AS forgotten_id
+        FROM belfry.old_week WHERE ($4::bigint >> partition) & 1 = 1 GROUP BY week) w
+    WHERE w.forgotten_id >= w.end_id - 1), 0),
+    least(greatest(least($1::bigint + $2::bigint - 1577836800000, 2199023255551), 0) << 22,
+        greatest((SELECT max(week + 1) * 604800000 FROM belfry.old_week),
+            least($1::bigint + $2::bigint - $3::bigint - 1577836800000, 2199023255551), 0) << 22) - 1,
+    EXISTS (SELECT 1 FROM belfry.old_week
+        WHERE ($4::bigint >> partition) & 1 = 1
+            AND forgotten_id < (((week + 1) * 604800000) << 22) - 1);
+
 -- name: find_old
--- What was created before a moment has an id from before it, too, but for the drift; a millisecond of ids
--- counts from 2020 and is 2^22 wide, and there are 2^41 of them. Ids are asked for by partition of the table.
+-- Ids are asked for by partition of the table.
 SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id)
 FROM belfry.history h
-WHERE h.id > $1::bigint AND h.created_ms < $2::bigint
-    AND h.id < greatest(least($2::bigint + $3::bigint - 1577836800000, 2199023255551), 0) << 22
+WHERE h.id > $1::bigint AND h.id <= $2::bigint AND h.created_ms < $3::bigint
     AND belfry.is_owned(h.id, $4::bigint::integer, $5::bigint)
 ORDER BY h.id LIMIT $6::bigint;
 
@@ -749,8 +784,8 @@ DELETE FROM belfry.operation WHERE id = $1::bigint;
 
 -- name: forget_jobs
 -- Of a job that is over: completed 2, failed 3, cancelled 4 (job/state.h). The end may stand in the newest
--- execution's row, as in job_full. It goes when nothing of it is left but what goes now; and with it what it
--- waited for.
+-- execution's row, as in job_full. It goes when nothing of it is left but what goes now, or has gone and waits for
+-- the end of its week; and with it what it waited for.
 WITH gone AS (
     DELETE FROM belfry.job j
     USING (SELECT DISTINCT h.job_id FROM belfry.history h WHERE h.id = ANY($1::bigint[])) of
@@ -761,10 +796,12 @@ WITH gone AS (
             ELSE j.state END IN (2, 3, 4)
         AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.id = j.first_exec)
         AND (j.first_exec = ANY($1::bigint[])
-            OR NOT EXISTS (SELECT 1 FROM belfry.history e WHERE e.id = j.first_exec))
+            OR NOT EXISTS (SELECT 1 FROM belfry.history e
+                WHERE e.id = j.first_exec AND NOT belfry.is_forgotten(e.id)))
         AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.job_id = j.id AND NOT e.first)
         AND NOT EXISTS (SELECT 1 FROM belfry.history e
-            WHERE e.job_id = j.id AND NOT e.first AND e.id <> ALL($1::bigint[]))
+            WHERE e.job_id = j.id AND NOT e.first AND e.id <> ALL($1::bigint[])
+                AND NOT belfry.is_forgotten(e.id))
     RETURNING j.id)
 DELETE FROM belfry.dependency d USING gone g WHERE d.dependant = g.id;
 
@@ -778,7 +815,9 @@ WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL
     AND j.id = h.job_id AND j.last_exec = h.id AND j.told <> h.id;
 
 -- name: forget_attempts
-DELETE FROM belfry.attempt WHERE exec_id = ANY($1::bigint[]);
+-- Here and in forget_execs: rows of an old week go with it.
+DELETE FROM belfry.attempt a WHERE a.exec_id = ANY($1::bigint[])
+    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (a.exec_id >> 22) / 604800000);
 
 -- name: forget_sla_events
 DELETE FROM belfry.sla_event WHERE exec_id = ANY($1::bigint[]);
@@ -802,7 +841,16 @@ WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."e
     AND t.bucket = o.bucket;
 
 -- name: forget_execs
-DELETE FROM belfry.history WHERE id = ANY($1::bigint[]);
+DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
+    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (h.id >> 22) / 604800000);
+
+-- name: mark_forgotten
+-- Behind $2 and up to $3 nothing is left but $4. A week goes on where the stretch before has ended; one that
+-- has something left does not.
+UPDATE belfry.old_week SET forgotten_id = $3::bigint
+WHERE ($1::bigint >> partition) & 1 = 1 AND forgotten_id < $3::bigint
+    AND (forgotten_id >= $2::bigint OR (week * 604800000) << 22 > $2::bigint)
+    AND NOT EXISTS (SELECT 1 FROM unnest($4::bigint[]) stays (id) WHERE (stays.id >> 22) / 604800000 = week);
 
 -- name: put_calendar
 INSERT INTO belfry.calendar (name, version, policy, entry_count, changed_ms, changed_by, document)
@@ -1011,6 +1059,9 @@ WHERE n.seen_ms <= belfry.now_ms() - $1::bigint
 -- name: tend
 SELECT CASE WHEN (SELECT value::bigint FROM belfry.meta WHERE key = 'tended_ms')
     < belfry.now_ms() - $1::bigint THEN belfry.tend() ELSE 0 END;
+
+-- name: drop_week
+SELECT belfry.drop_week();
 
 -- ---- reading
 --
