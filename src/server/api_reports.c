@@ -221,6 +221,16 @@ void api_successes(struct request *r)
 
 /* ---- all keys of a scope side by side */
 
+/* Many keys over a long time are counted by whole days. */
+static void widen(struct report_range *range)
+{
+    const int64_t day_ms = INT64_C(24) * TALLY_HOUR_MS;
+    if (range->until_ms - range->from_ms <= day_ms)
+        return;
+    range->from_ms -= range->from_ms % day_ms;
+    range->until_ms += day_ms - 1 - (range->until_ms - 1) % day_ms;
+}
+
 static enum rc print_rates(struct request *r, struct reader *reader, struct err *err)
 {
     const struct report *report = r->own;
@@ -284,6 +294,7 @@ void api_success_rates(struct request *r)
         return;
     (void)read_scope(r, &report->scope, &errors);
     read_range(r, &report->range, &errors);
+    widen(&report->range);
     r->own = report;
     if (errors.count > 0)
         request_fail_fields(r, &errors);

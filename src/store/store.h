@@ -148,9 +148,9 @@ struct store {
 
 /* ---- reading: short transactions, a page at a time */
 
-/* Rows a page may look at, some 20 ms; then it ends early. Rows that are found by an index lie far apart,
- * and each may be a read of the disk. */
-enum { LIST_SCAN_MAX = 20000, LIST_SPARSE_MAX = 1000 };
+/* Rows a page may look at, some 10 ms, or 100 when all must come from a disk; then it ends early. Rows that
+ * are found by an index lie far apart, and each may be a read of its own. */
+enum { LIST_SCAN_MAX = 10000, LIST_SPARSE_MAX = 1000 };
 
 /* Which rows a list shows. Empty or zero fields do not restrict. */
 struct filter {

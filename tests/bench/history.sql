@@ -95,15 +95,15 @@ GROUP BY state, queue
 UNION ALL
 SELECT 0, 3, 7, count(*), queue FROM dead_letter GROUP BY queue;
 
--- Sums by the hour: of everything (1), a queue (2), an owner (4).
+-- Sums by the hour: of everything (1), a queue (2), a job that recurs (3), an owner (4). Durations are spread over
+-- some buckets, as in life; a failure is of a class.
 INSERT INTO tally (hour, count, sum_ms, bucket, scope, "end", key)
-SELECT finished_ms / 3600000, count(*), count(*) * 60, 31, 1, state, '' FROM history
-GROUP BY 1, state
-UNION ALL
-SELECT finished_ms / 3600000, count(*), count(*) * 60, 31, 2, state, queue FROM history
-GROUP BY 1, state, queue
-UNION ALL
-SELECT finished_ms / 3600000, count(*), count(*) * 60, 31, 4, h.state, 'owner-' || (h.id >> 22) % 31
-FROM history h GROUP BY 1, h.state, 7;
+SELECT hour, count(*), count(*) * 60, bucket, scope, state, key FROM (
+    SELECT finished_ms / 3600000 AS hour, state, queue, first, job_id, (id >> 22) % 31 AS owner,
+        CASE WHEN state = 6 THEN 24 + (hashint8(id) & 15) ELSE 1 END AS bucket FROM history) h
+CROSS JOIN LATERAL (VALUES (1, ''), (2, queue), (4, 'owner-' || owner),
+    (3, CASE WHEN NOT first THEN belfry.id_text('job_', job_id) END)) scopes (scope, key)
+WHERE key IS NOT NULL
+GROUP BY hour, bucket, scope, state, key;
 
 VACUUM ANALYZE;

@@ -488,6 +488,38 @@ static void tallies_add_up_over_turns_and_hours(void **state)
     reader->ops->close(reader);
 }
 
+/* By whatever sums a store keeps: each hour of three days counts once, wherever a range begins and ends. */
+static void any_range_of_hours_adds_up(void **state)
+{
+    struct world *w = *state;
+    struct tally rows[72];
+    struct tally_sum sum;
+    struct tally_key *keys;
+    size_t count;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        rows[i] =
+            (struct tally){TALLY_QUEUE, STR("q"), 240 + (int64_t)i, EXEC_COMPLETED, 3, i + 1, i};
+    world_commit(w, (struct delta){.tallies = rows,
+                                   .tally_count = COUNT_OF(rows),
+                                   .queues = &(struct queue_rec){.name = STR("q")},
+                                   .queue_count = 1});
+    for (int64_t from = 230; from < 320; from += 7) {
+        for (int64_t until = from; until < 330; until += 5) {
+            uint64_t want = 0;
+            for (size_t i = 0; i < COUNT_OF(rows); i++)
+                want += rows[i].hour >= from && rows[i].hour < until ? rows[i].count : 0;
+            assert_rc(
+                w->reader->ops->tally(w->reader, TALLY_QUEUE, STR("q"), from, until, &sum, &w->err),
+                RC_OK);
+            assert_int_equal(sum.completed, want);
+            assert_rc(w->reader->ops->tally_keys(w->reader, TALLY_QUEUE, from, until, 9, &w->arena,
+                                                 &keys, &count, &w->err),
+                      RC_OK);
+            assert_int_equal(count == 0 ? 0 : keys[0].completed, want);
+        }
+    }
+}
+
 static void alerts_are_listed_and_marked(void **state)
 {
     struct world *w = *state;
@@ -798,6 +830,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_breaker_is_kept_until_it_closes),
     PROMISE(alerts_are_listed_and_marked),
     PROMISE(tallies_add_up_over_turns_and_hours),
+    PROMISE(any_range_of_hours_adds_up),
     PROMISE(calendars_are_kept_replaced_and_forgotten),
     PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),

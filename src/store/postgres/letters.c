@@ -83,9 +83,9 @@ static void forget_alerts(struct pg *pg, const struct delta *delta)
         pg_u64(use, delta->alerts_gone[i]);
 }
 
-static void forget_tallies(struct pg *pg, const struct delta *delta)
+static void forget_tallies(struct pg *pg, enum query query, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_FORGET_TALLIES);
+    struct pg_use *use = pg_use(pg, query);
     pg_columns(use, "itiii", delta->tally_gone_count);
     for (size_t i = 0; i < delta->tally_gone_count; i++) {
         const struct tally *row = &delta->tallies_gone[i];
@@ -123,8 +123,10 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
         mark_forgotten(pg, &delta->past);
     if (delta->alert_gone_count > 0)
         forget_alerts(pg, delta);
-    if (delta->tally_gone_count > 0)
-        forget_tallies(pg, delta);
+    if (delta->tally_gone_count > 0) {
+        forget_tallies(pg, Q_FORGET_TALLIES, delta);
+        forget_tallies(pg, Q_FORGET_DAYS, delta);
+    }
 }
 
 /* ---- asking */

@@ -835,10 +835,34 @@ WITH old AS (
 gone AS (
     DELETE FROM belfry.tally t USING old o
     WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
-        AND t.bucket = o.bucket)
+        AND t.bucket = o.bucket
+    RETURNING t.scope, t.key, t.hour / 24 AS day, t."end", t.bucket, t.count, t.sum_ms),
+days AS (
+    UPDATE belfry.tally_day t SET count = t.count - g.count, sum_ms = t.sum_ms - g.sum_ms
+    FROM (SELECT scope, key, day, "end", bucket, sum(count) AS count, sum(sum_ms) AS sum_ms FROM gone
+        GROUP BY scope, key, day, "end", bucket) g
+    WHERE t.scope = g.scope AND t.key = g.key AND t.day = g.day AND t."end" = g."end"
+        AND t.bucket = g.bucket),
+ends AS (
+    UPDATE belfry.tally_end t SET count = t.count - g.count
+    FROM (SELECT scope, key, day, "end", sum(count) AS count FROM gone GROUP BY scope, key, day, "end") g
+    WHERE t.scope = g.scope AND t.day = g.day AND t.key = g.key AND t."end" = g."end")
 DELETE FROM belfry.tally_delta t USING old o
 WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
     AND t.bucket = o.bucket;
+
+-- name: forget_days
+-- Behind that: sums of which nothing is left.
+WITH old AS (
+    SELECT n.scope, n.key, n.hour / 24 AS day, n."end", n.bucket
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+        n (scope, key, hour, "end", bucket)),
+ends AS (
+    DELETE FROM belfry.tally_end t USING old o
+    WHERE t.scope = o.scope AND t.day = o.day AND t.key = o.key AND t."end" = o."end" AND t.count <= 0)
+DELETE FROM belfry.tally_day t USING old o
+WHERE t.scope = o.scope AND t.key = o.key AND t.day = o.day AND t."end" = o."end"
+    AND t.bucket = o.bucket AND t.count <= 0;
 
 -- name: forget_execs
 DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
@@ -933,7 +957,18 @@ ON CONFLICT (partition, kind, queue, state) DO UPDATE SET value = c.value + excl
 -- name: fold_tallies
 WITH added AS (
     DELETE FROM belfry.tally_delta WHERE partition = ANY($2::bigint[]) AND turn >= $1::bigint
-    RETURNING scope, key, hour, "end", bucket, count, sum_ms)
+    RETURNING scope, key, hour, "end", bucket, count, sum_ms),
+days AS (
+    INSERT INTO belfry.tally_day AS t (scope, key, day, "end", bucket, count, sum_ms)
+    SELECT scope, key, hour / 24 AS day, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM added
+    GROUP BY scope, key, day, "end", bucket ORDER BY scope, key, day, "end", bucket
+    ON CONFLICT (scope, key, day, "end", bucket)
+    DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),
+ends AS (
+    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count)
+    SELECT scope, key, hour / 24 AS day, "end", sum(count)::bigint FROM added
+    GROUP BY scope, key, day, "end" ORDER BY scope, key, day, "end"
+    ON CONFLICT (scope, day, key, "end") DO UPDATE SET count = t.count + excluded.count)
 INSERT INTO belfry.tally AS t (scope, key, hour, "end", bucket, count, sum_ms)
 SELECT scope, key, hour, "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM added
 GROUP BY scope, key, hour, "end", bucket ORDER BY scope, key, hour, "end", bucket
@@ -1186,14 +1221,41 @@ SELECT greatest((SELECT max(drift_ms) FROM belfry.partition),
     (SELECT max(drift_ms) FROM belfry.turn), 0);
 
 -- name: read_tally
-SELECT "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM belfry.tally_row
-WHERE scope = $1::bigint AND key = $2 AND hour >= $3 AND hour < $4 GROUP BY "end", bucket;
+-- Here and below: whole days as such, by the hour what is left at both ends, and what was not folded yet.
+SELECT "end", bucket, sum(count)::bigint, sum(sum_ms)::bigint FROM (
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally_day
+    WHERE scope = $1::bigint AND key = $2 AND day >= ($3::bigint + 23) / 24 AND day < $4::bigint / 24
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND key = $2
+        AND hour >= $3::bigint AND hour < least(($3::bigint + 23) / 24 * 24, $4::bigint)
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally
+    WHERE scope = $1::bigint AND key = $2
+        AND hour >= greatest(($3::bigint + 23) / 24, $4::bigint / 24) * 24 AND hour < $4::bigint
+    UNION ALL
+    SELECT "end", bucket, count, sum_ms FROM belfry.tally_delta
+    WHERE scope = $1::bigint AND key = $2 AND hour >= $3::bigint AND hour < $4::bigint) part
+GROUP BY "end", bucket;
 
 -- name: read_tally_keys
 SELECT key, coalesce(sum(count) FILTER (WHERE "end" = $1::bigint), 0)::bigint,
     coalesce(sum(count) FILTER (WHERE "end" = $2::bigint), 0)::bigint,
     coalesce(sum(count) FILTER (WHERE "end" NOT IN ($1::bigint, $2::bigint)), 0)::bigint AS failed
-FROM belfry.tally_row WHERE scope = $3::bigint AND hour >= $4 AND hour < $5
+FROM (
+    SELECT key, "end", count FROM belfry.tally_end
+    WHERE scope = $3::bigint AND day >= ($4::bigint + 23) / 24 AND day < $5::bigint / 24
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally
+    WHERE scope = $3::bigint AND hour >= $4::bigint
+        AND hour < least(($4::bigint + 23) / 24 * 24, $5::bigint)
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally
+    WHERE scope = $3::bigint AND hour >= greatest(($4::bigint + 23) / 24, $5::bigint / 24) * 24
+        AND hour < $5::bigint
+    UNION ALL
+    SELECT key, "end", count FROM belfry.tally_delta
+    WHERE scope = $3::bigint AND hour >= $4::bigint AND hour < $5::bigint) part
 GROUP BY key ORDER BY failed DESC, key LIMIT $6;
 
 -- name: read_counters

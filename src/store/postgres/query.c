@@ -110,6 +110,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_FORGET_PAYLOADS] = "forget_payloads",
     [Q_FORGET_ALERTS] = "forget_alerts",
     [Q_FORGET_TALLIES] = "forget_tallies",
+    [Q_FORGET_DAYS] = "forget_days",
     [Q_FORGET_EXECS] = "forget_execs",
     [Q_MARK_FORGOTTEN] = "mark_forgotten",
     [Q_PUT_CALENDAR] = "put_calendar",

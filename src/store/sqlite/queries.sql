@@ -769,13 +769,31 @@ SELECT name, version, policy, entry_count, changed_ms, changed_by, '' FROM calen
 SELECT max(drift_ms) FROM partition;
 
 -- name: read_tally
-SELECT end, bucket, sum(count), sum(sum_ms) FROM tally
-WHERE scope = :scope AND key = :key AND hour >= :from AND hour < :until GROUP BY end, bucket;
+-- Here and below: whole days as such, and by the hour what is left at both ends.
+SELECT end, bucket, sum(count), sum(sum_ms) FROM (
+    SELECT end, bucket, count, sum_ms FROM tally_day
+    WHERE scope = :scope AND key = :key AND day >= (:from + 23) / 24 AND day < :until / 24
+    UNION ALL
+    SELECT end, bucket, count, sum_ms FROM tally
+    WHERE scope = :scope AND key = :key AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
+    UNION ALL
+    SELECT end, bucket, count, sum_ms FROM tally
+    WHERE scope = :scope AND key = :key AND hour >= max((:from + 23) / 24, :until / 24) * 24
+        AND hour < :until)
+GROUP BY end, bucket;
 
 -- name: read_tally_keys
 SELECT key, sum(iif(end = :completed, count, 0)), sum(iif(end = :deduplicated, count, 0)),
     sum(iif(end IN (:completed, :deduplicated), 0, count)) AS failed
-FROM tally WHERE scope = :scope AND hour >= :from AND hour < :until
+FROM (
+    SELECT key, end, count FROM tally_end
+    WHERE scope = :scope AND day >= (:from + 23) / 24 AND day < :until / 24
+    UNION ALL
+    SELECT key, end, count FROM tally INDEXED BY tally_hour
+    WHERE scope = :scope AND hour >= :from AND hour < min((:from + 23) / 24 * 24, :until)
+    UNION ALL
+    SELECT key, end, count FROM tally INDEXED BY tally_hour
+    WHERE scope = :scope AND hour >= max((:from + 23) / 24, :until / 24) * 24 AND hour < :until)
 GROUP BY key ORDER BY failed DESC, key LIMIT :limit;
 
 -- name: read_counters
