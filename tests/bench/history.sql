@@ -8,6 +8,7 @@
 -- base/id.h has it: milliseconds since 2020, ten bits of bucket, twelve of sequence.
 \set ON_ERROR_STOP 1
 SET synchronous_commit = off;
+SET work_mem = '256MB';
 SET search_path = belfry;
 
 -- The weeks that have passed, which belfry.tend would have made when they were ahead: enough for 56 days.
@@ -96,14 +97,22 @@ UNION ALL
 SELECT 0, 3, 7, count(*), queue FROM dead_letter GROUP BY queue;
 
 -- Sums by the hour: of everything (1), a queue (2), a job that recurs (3), an owner (4). Durations are spread over
--- some buckets, as in life; a failure is of a class.
+-- some buckets, as in life; a failure is of a class. Then by the day.
 INSERT INTO tally (hour, count, sum_ms, bucket, scope, "end", key)
-SELECT hour, count(*), count(*) * 60, bucket, scope, state, key FROM (
-    SELECT finished_ms / 3600000 AS hour, state, queue, first, job_id, (id >> 22) % 31 AS owner,
-        CASE WHEN state = 6 THEN 24 + (hashint8(id) & 15) ELSE 1 END AS bucket FROM history) h
-CROSS JOIN LATERAL (VALUES (1, ''), (2, queue), (4, 'owner-' || owner),
-    (3, CASE WHEN NOT first THEN belfry.id_text('job_', job_id) END)) scopes (scope, key)
-WHERE key IS NOT NULL
-GROUP BY hour, bucket, scope, state, key;
+SELECT hour, count(*), count(*) * 60, bucket,
+    CASE grouping(queue, job_id, owner) WHEN 7 THEN 1 WHEN 3 THEN 2 WHEN 5 THEN 3 ELSE 4 END, state,
+    coalesce(queue, belfry.id_text('job_', job_id), 'owner-' || owner, '')
+FROM (SELECT finished_ms / 3600000 AS hour, state, queue, CASE WHEN NOT first THEN job_id END AS job_id,
+        (id >> 22) % 31 AS owner, CASE WHEN state = 6 THEN 24 + (hashint8(id) & 15) ELSE 1 END AS bucket
+    FROM history) h
+GROUP BY GROUPING SETS ((hour, state, bucket), (hour, state, bucket, queue), (hour, state, bucket, job_id),
+    (hour, state, bucket, owner))
+HAVING grouping(job_id) = 1 OR job_id IS NOT NULL;
+
+INSERT INTO tally_day (scope, key, day, "end", bucket, count, sum_ms)
+SELECT scope, key, hour / 24, "end", bucket, sum(count), sum(sum_ms) FROM tally GROUP BY 1, 2, 3, 4, 5;
+
+INSERT INTO tally_end (scope, key, day, "end", count)
+SELECT scope, key, day, "end", sum(count) FROM tally_day GROUP BY 1, 2, 3, 4;
 
 VACUUM ANALYZE;
