@@ -163,7 +163,7 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
     TRY(window_open(&w, pg, filter, page, err));
     if (way_of(filter) != WAY_ALL)
         w.scan_max = LIST_SPARSE_MAX;
-    else if (filter->state != 0)
+    if (filter->state != 0)
         w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
     const struct pg_use *list = ask_jobs(pg, filter, &w, page->limit, arena);
     TRY(pg_run(pg, err));

@@ -150,6 +150,8 @@ enum rc sqlite_list_jobs(struct reader *reader, const struct filter *filter,
     TRY(window_open(&w, db, filter, page, err));
     if (way_of(filter) != WAY_ALL)
         w.scan_max = LIST_SPARSE_MAX;
+    if (filter->state != 0)
+        w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
     TRY(scan_jobs(db, filter, &w, page->limit, arena, ret_page, err));
     if (ret_page->count > page->limit) {
         ret_page->count = page->limit;
