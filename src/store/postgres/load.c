@@ -100,8 +100,7 @@ static enum rc load_exec(struct pg_row row, const struct load_sink *sink, struct
 {
     struct exec_rec exec;
     struct job_rec job;
-    bool good = pg_row_exec(&row, &exec);
-    if (!good || !pg_row_job(&row, &job)) {
+    if (!pg_row_live(&row, &exec, &job)) {
         if (sink->damaged != NULL)
             sink->damaged(sink->arg, exec.id);
         return RC_OK;

@@ -1024,14 +1024,23 @@ WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstre
 
 -- name: load_live
 -- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
--- out.
-SELECT l.*, j.* FROM (
-    SELECT * FROM belfry.live_row
+-- out. NULL is what most rows have: see row_live.c, which reads this.
+SELECT l.id, l.job_id, l.state, l.queue, l.priority, l.created_ms,
+    nullif(l.first, true), nullif(l.slot_ms, l.created_ms), nullif(l.ready_ms, l.created_ms), l.retry_of,
+    CASE WHEN l.retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = l.id) END,
+    nullif(l.origin, 0), l.nominal_ms, nullif(l.due_ms, 0), nullif(l.started_ms, 0), l.attempts, l.lost,
+    l.returned, nullif(l.late, false), l.sla_since_ms, l.sla_extra_ms, nullif(l.sla_marks, 0),
+    nullif(l.token, 0), nullif(l.worker_id, 0), nullif(l.effect_done, false), nullif(l.error, ''),
+    j.state, nullif(j.version, 1), j.name, nullif(j.queue, l.queue), j.owner, nullif(j.team, ''),
+    nullif(j.tags, ''), nullif(j.priority, l.priority), nullif(j.created_ms, l.created_ms),
+    nullif(j.finished_ms, 0), nullif(j.changed_ms, 0), nullif(j.last_exec, l.id), j.spec
+FROM (
+    SELECT * FROM belfry.live
     WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
         AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
             OR (state = 1 AND ready_ms > 0))
     ORDER BY id LIMIT $5::bigint) l
-LEFT JOIN belfry.job_kept j ON j.id = l.job_id
+LEFT JOIN belfry.job j ON j.id = l.job_id
 ORDER BY l.id;
 
 -- name: load_dependencies

@@ -1,155 +1,17 @@
 #include "store/postgres/row.h"
-#include "base/log.h"
 #include "base/when.h"
 #include "job/spec.h"
-#include "store/postgres/text.h"
+#include "store/postgres/cell.h"
 #include "store/usage_text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25 };
-
-struct pg_row pg_row_of(const struct pg_use *use, size_t number, struct arena *arena)
-{
-    return (struct pg_row){.use = use, .number = (int)number, .arena = arena};
-}
-
-/* ---- columns */
-
-/* The bytes of the next column; NULL, and a bad row, when there is none or it is NULL. */
-static const char *next_cell(struct pg_row *row, Oid *ret_type, size_t *ret_len)
-{
-    const PGresult *result = pg_result(row->use);
-    int at = row->at++;
-    *ret_len = 0;
-    *ret_type = 0;
-    if (at >= PQnfields(result) || PQgetisnull(result, row->number, at)) {
-        row->bad = true;
-        return NULL;
-    }
-    *ret_type = PQftype(result, at);
-    *ret_len = (size_t)PQgetlength(result, row->number, at);
-    return PQgetvalue(result, row->number, at);
-}
-
-/* Integers of any width, and booleans: big-endian, as many bytes as their type has. */
-static bool is_number(Oid type, size_t len)
-{
-    return (type == OID_INT8 && len == 8) || (type == OID_INT4 && len == 4) ||
-           (type == OID_INT2 && len == 2) || (type == OID_BOOL && len == 1);
-}
-
-static int64_t in_range(struct pg_row *row, int64_t min, int64_t max)
-{
-    Oid type;
-    size_t len;
-    const char *cell = next_cell(row, &type, &len);
-    if (cell == NULL || !is_number(type, len)) {
-        row->bad = true;
-        return min;
-    }
-    int64_t value = len > 1 && cell[0] < 0 ? -1 : 0;
-    for (size_t i = 0; i < len; i++)
-        value = (int64_t)((uint64_t)value << 8 | (unsigned char)cell[i]);
-    if (value < min || value > max) {
-        row->bad = true;
-        return min;
-    }
-    return value;
-}
-
-int64_t pg_row_i64(struct pg_row *row)
-{
-    return in_range(row, INT64_MIN, INT64_MAX);
-}
-
-uint64_t pg_row_u64(struct pg_row *row)
-{
-    return (uint64_t)in_range(row, 0, INT64_MAX);
-}
-
-uint32_t pg_row_u32(struct pg_row *row)
-{
-    return (uint32_t)in_range(row, 0, UINT32_MAX);
-}
-
-int64_t pg_row_ms(struct pg_row *row)
-{
-    return in_range(row, 0, WHEN_MAX_MS);
-}
-
-static int32_t pg_row_i32(struct pg_row *row)
-{
-    return (int32_t)in_range(row, INT32_MIN, INT32_MAX);
-}
-
-bool pg_row_bool(struct pg_row *row)
-{
-    return in_range(row, 0, 1) != 0;
-}
-
-static uint64_t pg_row_id(struct pg_row *row)
-{
-    return (uint64_t)in_range(row, 1, INT64_MAX);
-}
-
-/* The bytes of a column of the given type. */
-static struct str row_bytes(struct pg_row *row, Oid wanted)
-{
-    Oid type;
-    size_t len;
-    const char *cell = next_cell(row, &type, &len);
-    if (cell == NULL || type != wanted) {
-        row->bad = true;
-        return (struct str){0};
-    }
-    return str_of(cell, len);
-}
-
-static struct str kept(const struct pg_row *row, struct str bytes)
-{
-    return row->arena == NULL ? bytes : arena_str(row->arena, bytes);
-}
-
-struct str pg_row_text(struct pg_row *row)
-{
-    return kept(row, pg_text_decode(pg_scratch(row->use), row_bytes(row, OID_TEXT)));
-}
-
-struct str pg_row_text_or_null(struct pg_row *row)
-{
-    if (!PQgetisnull(pg_result(row->use), row->number, row->at))
-        return pg_row_text(row);
-    row->at++;
-    return (struct str){0};
-}
-
-struct str pg_row_blob(struct pg_row *row)
-{
-    return kept(row, row_bytes(row, OID_BYTEA));
-}
-
 /* ---- records: field by field, since in an initialiser the order of calls is the compiler's */
-
-static bool makes_sense(const struct pg_row *row)
-{
-    char id[24];
-    struct pg_row first = {.use = row->use, .number = row->number};
-    if (!row->bad)
-        return true;
-    snprintf(id, sizeof id, "%" PRId64, pg_row_i64(&first));
-    log_warn("a row that makes no sense is left out", "database", pg_label(row->use), "query",
-             query_name(pg_query(row->use)), "first_column", id, NULL);
-    return false;
-}
 
 bool pg_row_job(struct pg_row *row, struct job_rec *ret_job)
 {
     struct job_rec job = {0};
     job.id = pg_row_id(row);
     job.version = pg_row_u32(row);
-    job.state = (enum job_state)in_range(row, JOB_NONE + 1, JOB_STATES - 1);
+    job.state = (enum job_state)pg_row_range(row, JOB_NONE + 1, JOB_STATES - 1);
     job.name = pg_row_text_or_null(row);
     job.queue = pg_row_text(row);
     job.owner = pg_row_text(row);
@@ -162,7 +24,7 @@ bool pg_row_job(struct pg_row *row, struct job_rec *ret_job)
     job.last_exec = pg_row_u64(row);
     job.spec = pg_row_text(row);
     *ret_job = job;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec)
@@ -174,11 +36,11 @@ bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec)
     exec.priority = pg_row_i32(row);
     exec.retry_of = pg_row_u64(row);
     exec.first = pg_row_bool(row);
-    exec.origin = (enum origin)in_range(row, 0, ORIGINS - 1);
+    exec.origin = (enum origin)pg_row_range(row, 0, ORIGINS - 1);
     exec.slot_ms = pg_row_ms(row);
     exec.nominal_ms = pg_row_ms(row);
     exec.created_ms = pg_row_ms(row);
-    exec.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    exec.state = (enum exec_state)pg_row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
     exec.due_ms = pg_row_ms(row);
     exec.ready_ms = pg_row_ms(row);
     exec.started_ms = pg_row_ms(row);
@@ -187,8 +49,8 @@ bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec)
     exec.returned = pg_row_u32(row);
     exec.late = pg_row_bool(row);
     exec.sla_since_ms = pg_row_ms(row);
-    exec.sla_extra_ms = in_range(row, 0, SPEC_DURATION_MAX_MS);
-    exec.sla_marks = (uint32_t)in_range(row, 0, SLA_MARKS);
+    exec.sla_extra_ms = pg_row_range(row, 0, SPEC_DURATION_MAX_MS);
+    exec.sla_marks = (uint32_t)pg_row_range(row, 0, SLA_MARKS);
     exec.token = pg_row_u64(row);
     exec.worker_id = pg_row_u64(row);
     exec.effect_done = pg_row_bool(row);
@@ -198,7 +60,7 @@ bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec)
     exec.slot_count = pg_row_u64(row);
     exec.own_payload = pg_row_bool(row);
     *ret_exec = exec;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 /* Where there is a text, it has all of it: see usage_text. */
@@ -227,14 +89,14 @@ bool pg_row_attempt(struct pg_row *row, struct attempt_rec *ret_attempt)
     attempt.worker_id = pg_row_u64(row);
     attempt.started_ms = pg_row_ms(row);
     attempt.ended_ms = pg_row_ms(row);
-    attempt.outcome = (enum outcome)in_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
+    attempt.outcome = (enum outcome)pg_row_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
     attempt.error = pg_row_text(row);
-    attempt.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    attempt.class = (enum failure_class)pg_row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
     attempt.fingerprint = pg_row_u64(row);
     attempt.tail = pg_row_text(row);
     pg_row_usage(row, &attempt.usage);
     *ret_attempt = attempt;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_worker(struct pg_row *row, struct worker_rec *ret_worker)
@@ -249,7 +111,7 @@ bool pg_row_worker(struct pg_row *row, struct worker_rec *ret_worker)
     worker.slots = pg_row_u32(row);
     worker.registered_ms = pg_row_ms(row);
     *ret_worker = worker;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_team(struct pg_row *row, struct team_rec *ret_team)
@@ -260,7 +122,7 @@ bool pg_row_team(struct pg_row *row, struct team_rec *ret_team)
     team.changed_ms = pg_row_ms(row);
     team.changed_by = pg_row_text(row);
     *ret_team = team;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_queue(struct pg_row *row, struct queue_rec *ret_queue)
@@ -274,25 +136,25 @@ bool pg_row_queue(struct pg_row *row, struct queue_rec *ret_queue)
     queue.changed_ms = pg_row_ms(row);
     queue.changed_by = pg_row_text(row);
     *ret_queue = queue;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_rate(struct pg_row *row, struct rate_rec *ret_rate)
 {
     struct rate_rec rate = {0};
     rate.key = pg_row_text(row);
-    rate.next_us = in_range(row, 0, WHEN_MAX_MS * 1000);
-    rate.interval_us = in_range(row, 0, SPEC_DURATION_MAX_MS * 1000);
+    rate.next_us = pg_row_range(row, 0, WHEN_MAX_MS * 1000);
+    rate.interval_us = pg_row_range(row, 0, SPEC_DURATION_MAX_MS * 1000);
     *ret_rate = rate;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_inbox(struct pg_row *row, struct inbox_rec *ret_rec)
 {
     struct inbox_rec rec = {0};
     rec.id = pg_row_id(row);
-    rec.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
-    rec.kind = (enum inbox_kind)in_range(row, INBOX_SUBMIT, INBOX_KINDS - 1);
+    rec.bucket = (uint32_t)pg_row_range(row, 0, ID_BUCKETS - 1);
+    rec.kind = (enum inbox_kind)pg_row_range(row, INBOX_SUBMIT, INBOX_KINDS - 1);
     rec.sent_ms = pg_row_ms(row);
     rec.about = pg_row_u64(row);
     rec.from = pg_row_u64(row);
@@ -302,7 +164,7 @@ bool pg_row_inbox(struct pg_row *row, struct inbox_rec *ret_rec)
     rec.actor = pg_row_text(row);
     rec.body = pg_row_text(row);
     *ret_rec = rec;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_waiter(struct pg_row *row, struct waiter_rec *ret_waiter)
@@ -311,10 +173,10 @@ bool pg_row_waiter(struct pg_row *row, struct waiter_rec *ret_waiter)
     waiter.upstream = pg_row_id(row);
     waiter.exec_id = pg_row_id(row);
     waiter.dependant = pg_row_id(row);
-    waiter.type = (enum dependency_type)in_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    waiter.type = (enum dependency_type)pg_row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
     waiter.slot_ms = pg_row_ms(row);
     *ret_waiter = waiter;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_permit(struct pg_row *row, struct permit_rec *ret_permit)
@@ -322,14 +184,14 @@ bool pg_row_permit(struct pg_row *row, struct permit_rec *ret_permit)
     struct permit_rec permit = {0};
     permit.key = pg_row_text(row);
     permit.exec_id = pg_row_id(row);
-    permit.bucket = (uint32_t)in_range(row, 0, ID_BUCKETS - 1);
+    permit.bucket = (uint32_t)pg_row_range(row, 0, ID_BUCKETS - 1);
     permit.granted = pg_row_bool(row);
     permit.max = pg_row_i64(row);
     permit.rank = pg_row_i64(row);
     permit.ask = pg_row_u64(row);
     permit.asked_ms = pg_row_ms(row);
     *ret_permit = permit;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_rejected(struct pg_row *row, struct rejected_rec *ret_rec)
@@ -343,18 +205,18 @@ bool pg_row_rejected(struct pg_row *row, struct rejected_rec *ret_rec)
     rec.reason = pg_row_text(row);
     rec.head = pg_row_text(row);
     *ret_rec = rec;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_tally(struct pg_row *row, struct tally *ret_tally)
 {
     struct tally tally = {0};
-    tally.end = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    tally.end = (enum exec_state)pg_row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
     tally.bucket = pg_row_u32(row);
     tally.count = pg_row_u64(row);
     tally.sum_ms = pg_row_u64(row);
     *ret_tally = tally;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_tally_key(struct pg_row *row, struct tally_key *ret_key)
@@ -365,7 +227,7 @@ bool pg_row_tally_key(struct pg_row *row, struct tally_key *ret_key)
     key.deduplicated = pg_row_u64(row);
     key.failed = pg_row_u64(row);
     *ret_key = key;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_alert(struct pg_row *row, struct alert_rec *ret_alert)
@@ -373,9 +235,9 @@ bool pg_row_alert(struct pg_row *row, struct alert_rec *ret_alert)
     struct alert_rec alert = {0};
     alert.id = pg_row_id(row);
     alert.at_ms = pg_row_ms(row);
-    alert.kind = (enum alert_kind)in_range(row, ALERT_NONE + 1, ALERT_KINDS - 1);
-    alert.level = (enum alert_level)in_range(row, ALERT_WARNING, ALERT_CRITICAL);
-    alert.state = (enum alert_state)in_range(row, ALERT_KEPT, ALERT_STATES - 1);
+    alert.kind = (enum alert_kind)pg_row_range(row, ALERT_NONE + 1, ALERT_KINDS - 1);
+    alert.level = (enum alert_level)pg_row_range(row, ALERT_WARNING, ALERT_CRITICAL);
+    alert.state = (enum alert_state)pg_row_range(row, ALERT_KEPT, ALERT_STATES - 1);
     alert.key = pg_row_text(row);
     alert.text = pg_row_text(row);
     alert.queue = pg_row_text(row);
@@ -383,7 +245,7 @@ bool pg_row_alert(struct pg_row *row, struct alert_rec *ret_alert)
     alert.exec_id = pg_row_u64(row);
     alert.repeats = pg_row_u64(row);
     *ret_alert = alert;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_sla_event(struct pg_row *row, struct sla_event_rec *ret_event)
@@ -391,8 +253,8 @@ bool pg_row_sla_event(struct pg_row *row, struct sla_event_rec *ret_event)
     struct sla_event_rec event = {0};
     event.id = pg_row_id(row);
     event.at_ms = pg_row_ms(row);
-    event.kind = (enum sla_event_kind)in_range(row, SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1);
-    event.policy = (enum sla_policy)in_range(row, 0, SLA_POLICIES - 1);
+    event.kind = (enum sla_event_kind)pg_row_range(row, SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1);
+    event.policy = (enum sla_policy)pg_row_range(row, 0, SLA_POLICIES - 1);
     event.exec_id = pg_row_id(row);
     event.job_id = pg_row_id(row);
     event.attempt = pg_row_u32(row);
@@ -405,19 +267,19 @@ bool pg_row_sla_event(struct pg_row *row, struct sla_event_rec *ret_event)
     event.reason = pg_row_text(row);
     event.approver = pg_row_text(row);
     *ret_event = event;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_breaker(struct pg_row *row, struct breaker_rec *ret_breaker)
 {
     struct breaker_rec breaker = {0};
     breaker.target = pg_row_text(row);
-    breaker.state = (enum breaker_state)in_range(row, BREAKER_OPEN, BREAKER_STATES - 1);
+    breaker.state = (enum breaker_state)pg_row_range(row, BREAKER_OPEN, BREAKER_STATES - 1);
     breaker.opened_ms = pg_row_ms(row);
     breaker.until_ms = pg_row_ms(row);
-    breaker.probe = (uint64_t)in_range(row, 0, INT64_MAX);
+    breaker.probe = (uint64_t)pg_row_range(row, 0, INT64_MAX);
     *ret_breaker = breaker;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_letter(struct pg_row *row, struct letter_rec *ret_letter)
@@ -426,30 +288,30 @@ bool pg_row_letter(struct pg_row *row, struct letter_rec *ret_letter)
     letter.place.died_ms = pg_row_ms(row);
     letter.place.exec_id = pg_row_id(row);
     letter.job_id = pg_row_id(row);
-    letter.state = (enum exec_state)in_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    letter.state = (enum exec_state)pg_row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
     letter.queue = pg_row_text(row);
     letter.name = pg_row_text(row);
     letter.owner = pg_row_text(row);
-    letter.reason = (enum letter_reason)in_range(row, LETTER_NONE, LETTER_REASONS - 1);
-    letter.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    letter.reason = (enum letter_reason)pg_row_range(row, LETTER_NONE, LETTER_REASONS - 1);
+    letter.class = (enum failure_class)pg_row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
     letter.fingerprint = pg_row_u64(row);
     letter.line = pg_row_text(row);
     letter.error = pg_row_text(row);
     letter.attempts = pg_row_u32(row);
     letter.lost = pg_row_u32(row);
     *ret_letter = letter;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_operation(struct pg_row *row, struct operation_rec *ret_operation)
 {
     struct operation_rec op = {0};
     op.id = pg_row_id(row);
-    op.kind = (enum operation_kind)in_range(row, OPERATION_RETRY, OPERATION_KINDS - 1);
-    op.state = (enum operation_state)in_range(row, OPERATION_RUNNING, OPERATION_STATES - 1);
+    op.kind = (enum operation_kind)pg_row_range(row, OPERATION_RETRY, OPERATION_KINDS - 1);
+    op.state = (enum operation_state)pg_row_range(row, OPERATION_RUNNING, OPERATION_STATES - 1);
     op.filter.queue = pg_row_text(row);
     op.filter.name = pg_row_text(row);
-    op.filter.class = (enum failure_class)in_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    op.filter.class = (enum failure_class)pg_row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
     op.filter.fingerprint = pg_row_u64(row);
     op.filter.job_id = pg_row_u64(row);
     op.filter.died_after_ms = pg_row_ms(row);
@@ -464,19 +326,19 @@ bool pg_row_operation(struct pg_row *row, struct operation_rec *ret_operation)
     op.at.exec_id = pg_row_u64(row);
     op.refusal = pg_row_text(row);
     *ret_operation = op;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_counter(struct pg_row *row, struct counter *ret_counter)
 {
     struct counter counter = {0};
-    counter.kind = (enum counter_kind)in_range(row, COUNTER_JOBS, COUNTER_KINDS - 1);
+    counter.kind = (enum counter_kind)pg_row_range(row, COUNTER_JOBS, COUNTER_KINDS - 1);
     counter.queue = pg_row_text(row);
     uint32_t states = counter.kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
-    counter.state = (uint32_t)in_range(row, 0, states - 1);
+    counter.state = (uint32_t)pg_row_range(row, 0, states - 1);
     counter.value = pg_row_i64(row);
     *ret_counter = counter;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_dependency(struct pg_row *row, struct dependency_rec *ret_dependency)
@@ -484,11 +346,11 @@ bool pg_row_dependency(struct pg_row *row, struct dependency_rec *ret_dependency
     struct dependency_rec dependency = {0};
     dependency.upstream = pg_row_id(row);
     dependency.dependant = pg_row_id(row);
-    dependency.type = (enum dependency_type)in_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    dependency.type = (enum dependency_type)pg_row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
     dependency.state =
-        (enum dependency_state)in_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
+        (enum dependency_state)pg_row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
     *ret_dependency = dependency;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_calendar(struct pg_row *row, struct calendar_rec *ret_calendar)
@@ -496,13 +358,13 @@ bool pg_row_calendar(struct pg_row *row, struct calendar_rec *ret_calendar)
     struct calendar_rec calendar = {0};
     calendar.name = pg_row_text(row);
     calendar.version = pg_row_u32(row);
-    calendar.policy = (enum calendar_policy)in_range(row, CALENDAR_SKIP, CALENDAR_POLICIES - 1);
+    calendar.policy = (enum calendar_policy)pg_row_range(row, CALENDAR_SKIP, CALENDAR_POLICIES - 1);
     calendar.entry_count = pg_row_u32(row);
     calendar.changed_ms = pg_row_ms(row);
     calendar.changed_by = pg_row_text(row);
     calendar.document = pg_row_text(row);
     *ret_calendar = calendar;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_key(struct pg_row *row, struct key_rec *ret_key)
@@ -514,7 +376,7 @@ bool pg_row_key(struct pg_row *row, struct key_rec *ret_key)
     key.hash = pg_row_text(row);
     key.created_ms = pg_row_ms(row);
     *ret_key = key;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_chunk(struct pg_row *row, struct log_chunk *ret_chunk)
@@ -524,11 +386,11 @@ bool pg_row_chunk(struct pg_row *row, struct log_chunk *ret_chunk)
     chunk.token = pg_row_u64(row);
     chunk.seq = pg_row_u64(row);
     chunk.attempt = pg_row_u32(row);
-    chunk.stream = (enum log_stream)in_range(row, LOG_STDOUT, LOG_NOTE);
+    chunk.stream = (enum log_stream)pg_row_range(row, LOG_STDOUT, LOG_NOTE);
     chunk.at_ms = pg_row_ms(row);
     chunk.bytes = pg_row_blob(row);
     *ret_chunk = chunk;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_checkpoint(struct pg_row *row, struct checkpoint *ret_checkpoint)
@@ -539,28 +401,15 @@ bool pg_row_checkpoint(struct pg_row *row, struct checkpoint *ret_checkpoint)
     checkpoint.at_ms = pg_row_ms(row);
     checkpoint.bytes = pg_row_blob(row);
     *ret_checkpoint = checkpoint;
-    return makes_sense(row);
-}
-
-static bool is_null(const struct pg_row *row)
-{
-    return PQgetisnull(pg_result(row->use), row->number, row->at);
-}
-
-static uint64_t pg_row_u64_or_null(struct pg_row *row)
-{
-    if (!is_null(row))
-        return pg_row_u64(row);
-    row->at++;
-    return 0;
+    return pg_row_makes_sense(row);
 }
 
 bool pg_row_grant(struct pg_row *row, struct grant *ret_grant)
 {
-    struct grant grant = {.live = !is_null(row)};
+    struct grant grant = {.live = !pg_row_is_null(row)};
     grant.newest = pg_row_u64_or_null(row);
     grant.holder_id = pg_row_u64_or_null(row);
     grant.past_id = pg_row_u64_or_null(row);
     *ret_grant = grant;
-    return makes_sense(row);
+    return pg_row_makes_sense(row);
 }
