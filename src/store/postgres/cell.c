@@ -43,13 +43,29 @@ static bool is_number(Oid type, size_t len)
            (type == OID_INT2 && len == 2) || (type == OID_BOOL && len == 1);
 }
 
+static uint64_t be64_at(const char *cell)
+{
+    uint64_t big;
+    memcpy(&big, cell, sizeof big);
+    return be64toh(big);
+}
+
+static uint32_t be32_at(const char *cell)
+{
+    uint32_t big;
+    memcpy(&big, cell, sizeof big);
+    return be32toh(big);
+}
+
 /* Of a column that is_number said yes to. */
 static int64_t number_of(const char *cell, size_t len)
 {
-    uint64_t big = 0;
-    memcpy(&big, cell, len);
-    uint64_t top = be64toh(big); /* at the upper end, so that the shift down keeps the sign */
-    return len == 1 ? *cell : (int64_t)top >> (64 - 8 * len);
+    switch (len) {
+    case 8: return (int64_t)be64_at(cell);
+    case 4: return (int32_t)be32_at(cell);
+    case 2: return (int16_t)((unsigned char)cell[0] << 8 | (unsigned char)cell[1]);
+    default: return (unsigned char)*cell;
+    }
 }
 
 int64_t pg_row_range(struct pg_row *row, int64_t min, int64_t max)
@@ -140,17 +156,12 @@ struct str pg_row_text(struct pg_row *row)
     return kept(row, pg_text_decode(pg_scratch(row->use), row_bytes(row, OID_TEXT)));
 }
 
-struct str pg_row_text_or(struct pg_row *row, struct str usual)
+struct str pg_row_text_or_null(struct pg_row *row)
 {
     if (!pg_row_is_null(row))
         return pg_row_text(row);
     row->at++;
-    return usual;
-}
-
-struct str pg_row_text_or_null(struct pg_row *row)
-{
-    return pg_row_text_or(row, (struct str){0});
+    return (struct str){0};
 }
 
 struct str pg_row_blob(struct pg_row *row)

@@ -11,7 +11,6 @@ uint64_t pg_row_id(struct pg_row *row);
 bool pg_row_is_null(const struct pg_row *row);
 int64_t pg_row_range_or(struct pg_row *row, int64_t usual, int64_t min, int64_t max);
 uint64_t pg_row_u64_or_null(struct pg_row *row); /* NULL becomes 0 */
-struct str pg_row_text_or(struct pg_row *row, struct str usual);
 
 /* What a record's reader ends with. False, and a warning in the log, when the row turned out bad. */
 bool pg_row_makes_sense(const struct pg_row *row);

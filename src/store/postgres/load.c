@@ -1,10 +1,6 @@
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
 
-enum {
-    LOAD_PAGE = 5000
-}; /* executions at a time: what fits into the socket, while we look at others */
-
 /* One row of what is loaded, to the sink. */
 typedef enum rc load_row(struct pg_row *row, const struct load_sink *sink, struct err *err);
 
@@ -93,67 +89,6 @@ static enum rc load_all(struct pg *pg, enum query query, const struct ownership 
     return RC_OK;
 }
 
-/* ---- executions */
-
-/* One row is an execution and its job. An execution is of no use without that, and is left out with it. */
-static enum rc load_exec(struct pg_row row, const struct load_sink *sink, struct err *err)
-{
-    struct exec_rec exec;
-    struct job_rec job;
-    if (!pg_row_live(&row, &exec, &job)) {
-        if (sink->damaged != NULL)
-            sink->damaged(sink->arg, exec.id);
-        return RC_OK;
-    }
-    if (sink->job != NULL)
-        TRY(sink->job(sink->arg, &job, err));
-    return sink->exec == NULL ? RC_OK : sink->exec(sink->arg, &exec, err);
-}
-
-static struct pg_use *ask_page(struct pg *pg, const struct ownership *own, int64_t until_ms,
-                               uint64_t after)
-{
-    struct pg_use *use = pg_use(pg, Q_LOAD_LIVE);
-    postgres_bind_set(use, own);
-    pg_i64(use, until_ms);
-    pg_u64(use, after);
-    pg_i64(use, LOAD_PAGE);
-    return use;
-}
-
-/* Where the next page begins; 0: there is none (or a row without an id, which cannot be stepped over). */
-static uint64_t page_end(const struct pg_use *use)
-{
-    if (pg_rows(use) < LOAD_PAGE)
-        return 0;
-    struct pg_row last = pg_row_of(use, LOAD_PAGE - 1, NULL);
-    return pg_row_u64(&last);
-}
-
-/* The next page is asked for before this one is looked at, so that the database reads while we load. */
-static enum rc load_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
-                          const struct load_sink *sink, struct err *err)
-{
-    PG_CLEAR(pg);
-    struct pg_use *page = ask_page(pg, own, until_ms, 0);
-    TRY(pg_run(pg, err));
-    while (page != NULL) {
-        uint64_t after = page_end(page);
-        struct pg_use *next = after == 0 ? NULL : ask_page(pg, own, until_ms, after);
-        enum rc rc = RC_OK;
-        pg_push(pg);
-        for (size_t i = 0; i < pg_rows(page) && rc == RC_OK; i++)
-            rc = load_exec(pg_row_of(page, i, NULL), sink, err);
-        pg_forget_first(pg);
-        enum rc asked =
-            pg_run(pg, rc == RC_OK ? err : NULL); /* also after a failure: it is on its way */
-        TRY(rc);
-        TRY(asked);
-        page = next;
-    }
-    return RC_OK;
-}
-
 /* ---- the whole */
 
 enum rc postgres_settings(struct store *store, const struct load_sink *sink, struct err *err)
@@ -180,7 +115,7 @@ enum rc postgres_load(struct store *store, const struct ownership *own, int64_t 
     TRY(load_all(pg, Q_LOAD_OPERATIONS, own, sink->operation != NULL, load_operation, sink, err));
     TRY(load_all(pg, Q_LOAD_WORKERS, own, sink->worker != NULL, load_worker, sink, err));
     TRY(load_all(pg, Q_LOAD_PERMITS, own, sink->permit != NULL, load_permit, sink, err));
-    TRY(load_execs(pg, own, until_ms, sink, err));
+    TRY(postgres_load_live(pg, own, until_ms, sink, err));
     TRY(load_all(pg, Q_LOAD_DEPENDENCIES, own, sink->dependency != NULL, load_dependency, sink,
                  err));
     return load_all(pg, Q_LOAD_WAITERS, own, sink->waiter != NULL, load_waiter, sink, err);

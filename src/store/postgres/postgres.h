@@ -105,6 +105,10 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err);
 
+/* load_live.c: the executions of a load, and their jobs. */
+enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t until_ms,
+                           const struct load_sink *sink, struct err *err);
+
 /* claims.c: taking keys, all of a round at once. Queued, read when they were run; and then those whose
  * holder's time was over are tried again. */
 struct round;

@@ -1023,25 +1023,26 @@ SELECT upstream, exec_id, dependant, type, slot_ms FROM belfry.waiter
 WHERE belfry.is_owned(upstream, $1::bigint::integer, $2::bigint) ORDER BY upstream, exec_id;
 
 -- name: load_live
--- A page of them. LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left
--- out. NULL is what most rows have: see row_live.c, which reads this.
-SELECT l.id, l.job_id, l.state, l.queue, l.priority, l.created_ms,
-    nullif(l.first, true), nullif(l.slot_ms, l.created_ms), nullif(l.ready_ms, l.created_ms), l.retry_of,
-    CASE WHEN l.retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = l.id) END,
-    nullif(l.origin, 0), l.nominal_ms, nullif(l.due_ms, 0), nullif(l.started_ms, 0), l.attempts, l.lost,
-    l.returned, nullif(l.late, false), l.sla_since_ms, l.sla_extra_ms, nullif(l.sla_marks, 0),
-    nullif(l.token, 0), nullif(l.worker_id, 0), nullif(l.effect_done, false), nullif(l.error, ''),
-    j.state, nullif(j.version, 1), j.name, nullif(j.queue, l.queue), j.owner, nullif(j.team, ''),
-    nullif(j.tags, ''), nullif(j.priority, l.priority), nullif(j.created_ms, l.created_ms),
-    nullif(j.finished_ms, 0), nullif(j.changed_ms, 0), nullif(j.last_exec, l.id), j.spec
-FROM (
-    SELECT * FROM belfry.live
-    WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
-        AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
-            OR (state = 1 AND ready_ms > 0))
-    ORDER BY id LIMIT $5::bigint) l
-LEFT JOIN belfry.job j ON j.id = l.job_id
-ORDER BY l.id;
+-- A page of them. NULL is what most rows have: see row_live.c, which reads this.
+SELECT id, job_id, state, queue, nullif(priority, 500), created_ms,
+    nullif(first, true), nullif(slot_ms, created_ms), nullif(ready_ms, created_ms), retry_of,
+    CASE WHEN retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
+    nullif(origin, 0), nominal_ms, nullif(due_ms, 0), nullif(started_ms, 0), attempts, lost, returned,
+    nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0), nullif(token, 0),
+    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, '')
+FROM belfry.live
+WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
+    AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)
+        OR (state = 1 AND ready_ms > 0))
+ORDER BY id LIMIT $5::bigint;
+
+-- name: load_jobs
+-- Those of a page, in runs from one number to another. NULL as above.
+SELECT j.id, j.queue, j.owner, j.created_ms, j.last_exec, j.spec, nullif(j.state, 1),
+    nullif(j.priority, 500), nullif(j.version, 1), j.name, nullif(j.team, ''), nullif(j.tags, ''),
+    nullif(j.finished_ms, 0), nullif(j.changed_ms, 0)
+FROM unnest($1::bigint[], $2::bigint[]) r (first, last)
+JOIN belfry.job j ON j.id BETWEEN r.first AND r.last;
 
 -- name: load_dependencies
 SELECT upstream, dependant, type, state FROM belfry.dependency

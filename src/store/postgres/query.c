@@ -141,6 +141,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_LOAD_PERMITS] = "load_permits",
     [Q_LOAD_WAITERS] = "load_waiters",
     [Q_LOAD_LIVE] = "load_live",
+    [Q_LOAD_JOBS] = "load_jobs",
     [Q_LOAD_DEPENDENCIES] = "load_dependencies",
     [Q_LOAD_KEYS] = "load_keys",
     [Q_PUT_KEY] = "put_key",

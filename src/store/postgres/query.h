@@ -140,6 +140,7 @@ enum query {
     Q_LOAD_PERMITS,
     Q_LOAD_WAITERS,
     Q_LOAD_LIVE,
+    Q_LOAD_JOBS,
     Q_LOAD_DEPENDENCIES,
     Q_LOAD_KEYS,
     Q_PUT_KEY,

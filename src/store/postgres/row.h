@@ -30,8 +30,9 @@ struct str pg_row_blob(struct pg_row *row);
  * row that is bad. */
 bool pg_row_job(struct pg_row *row, struct job_rec *ret_job);
 bool pg_row_exec(struct pg_row *row, struct exec_rec *ret_exec);
-/* An execution and its job, as query load_live tells them. */
-bool pg_row_live(struct pg_row *row, struct exec_rec *ret_exec, struct job_rec *ret_job);
+/* As queries load_live and load_jobs tell them. */
+bool pg_row_live(struct pg_row *row, struct exec_rec *ret_exec);
+bool pg_row_live_job(struct pg_row *row, struct job_rec *ret_job);
 bool pg_row_attempt(struct pg_row *row, struct attempt_rec *ret_attempt);
 bool pg_row_worker(struct pg_row *row, struct worker_rec *ret_worker);
 bool pg_row_team(struct pg_row *row, struct team_rec *ret_team);
