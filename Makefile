@@ -94,8 +94,9 @@ libs := $(patsubst -lsqlite3,$(if $(filter static,$(SQLITE)),-l:libsqlite3.a,-ls
 
 ALL_SRCS := $(wildcard src/*/*.c src/*/*/*.c)
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
-TEST_SRCS := $(filter %_test.c,$(ALL_SRCS)) \
-             $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time)))
+# Those that take long come first, so that nobody waits for the last one alone.
+TEST_SRCS := $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time))) \
+             $(filter %_test.c,$(ALL_SRCS))
 # What contract tests share: the suite of promises itself, linked to each store's program.
 SUITE_SRCS := $(filter-out %_test.c,$(wildcard tests/contract/*.c))
 # The disk that forgets and the day that is lived on it, linked to what cuts the power.
@@ -105,12 +106,11 @@ BENCH_SRCS := $(wildcard tests/bench/*_bench.c)
 SIM_SRCS := $(wildcard tests/sim/*.c)
 YEAR_SRCS := $(wildcard tests/year/*.c)
 
-# These folders start no threads (`make tidy` sees to it in src), and neither does libpq; to the thread
+# These start no threads (`make tidy` sees to it in src) or use one store from one thread; to the thread
 # sanitizer they say nothing.
 ifeq ($(VARIANT),tsan)
-TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/time/% tests/crash/% \
-               tests/contract/postgres%,\
-               $(TEST_SRCS))
+TEST_SRCS := $(filter-out src/base/% src/job/% src/engine/% src/wire/% tests/% \
+               src/store/sqlite/log_buffer_test.c,$(TEST_SRCS))
 endif
 
 # Files that become C: see scripts/embed. store/NAME/queries.sql is `NAME_queries_sql`,
@@ -211,7 +211,7 @@ check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgr
 
 # E2E chooses: E2E="api http".
 E2E ?= *
-# Two at a time: mostly they wait, each for servers of its own, and they mind no company.
+# Three at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN)
 	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=3 \
 	    scripts/check $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
