@@ -438,8 +438,7 @@ static bool follow_cluster(struct decider *d)
 {
     if (d->membership == NULL)
         return true;
-    bool doubtful = in_doubt(d);
-    if (doubtful) {
+    if (in_doubt(d)) {
         bear_doubt(d);
         return false;
     }

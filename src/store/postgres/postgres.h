@@ -1,9 +1,10 @@
 /* postgres.h - the inside of the PostgreSQL store, shared by its files.
  *
- *   store.c   opening, closing, API keys     admit.c   what a turn asks
+ *   store.c   opening, closing, API keys     admit.c   what a turn asks (claims.c: keys)
  *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *   member.c  other servers                  letters.c what is dead, and what is too old
+ *   row.c     records, by cell.c's columns   pg.c, use.c   the connection and its statements
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
