@@ -92,7 +92,8 @@ enum rc mover_start(sqlite3 *writer, const char *path, struct mover **ret_mover,
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
 
-    /* It inherits the mask: signals are for the thread that waits for them. */
+    /* It inherits the mask: signals are for the thread that waits for them. (loop/thread.h would do the
+     * same; the store stands beside loop, not above it.) */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
