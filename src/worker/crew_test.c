@@ -253,7 +253,7 @@ static void a_server_that_joins_is_found(void **state)
 static void a_server_that_left_is_forgotten(void **state)
 {
     struct owner *o = *state;
-    hurry(o, 1200);
+    hurry(o, 3000);
     start(o);
     assert_int_equal(o->crew->poller_count, 3);
     kill_server(o, 1);
@@ -261,7 +261,7 @@ static void a_server_that_left_is_forgotten(void **state)
     assert_int_equal(o->crew->poller_count, 3); /* it may only be away */
     o->addresses[1] = o->addresses[2];
     o->servers[0]->server_count = o->servers[2]->server_count = 2;
-    pass(o, 500);
+    pass(o, 2500);
     assert_int_equal(o->crew->poller_count, 2);
     FAKE_WAIT(o->servers[0], offered(o) == SLOTS);
 }
@@ -346,12 +346,12 @@ static void everybody_hears_of_leases_and_their_owner_of_results(void **state)
 static void a_partition_may_move_while_a_command_runs(void **state)
 {
     struct owner *o = *state;
-    hurry(o, 1200);
+    hurry(o, 3000);
     start(o);
     lease_at(o, 0, id_in(3, 1));
     o->servers[0]->owned = range(0, 3);
     o->servers[2]->owned.bits |= range(3, 2).bits;
-    pass(o, 2500); /* several terms */
+    pass(o, 3500); /* longer than it would last by itself */
     assert_int_equal(o->lost_count, 0);
     assert_int_equal(o->stopped, 0);
     assert_true(fake_holds(o->servers[2], id_in(3, 1)));
@@ -375,14 +375,14 @@ static void a_server_that_owns_nothing_renews_nothing(void **state)
 static void the_death_of_a_server_kills_no_command(void **state)
 {
     struct owner *o = *state;
-    hurry(o, 2000);
+    hurry(o, 4000);
     start(o);
     lease_at(o, 1, id_in(5, 1));
     lease_at(o, 0, id_in(0, 1));
     kill_server(o, 1);
-    pass(o, 700); /* nobody owns it meanwhile */
+    pass(o, 1000); /* nobody owns it meanwhile */
     o->servers[0]->owned.bits |= range(5, 5).bits;
-    pass(o, 2500);
+    pass(o, 4500);
     assert_int_equal(o->lost_count, 0);
     finish(o, id_in(5, 1));
     finish(o, id_in(0, 1));
@@ -393,12 +393,12 @@ static void the_death_of_a_server_kills_no_command(void **state)
 static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
 {
     struct owner *o = *state;
-    hurry(o, 2000);
+    hurry(o, 4000);
     start(o);
     lease_at(o, 1, id_in(5, 1));
     lease_at(o, 1, id_in(5, 2));
     o->servers[1]->cut = true;
-    pass(o, 3000);
+    pass(o, 5500);
     assert_int_equal(o->lost_count, 0);
     assert_true(o->servers[0]->relayed + o->servers[2]->relayed > 0);
     finish(o, id_in(5, 1));
@@ -411,12 +411,12 @@ static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
 static void a_server_that_is_cut_off_costs_nothing(void **state)
 {
     struct owner *o = *state;
-    hurry(o, 2000);
+    hurry(o, 4000);
     start(o);
     lease_at(o, 1, id_in(5, 1));
     o->servers[1]->frozen = true; /* its parked poll, and all that follow */
     o->servers[2]->owned.bits |= range(5, 5).bits;
-    pass(o, 2500);
+    pass(o, 4500);
     assert_int_equal(o->lost_count, 0);
     assert_true(fake_holds(o->servers[2], id_in(5, 1)));
     finish(o, id_in(5, 1));

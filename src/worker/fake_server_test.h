@@ -23,13 +23,17 @@ enum {
     FAKE_RESULTS_MAX = 4096,
     FAKE_LEASES_MAX = 4096,
     FAKE_PATIENCE_MS = 20000, /* a test that waits this long has failed */
+    FAKE_STANDS_MS = 100,     /* between two ticks: nobody was allowed to run */
     FAKE_LOG_BYTES_MAX = 64 << 20,
 };
 
 struct fake_server {
     uv_loop_t *loop;
     struct http_server *http;
-    uv_timer_t tick; /* wakes the loop, so that a test can look at the world */
+    uv_timer_t tick;
+    int64_t ticked_ms; /* boot clock */
+    int64_t stood_ms;
+    /* how long this process stood still so far */ /* wakes the loop, so that a test can look at the world */
     uint16_t port;
     char url[64];
     struct arena arena; /* of all that is remembered */
@@ -414,6 +418,10 @@ static inline struct http_answer fake_refuse(void *arg, int status, const char *
 static inline void fake_on_tick(uv_timer_t *timer)
 {
     struct fake_server *f = timer->data;
+    int64_t now_ms = clock_boot_ms();
+    if (now_ms - f->ticked_ms > FAKE_STANDS_MS)
+        f->stood_ms += now_ms - f->ticked_ms;
+    f->ticked_ms = now_ms;
     if (f->server_count > 0 && f->parked != NULL && !f->frozen && !f->cut &&
         clock_mono_us() - f->parked_us > f->poll.wait_ms * 1000)
         fake_unpark(f);
@@ -449,8 +457,16 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
     snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%u", f->port);
     uv_timer_init(loop, &f->tick);
     f->tick.data = f;
+    f->ticked_ms = clock_boot_ms();
     uv_timer_start(&f->tick, fake_on_tick, 5, 5);
     return f;
+}
+
+/* The clock for promises about time: it does not count while this process stands still, which it does with
+ * the whole machine, as a rule. */
+static inline int64_t fake_clock_ms(const struct fake_server *f)
+{
+    return clock_boot_ms() - f->stood_ms;
 }
 
 static inline void fake_on_closed(void *arg)
