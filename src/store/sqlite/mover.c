@@ -9,7 +9,7 @@
 
 enum {
     STEP_PAGES = 4096,             /* 16 MB of log since the last time: the thread is woken */
-    LOG_PAGES_MAX = 4 * STEP_PAGES /* from here on the writer does it */
+    LOG_PAGES_MAX = 8 * STEP_PAGES /* here the writer does it itself */
 };
 
 struct mover {
@@ -21,8 +21,9 @@ struct mover {
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool wanted; /* under lock */
-    bool ending; /* under lock */
+    bool wanted; /* under lock, as those that follow */
+    bool moving; /* the thread is at it */
+    bool ending;
 };
 
 /* ---- the thread */
@@ -51,9 +52,12 @@ static void *serve(void *arg)
             continue;
         }
         m->wanted = false;
+        m->moving = true;
         pthread_mutex_unlock(&m->lock);
         move(m);
         pthread_mutex_lock(&m->lock);
+        m->moving = false;
+        pthread_cond_signal(&m->changed);
     }
     pthread_mutex_unlock(&m->lock);
     return NULL;
@@ -69,18 +73,29 @@ static void tell(struct mover *m, bool *what)
 
 /* ---- the writer */
 
+/* With the thread kept away: at the end of this all is moved, unless somebody still reads what is old. */
+static void move_rest(struct mover *m, const char *name)
+{
+    pthread_mutex_lock(&m->lock);
+    while (m->moving)
+        pthread_cond_wait(&m->changed, &m->lock);
+    (void)sqlite3_wal_checkpoint_v2(m->writer, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    pthread_mutex_unlock(&m->lock);
+}
+
 /* After each commit. */
 static int on_commit(void *arg, sqlite3 *writer, const char *name, int log_pages)
 {
     struct mover *m = arg;
+    (void)writer;
     if (log_pages < m->seen_pages)
         m->seen_pages = 0; /* it began anew */
-    if (log_pages - m->seen_pages >= STEP_PAGES) {
+    if (log_pages >= LOG_PAGES_MAX) {
+        move_rest(m, name);
+    } else if (log_pages - m->seen_pages >= STEP_PAGES) {
         m->seen_pages = log_pages;
         tell(m, &m->wanted);
     }
-    if (log_pages >= LOG_PAGES_MAX) /* busy: the thread is at it; the next commit tries again */
-        (void)sqlite3_wal_checkpoint_v2(writer, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return SQLITE_OK;
 }
 

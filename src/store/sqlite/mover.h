@@ -5,8 +5,8 @@
  * a second on a slow disk. Here a thread does it, by a connection of its own, while turns go on.
  *
  * The log can begin anew only at a moment when all of it was moved, and a busy writer is always a little
- * ahead. So when the log has become four times as long as it should, the writer moves the rest within
- * its commit, as SQLite would; most of it is moved by then.
+ * ahead. So when the log has become eight times as long as it should (128 MB), the writer waits for the
+ * thread and moves the rest within its commit, as SQLite would; most of it is moved by then.
  *
  * A crash loses nothing at any moment: what was moved stays in the log until the log begins anew. */
 #pragma once

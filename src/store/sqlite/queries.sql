@@ -11,7 +11,7 @@
 -- mmap off: a failing disk must be an error to report, not a SIGBUS.
 -- cache 64 MB: the newest leaves of all tables, some 100k jobs, so that a turn reads nothing.
 -- The log is moved into the file by mover.c. After a burst, or a reader that held it open, it is cut
--- to 64 MB.
+-- to 128 MB.
 -- secure_delete off: Debian switches it on, and it writes zeros over every row that moves on: 2 %
 -- of the instructions, though in time no difference was seen.
 PRAGMA page_size = 4096;
@@ -21,7 +21,7 @@ PRAGMA synchronous = FULL;
 PRAGMA foreign_keys = OFF;
 PRAGMA mmap_size = 0;
 PRAGMA cache_size = -65536;
-PRAGMA journal_size_limit = 67108864;
+PRAGMA journal_size_limit = 134217728;
 PRAGMA secure_delete = OFF;
 PRAGMA temp_store = MEMORY;
 PRAGMA busy_timeout = 2000;
