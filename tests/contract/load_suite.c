@@ -248,6 +248,29 @@ static void a_sink_can_stop_the_load(void **state)
     assert_rc(w->store->ops->load(w->store, &w->own, T0, &nothing, &w->err), RC_OK);
 }
 
+/* Whatever a store reads at a time: several times that, and a bit. */
+static void many_come_each_once(void **state)
+{
+    struct world *w = *state;
+    enum { MANY = 3500, JOBS = MANY / 2 };
+    static struct job_change jobs[JOBS];
+    static struct exec_change execs[MANY];
+    for (size_t i = 0; i < JOBS; i++)
+        jobs[i] = new_job(w);
+    for (size_t i = 0; i < MANY; i++) /* two of each, with a great many in between */
+        execs[i] = new_exec(w, &jobs[i % JOBS], EXEC_QUEUED);
+    world_commit(
+        w, (struct delta){.jobs = jobs, .job_count = JOBS, .execs = execs, .exec_count = MANY});
+    CLEANUP(loaded_free) struct loaded part = {.stop_after = MANY / 2};
+    assert_rc(load(w, T0, &part), RC_TOO_LARGE);
+    assert_int_equal(part.execs.len, MANY / 2);
+    CLEANUP(loaded_free) struct loaded all = {0};
+    assert_rc(load(w, T0, &all), RC_OK);
+    assert_int_equal(all.execs.len, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_non_null(loaded_exec(&all, execs[i].exec.id));
+}
+
 static void what_was_decided_about_a_queue_is_kept(void **state)
 {
     struct world *w = *state;
@@ -823,6 +846,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_job_comes_with_each_of_its_executions),
     PROMISE(another_attempt_for_a_schedule_is_loaded_from_beyond_the_horizon),
     PROMISE(a_sink_can_stop_the_load),
+    PROMISE(many_come_each_once),
     PROMISE(what_was_decided_about_a_queue_is_kept),
     PROMISE(what_was_decided_about_a_team_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),

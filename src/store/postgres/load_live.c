@@ -2,7 +2,7 @@
  *
  * A join would look up each job by a scan of its own, which was half of the database's work. But jobs that
  * were submitted together have numbers side by side: a run of them is one scan. So the jobs of a page are a
- * statement of its own, asked for by runs as soon as the page is here. */
+ * statement of its own, asked for by runs when the page is here. */
 #include "base/id.h"
 #include "base/map.h"
 #include "store/postgres/postgres.h"
@@ -102,8 +102,9 @@ static enum rc load_page(const struct live_page *page, const struct load_sink *s
     return RC_OK;
 }
 
-/* What comes next is asked for before this page is looked at, so that the database reads while we load:
- * the jobs of the page that is here already, and the page behind it. */
+/* The database must never wait for us, nor we for it: while a page is loaded, its successor's jobs and the
+ * page behind that are on their way. The latter goes first, since more can be asked for as soon as it is
+ * here. */
 enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t until_ms,
                            const struct load_sink *sink, struct err *err)
 {
@@ -113,22 +114,23 @@ enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t u
     TRY(pg_run(pg, err));
     do {
         struct live_page next = {.execs = ahead};
-        enum rc rc = RC_OK;
         if (next.execs != NULL) {
+            TRY(pg_await(pg, next.execs, err));
             uint64_t after = page_end(next.execs);
-            next.jobs = ask_jobs(pg, next.execs);
             ahead = after == 0 ? NULL : ask_execs(pg, own, until_ms, after);
-            pg_push(pg);
+            next.jobs = ask_jobs(pg, next.execs);
+            pg_ask(pg);
         }
         if (page.execs != NULL) {
-            rc = load_page(&page, sink, err);
-            pg_forget_first(pg); /* its executions */
-            pg_forget_first(pg); /* its jobs */
+            TRY(next.execs != NULL ? pg_await(pg, page.jobs, err) : pg_run(pg, err));
+            enum rc rc = load_page(&page, sink, err);
+            if (rc != RC_OK) {
+                pg_rollback(pg); /* others are on their way */
+                return rc;
+            }
+            pg_forget(pg, page.execs);
+            pg_forget(pg, page.jobs);
         }
-        enum rc asked =
-            pg_run(pg, rc == RC_OK ? err : NULL); /* also after a failure: it is on its way */
-        TRY(rc);
-        TRY(asked);
         page = next;
     } while (page.execs != NULL);
     return RC_OK;

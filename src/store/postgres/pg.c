@@ -189,12 +189,18 @@ void pg_clear(struct pg *pg)
     arena_reset(&pg->arena);
 }
 
-void pg_forget_first(struct pg *pg)
+void pg_forget(struct pg *pg, struct pg_use *use)
 {
-    PQclear(pg->first->result);
-    pg->first = pg->first->next;
-    if (pg->first == NULL)
-        pg->last = NULL;
+    struct pg_use *before = NULL;
+    for (struct pg_use *at = pg->first; at != use; at = at->next)
+        before = at;
+    if (before == NULL)
+        pg->first = use->next;
+    else
+        before->next = use->next;
+    if (pg->last == use)
+        pg->last = before;
+    PQclear(use->result);
 }
 
 void pg_clear_at(struct pg **pg)
@@ -330,16 +336,44 @@ static bool knows_types(const struct pg *pg, const struct pg_use *fresh)
     return true;
 }
 
-void pg_push(struct pg *pg)
+/* What goes wrong is for those to find out who wait for answers. */
+static void push(struct pg *pg, bool asks)
 {
     if (pg->conn == NULL || PQstatus(pg->conn) != CONNECTION_OK || !knows_types(pg, pg->first))
-        return; /* for the run to find out */
+        return;
     for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
-        if (use->result == NULL && !send_once(pg, use))
+        if (use->result != NULL || use->sent)
+            continue;
+        if (!send_once(pg, use))
             return;
         pg->pushed = true;
+        if (asks && !PQsendFlushRequest(pg->conn))
+            return;
     }
     (void)PQflush(pg->conn);
+}
+
+void pg_push(struct pg *pg)
+{
+    push(pg, false);
+}
+
+void pg_ask(struct pg *pg)
+{
+    push(pg, true);
+}
+
+enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err)
+{
+    int64_t until_ms = boot_ms() + pg->wait_ms;
+    enum rc rc = RC_OK;
+    for (struct pg_use *at = first_fresh(pg); rc == RC_OK && use->result == NULL; at = at->next) {
+        enum rc lost = read_use(pg, at, until_ms, err, &rc);
+        rc = lost == RC_OK ? rc : lost;
+    }
+    if (rc != RC_OK)
+        pg_rollback(pg);
+    return rc;
 }
 
 /* *ret_bad: the use that failed, or under which the connection was lost; NULL: before any. */

@@ -68,9 +68,9 @@ enum rc pg_connect(struct pg *pg, struct err *err);
 
 /* ---- statements */
 
-/* Queues one; borrowed from pg until pg_clear. */
 /* Its text with a NUL behind it. */
 const char *pg_text_of(struct pg *pg, enum query query);
+/* Queues one; borrowed from pg until pg_clear. */
 struct pg_use *pg_use(struct pg *pg, enum query query);
 void pg_i64(struct pg_use *use, int64_t value);
 void pg_u64(struct pg_use *use, uint64_t value); /* beyond INT64_MAX it is taken for that */
@@ -99,13 +99,18 @@ enum rc pg_run(struct pg *pg, struct err *err);
 /* Sends what is queued so far and goes on queueing: the server begins with it while we make the rest. What
  * goes wrong is found out by the run, which must follow. */
 void pg_push(struct pg *pg);
+/* The same, and their answers are to come one by one, as soon as there are any. */
+void pg_ask(struct pg *pg);
+/* Waits for the answer of one that was asked, while others may stay on their way: for those a run must
+ * follow. On failure all of them are forgotten, as by pg_run. */
+enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
 void pg_clear_at(struct pg **pg); /* for CLEANUP */
 /* The same when the scope is left, on every way out. */
 #define PG_CLEAR(of) __attribute__((cleanup(pg_clear_at), unused)) struct pg *pg_to_clear_ = (of)
-/* Ends the oldest use alone, and frees its result. */
-void pg_forget_first(struct pg *pg);
+/* Ends one that was answered, and frees its result. */
+void pg_forget(struct pg *pg, struct pg_use *use);
 
 size_t pg_rows(const struct pg_use *use);
 const PGresult *pg_result(const struct pg_use *use);
