@@ -84,7 +84,7 @@ class Cluster:
 
 
 def loads_of(server):
-    """(executions, seconds) of every load that it told of since it was started."""
+    """(executions, seconds) of every load that it told of, in all its starts."""
     for line in (server.data / "server.log").read_text().splitlines():
         if "decides about partitions" in line:
             told = json.loads(line)
@@ -277,7 +277,7 @@ def measure_loads(cluster, record):
     first = next(iter(cluster.servers))
     for _ in range(STARTS):
         cluster.start(first)
-        executions, seconds = max(loads_of(cluster.servers[first]))
+        *_, (executions, seconds) = loads_of(cluster.servers[first])
         record("a start: executions loaded a second", executions / seconds, at_least=300000)
         cluster.servers[first].stop()
 
