@@ -202,8 +202,9 @@ $(B)/test/%: $(B)/%.o $(LIB)
 $(filter $(B)/test/tests/contract/%,$(TESTS)): $(SUITE_SRCS:%.c=$(B)/%.o)
 $(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
 
+# Twice as many at a time as there are cores: two thirds of their time they wait for disks and clocks.
 check: $(TESTS)
-	$(Q)scripts/check $(TESTS)
+	$(Q)CHECK_JOBS=$$((2 * $$(nproc))) scripts/check $(TESTS)
 
 # They start servers of their own.
 check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgres/%,$(TESTS))
