@@ -129,6 +129,11 @@ OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/
           loop/file% loop/zones% server/rules% server/turn% server/untangle% server/sql_job% \
           server/once_hash% worker/holdings% worker/credits%),$(OBJS))
 endif
+# What reads bytes from outside, and what that stands on.
+ifeq ($(VARIANT),fuzz)
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% server/settings% cli/crontab%) \
+          $(LLHTTP_OBJS),$(OBJS))
+endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)
 FUZZERS := $(FUZZ_SRCS:%.c=$(B)/%)
 BENCHES := $(BENCH_SRCS:%.c=$(B)/%)
