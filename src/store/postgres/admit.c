@@ -1,7 +1,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static void read_live(const struct pg_use *use, struct arena *arena, struct ques
     VEC(struct exec_rec) live = {0};
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct exec_rec exec;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_exec(&row, &exec))
+        struct row row = pg_row(use, i, arena);
+        if (row_exec(&row, &exec))
             *VEC_PUSH(arena, &live) = exec;
     }
     q->answer.live = live.items;
@@ -95,8 +95,8 @@ static void read_job(const struct asked *a, struct arena *arena, struct question
     struct job_rec *job = ARENA_NEW(arena, struct job_rec);
     if (pg_rows(a->job) == 0)
         return;
-    struct pg_row row = pg_row_of(a->job, 0, arena);
-    if (!pg_row_job(&row, job))
+    struct row row = pg_row(a->job, 0, arena);
+    if (!row_job(&row, job))
         return;
     q->answer.jobs = job;
     q->answer.job_count = 1;
@@ -108,17 +108,17 @@ static struct str read_payload(const struct pg_use *use, struct arena *arena)
 {
     if (use == NULL || pg_rows(use) == 0)
         return STR("");
-    struct pg_row row = pg_row_of(use, 0, arena);
-    return pg_row_text(&row);
+    struct row row = pg_row(use, 0, arena);
+    return row_text(&row);
 }
 
 static void read_pace(const struct pg_use *use, struct arena *arena, struct question *q)
 {
     struct sketch *pace = ARENA_NEW(arena, struct sketch);
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
-        uint32_t bucket = pg_row_u32(&row);
-        uint64_t count = pg_row_u64(&row);
+        struct row row = pg_row(use, i, arena);
+        uint32_t bucket = row_u32(&row);
+        uint64_t count = row_u64(&row);
         if (!row.bad && bucket < SKETCH_BUCKETS)
             sketch_put(pace, bucket, count);
     }
@@ -131,8 +131,8 @@ static const struct exec_rec *read_exec(const struct pg_use *use, const struct p
     struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
     if (pg_rows(use) == 0)
         return NULL;
-    struct pg_row row = pg_row_of(use, 0, arena);
-    if (!pg_row_exec(&row, exec))
+    struct row row = pg_row(use, 0, arena);
+    if (!row_exec(&row, exec))
         return NULL;
     exec->payload = read_payload(payload, arena);
     return exec;
@@ -143,9 +143,9 @@ static void read_letter(const struct pg_use *use, struct arena *arena, struct qu
     struct letter_rec *letter = ARENA_NEW(arena, struct letter_rec);
     if (pg_rows(use) == 0)
         return;
-    struct pg_row row = pg_row_of(use, 0, arena);
+    struct row row = pg_row(use, 0, arena);
     q->answer.letters = letter;
-    q->answer.letter_count = pg_row_letter(&row, letter);
+    q->answer.letter_count = row_letter(&row, letter);
 }
 
 static void read_attempt(const struct pg_use *use, struct arena *arena, struct question *q)
@@ -153,8 +153,8 @@ static void read_attempt(const struct pg_use *use, struct arena *arena, struct q
     struct attempt_rec *attempt = ARENA_NEW(arena, struct attempt_rec);
     if (pg_rows(use) == 0)
         return;
-    struct pg_row row = pg_row_of(use, 0, arena);
-    if (pg_row_attempt(&row, attempt))
+    struct row row = pg_row(use, 0, arena);
+    if (row_attempt(&row, attempt))
         q->answer.attempt = attempt;
 }
 
@@ -163,8 +163,8 @@ static void read_trail(const struct pg_use *use, struct arena *arena, struct que
 {
     if (pg_rows(use) == 0)
         return;
-    struct pg_row row = pg_row_of(use, 0, arena);
-    struct str trail = pg_row_text(&row);
+    struct row row = pg_row(use, 0, arena);
+    struct str trail = row_text(&row);
     if (!row.bad)
         q->answer.trail = trail;
 }
@@ -174,8 +174,8 @@ static void read_worker(const struct pg_use *use, struct arena *arena, struct qu
     struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
     if (pg_rows(use) == 0)
         return;
-    struct pg_row row = pg_row_of(use, 0, arena);
-    if (pg_row_worker(&row, worker))
+    struct row row = pg_row(use, 0, arena);
+    if (row_worker(&row, worker))
         q->answer.worker = worker;
 }
 
@@ -183,8 +183,8 @@ static void read_ids(const struct pg_use *use, struct arena *arena, struct quest
 {
     uint64_t *ids = ARENA_ARRAY(arena, uint64_t, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
-        ids[i] = pg_row_u64(&row);
+        struct row row = pg_row(use, i, arena);
+        ids[i] = row_u64(&row);
     }
     q->answer.ids = ids;
     q->answer.id_count = pg_rows(use);
@@ -229,14 +229,14 @@ static void due_free(struct due *due)
     map_free(&due->seen);
 }
 
-static void due_add(struct due *due, struct pg_row row, struct exec_rec *ret_exec)
+static void due_add(struct due *due, struct row row, struct exec_rec *ret_exec)
 {
     static char yes;
     struct job_rec job;
-    if (!pg_row_exec(&row, ret_exec))
+    if (!row_exec(&row, ret_exec))
         return;
     if (map_get(&due->seen, ret_exec->job_id) == NULL) {
-        if (!pg_row_job(&row, &job))
+        if (!row_job(&row, &job))
             return;
         map_put(&due->seen, job.id, &yes);
         *VEC_PUSH(due->arena, &due->jobs) = job;
@@ -268,7 +268,7 @@ static enum rc find_due(struct postgres_store *s, const struct ownership *own, s
             full = due.execs.len == q->limit;
             if (full)
                 break;
-            due_add(&due, pg_row_of(use, i, arena), &exec);
+            due_add(&due, pg_row(use, i, arena), &exec);
             after_ms = exec.due_ms;
             after_id = exec.id;
         }
@@ -371,9 +371,9 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
     TRY(pg_run(&s->pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
-    struct pg_row row = pg_row_of(use, 0, arena);
-    struct str spec = pg_row_text(&row);
-    struct str payload = pg_row_text(&row);
+    struct row row = pg_row(use, 0, arena);
+    struct str spec = row_text(&row);
+    struct str payload = row_text(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->place.label,
                        job_id);

@@ -7,7 +7,7 @@
  * Names and unique work are in one table; idempotency keys, which are many and end, in another. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <stdlib.h>
 
@@ -196,11 +196,11 @@ static enum rc read_holders(struct postgres_store *s, const struct round *r,
 {
     bool *seen = ARENA_ARRAY(arena, bool, r->key_count);
     for (size_t i = 0; i < pg_rows(holders); i++) {
-        struct pg_row row = pg_row_of(holders, i, arena);
-        uint64_t at = pg_row_u64(&row) - 1;
-        uint64_t holder = pg_row_u64(&row);
-        struct str note = pg_row_text(&row);
-        int64_t until_ms = pg_row_i64(&row);
+        struct row row = pg_row(holders, i, arena);
+        uint64_t at = row_u64(&row) - 1;
+        uint64_t holder = row_u64(&row);
+        struct str note = row_text(&row);
+        int64_t until_ms = row_i64(&row);
         if (row.bad || at >= r->key_count)
             return err_set(err, RC_CONFLICT, "%s: a claim makes no sense", s->place.label);
         const struct wanted *key = &r->keys[at];

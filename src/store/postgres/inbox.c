@@ -6,7 +6,7 @@
  * deleted since is not looked at again, however long somebody keeps vacuum from removing it. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,16 +80,16 @@ enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *ow
     TRY(pg_run(&s->pg, err));
     for (size_t i = 0; i < pg_rows(use) && mail.len < q->limit; i++) {
         struct inbox_rec rec;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_inbox(&row, &rec))
+        struct row row = pg_row(use, i, arena);
+        if (row_inbox(&row, &rec))
             *VEC_PUSH(arena, &mail) = rec;
     }
     q->answer.mail = mail.items;
     q->answer.mail_count = mail.len;
     q->answer.more = pg_rows(use) > q->limit;
-    struct pg_row row = pg_row_of(now, 0, NULL);
-    struct str snapshot = pg_row_text(&row);
-    uint64_t xid = pg_row_u64(&row);
+    struct row row = pg_row(now, 0, NULL);
+    struct str snapshot = row_text(&row);
+    uint64_t xid = row_u64(&row);
     if (!row.bad)
         remember(s, snapshot, xid, q->answer.more, mail.len);
     return RC_OK;
@@ -196,8 +196,8 @@ enum rc postgres_list_rejected(struct reader *reader, const struct page *page, s
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct rejected_rec rec;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_rejected(&row, &rec))
+        struct row row = pg_row(use, i, arena);
+        if (row_rejected(&row, &rec))
             *VEC_PUSH(arena, &found) = rec;
     }
     *ret_page = (struct rejected_page){.rejected = found.items, .count = found.len};

@@ -2,7 +2,7 @@
  * Readers' part is in read_letters.c. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 /* ---- keeping */
 
@@ -148,8 +148,8 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
         q->answer.more = looked == LETTERS_SCAN_MAX || letters.len == q->limit;
         if (q->answer.more)
             break;
-        struct pg_row row = pg_row_of(use, looked, arena);
-        bool good = pg_row_letter(&row, &letter);
+        struct row row = pg_row(use, looked, arena);
+        bool good = row_letter(&row, &letter);
         q->answer.place = letter.place;
         if (good && letter_fits(&q->filter, &letter))
             *VEC_PUSH(arena, &letters) = letter;
@@ -188,12 +188,12 @@ static enum rc find_old_ids(struct postgres_store *s, const struct ownership *ow
     pg_i64(use, q->spare_ms);
     pg_i64(use, (int64_t)ownership_set(own).bits);
     TRY(pg_run(&s->pg, err));
-    struct pg_row row = pg_row_of(use, 0, NULL);
-    uint64_t after = pg_row_u64(&row);
-    int64_t to = pg_row_i64(&row); /* -1: there is nothing */
+    struct row row = pg_row(use, 0, NULL);
+    uint64_t after = row_u64(&row);
+    int64_t to = row_i64(&row); /* -1: there is nothing */
     ret_ids->after = q->after_id > after ? q->after_id : after;
     ret_ids->to = to < 0 ? 0 : (uint64_t)to;
-    ret_ids->told = pg_row_bool(&row);
+    ret_ids->told = row_bool(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: belfry.old_week makes no sense", pg_label(use));
     return RC_OK;
@@ -214,10 +214,10 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
     pg_u64(use, q->limit + 1);
     TRY(pg_run(&s->pg, err));
     for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
-        struct old_exec exec = {.id = pg_row_u64(&row)};
-        exec.finished_ms = pg_row_i64(&row);
-        exec.is_letter = pg_row_bool(&row) || row.bad; /* what makes no sense is not deleted */
+        struct row row = pg_row(use, i, arena);
+        struct old_exec exec = {.id = row_u64(&row)};
+        exec.finished_ms = row_i64(&row);
+        exec.is_letter = row_bool(&row) || row.bad; /* what makes no sense is not deleted */
         *VEC_PUSH(arena, &old) = exec;
     }
     q->answer.old = old.items;
@@ -243,10 +243,10 @@ enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownershi
     TRY(pg_run(&s->pg, err));
     q->answer.more = pg_rows(use) > q->limit;
     for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
-        struct old_alert alert = {.id = pg_row_u64(&row)};
-        alert.at_ms = pg_row_i64(&row);
-        alert.state = (enum alert_state)pg_row_u32(&row);
+        struct row row = pg_row(use, i, arena);
+        struct old_alert alert = {.id = row_u64(&row)};
+        alert.at_ms = row_i64(&row);
+        alert.state = (enum alert_state)row_u32(&row);
         if (row.bad || alert.state < ALERT_KEPT || alert.state >= ALERT_STATES)
             alert.state = ALERT_PENDING;
         *VEC_PUSH(arena, &old) = alert;
@@ -271,12 +271,12 @@ enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownersh
     TRY(pg_run(&s->pg, err));
     q->answer.more = pg_rows(use) > q->limit;
     for (size_t i = 0; i < pg_rows(use) && i < q->limit; i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
-        struct tally tally = {.scope = (enum tally_scope)pg_row_u32(&row)};
-        tally.key = pg_row_text(&row);
-        tally.hour = pg_row_i64(&row);
-        tally.end = (enum exec_state)pg_row_u32(&row);
-        tally.bucket = pg_row_u32(&row);
+        struct row row = pg_row(use, i, arena);
+        struct tally tally = {.scope = (enum tally_scope)row_u32(&row)};
+        tally.key = row_text(&row);
+        tally.hour = row_i64(&row);
+        tally.end = (enum exec_state)row_u32(&row);
+        tally.bucket = row_u32(&row);
         if (!row.bad)
             *VEC_PUSH(arena, &old) = tally;
     }

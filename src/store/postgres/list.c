@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <assert.h>
 
@@ -28,8 +28,8 @@ static enum rc read_drift(struct pg *pg, int64_t *ret_drift_ms, struct err *err)
 {
     struct pg_use *use = pg_use(pg, Q_READ_DRIFT);
     TRY(pg_run(pg, err));
-    struct pg_row row = pg_row_of(use, 0, NULL);
-    *ret_drift_ms = (int64_t)pg_row_u64(&row);
+    struct row row = pg_row(use, 0, NULL);
+    *ret_drift_ms = (int64_t)row_u64(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: its partition rows make no sense", pg_label(use));
     return RC_OK;
@@ -73,16 +73,16 @@ static void bind_created(struct pg_use *use, const struct filter *filter)
 }
 
 /* The id in the first column, also of a row that makes no sense otherwise. */
-static uint64_t row_id(const struct pg_use *use, size_t i)
+static uint64_t id_at(const struct pg_use *use, size_t i)
 {
-    struct pg_row row = pg_row_of(use, i, NULL);
-    return pg_row_u64(&row);
+    struct row row = pg_row(use, i, NULL);
+    return row_u64(&row);
 }
 
 /* The last id of a window that was full, else 0. */
 static uint64_t edge_of(const struct pg_use *edge)
 {
-    return edge == NULL || pg_rows(edge) == 0 ? 0 : row_id(edge, 0);
+    return edge == NULL || pg_rows(edge) == 0 ? 0 : id_at(edge, 0);
 }
 
 /* ---- jobs */
@@ -141,14 +141,14 @@ static struct job_page take_jobs(const struct pg_use *use, size_t limit, struct 
     VEC(struct job_rec) jobs = {0};
     for (size_t i = 0; i < pg_rows(use) && i < limit; i++) {
         struct job_rec job;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_job(&row, &job))
+        struct row row = pg_row(use, i, arena);
+        if (row_job(&row, &job))
             *VEC_PUSH(arena, &jobs) = job;
     }
     return (struct job_page){
         .jobs = jobs.items,
         .count = jobs.len,
-        .next = pg_rows(use) > limit ? row_id(use, limit - 1) : 0,
+        .next = pg_rows(use) > limit ? id_at(use, limit - 1) : 0,
     };
 }
 
@@ -253,14 +253,14 @@ static void take_execs(struct stretch *s, size_t limit, struct arena *arena)
     VEC(struct exec_rec) execs = {0};
     for (size_t i = 0; i < pg_rows(s->list); i++) {
         struct exec_rec exec;
-        struct pg_row row = pg_row_of(s->list, i, arena);
-        if (pg_row_exec(&row, &exec))
+        struct row row = pg_row(s->list, i, arena);
+        if (row_exec(&row, &exec))
             *VEC_PUSH(arena, &execs) = exec;
     }
     s->execs = execs.items;
     s->count = execs.len;
     if (pg_rows(s->list) > limit)
-        s->floor = row_id(s->list, limit);
+        s->floor = id_at(s->list, limit);
 }
 
 /* The newest that is left; NULL: nothing is. */
@@ -358,13 +358,13 @@ enum rc postgres_list_alerts(struct reader *reader, enum alert_state state, cons
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use) && i < page->limit; i++) {
         struct alert_rec alert;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_alert(&row, &alert))
+        struct row row = pg_row(use, i, arena);
+        if (row_alert(&row, &alert))
             *VEC_PUSH(arena, &found) = alert;
     }
     *ret_page = (struct alert_page){.alerts = found.items, .count = found.len};
     if (pg_rows(use) > page->limit)
-        ret_page->next = row_id(use, page->limit - 1);
+        ret_page->next = id_at(use, page->limit - 1);
     return RC_OK;
 }
 
@@ -381,12 +381,12 @@ enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use) && i < page->limit; i++) {
         struct sla_event_rec event;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_sla_event(&row, &event))
+        struct row row = pg_row(use, i, arena);
+        if (row_sla_event(&row, &event))
             *VEC_PUSH(arena, &found) = event;
     }
     *ret_page = (struct sla_page){.events = found.items, .count = found.len};
     if (pg_rows(use) > page->limit)
-        ret_page->next = row_id(use, page->limit - 1);
+        ret_page->next = id_at(use, page->limit - 1);
     return RC_OK;
 }

@@ -1,74 +1,73 @@
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 /* One row of what is loaded, to the sink. */
-typedef enum rc load_row(struct pg_row *row, const struct load_sink *sink, struct err *err);
+typedef enum rc load_row(struct row *row, const struct load_sink *sink, struct err *err);
 
-static enum rc load_counter(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_counter(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct counter counter;
-    return pg_row_counter(row, &counter) ? sink->counter(sink->arg, &counter, err) : RC_OK;
+    return row_counter(row, &counter) ? sink->counter(sink->arg, &counter, err) : RC_OK;
 }
 
-static enum rc load_worker(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_worker(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct worker_rec worker;
-    return pg_row_worker(row, &worker) ? sink->worker(sink->arg, &worker, err) : RC_OK;
+    return row_worker(row, &worker) ? sink->worker(sink->arg, &worker, err) : RC_OK;
 }
 
-static enum rc load_queue(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_queue(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct queue_rec queue;
-    return pg_row_queue(row, &queue) ? sink->queue(sink->arg, &queue, err) : RC_OK;
+    return row_queue(row, &queue) ? sink->queue(sink->arg, &queue, err) : RC_OK;
 }
 
-static enum rc load_team(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_team(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct team_rec team;
-    return pg_row_team(row, &team) ? sink->team(sink->arg, &team, err) : RC_OK;
+    return row_team(row, &team) ? sink->team(sink->arg, &team, err) : RC_OK;
 }
 
-static enum rc load_rate(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_rate(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct rate_rec rate;
-    return pg_row_rate(row, &rate) ? sink->rate(sink->arg, &rate, err) : RC_OK;
+    return row_rate(row, &rate) ? sink->rate(sink->arg, &rate, err) : RC_OK;
 }
 
-static enum rc load_breaker(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_breaker(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct breaker_rec breaker;
-    return pg_row_breaker(row, &breaker) ? sink->breaker(sink->arg, &breaker, err) : RC_OK;
+    return row_breaker(row, &breaker) ? sink->breaker(sink->arg, &breaker, err) : RC_OK;
 }
 
-static enum rc load_calendar(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_calendar(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct calendar_rec calendar;
-    return pg_row_calendar(row, &calendar) ? sink->calendar(sink->arg, &calendar, err) : RC_OK;
+    return row_calendar(row, &calendar) ? sink->calendar(sink->arg, &calendar, err) : RC_OK;
 }
 
-static enum rc load_operation(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_operation(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct operation_rec operation;
-    return pg_row_operation(row, &operation) ? sink->operation(sink->arg, &operation, err) : RC_OK;
+    return row_operation(row, &operation) ? sink->operation(sink->arg, &operation, err) : RC_OK;
 }
 
-static enum rc load_dependency(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_dependency(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct dependency_rec dependency;
-    return pg_row_dependency(row, &dependency) ? sink->dependency(sink->arg, &dependency, err)
-                                               : RC_OK;
+    return row_dependency(row, &dependency) ? sink->dependency(sink->arg, &dependency, err) : RC_OK;
 }
 
-static enum rc load_permit(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_permit(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct permit_rec permit;
-    return pg_row_permit(row, &permit) ? sink->permit(sink->arg, &permit, err) : RC_OK;
+    return row_permit(row, &permit) ? sink->permit(sink->arg, &permit, err) : RC_OK;
 }
 
-static enum rc load_waiter(struct pg_row *row, const struct load_sink *sink, struct err *err)
+static enum rc load_waiter(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct waiter_rec waiter;
-    return pg_row_waiter(row, &waiter) ? sink->waiter(sink->arg, &waiter, err) : RC_OK;
+    return row_waiter(row, &waiter) ? sink->waiter(sink->arg, &waiter, err) : RC_OK;
 }
 
 /* own: NULL for what belongs to everybody, else the statement wants to know what is ours. */
@@ -83,7 +82,7 @@ static enum rc load_all(struct pg *pg, enum query query, const struct ownership 
         postgres_bind_set(use, own);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct pg_row row = pg_row_of(use, i, NULL);
+        struct row row = pg_row(use, i, NULL);
         TRY(load(&row, sink, err));
     }
     return RC_OK;

@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/map.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 enum {
     LOAD_PAGE = 1000, /* executions at a time: what stays in the cache, on its way into memory */
@@ -33,9 +33,9 @@ static struct pg_use *ask_execs(struct pg *pg, const struct ownership *own, int6
 
 static uint64_t job_of(const struct pg_use *execs, size_t at)
 {
-    struct pg_row row = pg_row_of(execs, at, NULL);
-    (void)pg_row_u64(&row); /* its own id */
-    return pg_row_u64(&row);
+    struct row row = pg_row(execs, at, NULL);
+    (void)row_u64(&row); /* its own id */
+    return row_u64(&row);
 }
 
 static struct pg_use *ask_jobs(struct pg *pg, const struct pg_use *execs)
@@ -62,8 +62,8 @@ static uint64_t page_end(const struct pg_use *execs)
 {
     if (pg_rows(execs) < LOAD_PAGE)
         return 0;
-    struct pg_row last = pg_row_of(execs, LOAD_PAGE - 1, NULL);
-    return pg_row_u64(&last);
+    struct row last = pg_row(execs, LOAD_PAGE - 1, NULL);
+    return row_u64(&last);
 }
 
 /* By id, in arena. */
@@ -71,8 +71,8 @@ static void read_jobs(const struct pg_use *use, struct arena *arena, struct map 
 {
     struct job_rec *all = ARENA_ARRAY(arena, struct job_rec, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct pg_row row = pg_row_of(use, i, NULL);
-        if (pg_row_live_job(&row, &all[i]))
+        struct row row = pg_row(use, i, NULL);
+        if (postgres_row_live_job(&row, &all[i]))
             map_put(jobs, all[i].id, &all[i]);
     }
 }
@@ -85,9 +85,9 @@ static enum rc load_page(const struct live_page *page, const struct load_sink *s
     CLEANUP(map_free) struct map jobs = {0};
     read_jobs(page->jobs, &arena, &jobs);
     for (size_t i = 0; i < pg_rows(page->execs); i++) {
-        struct pg_row row = pg_row_of(page->execs, i, NULL);
+        struct row row = pg_row(page->execs, i, NULL);
         struct exec_rec exec;
-        bool good = pg_row_live(&row, &exec);
+        bool good = postgres_row_live(&row, &exec);
         const struct job_rec *job = map_get(&jobs, exec.job_id);
         if (!good || job == NULL) {
             if (sink->damaged != NULL)

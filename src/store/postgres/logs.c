@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,10 +57,10 @@ static enum rc read_page(struct pg *pg, uint64_t exec_id, struct log_place after
 static struct log_place place_of(const struct pg_use *use, size_t i)
 {
     struct log_place place;
-    struct pg_row row = pg_row_of(use, i, NULL);
-    (void)pg_row_u64(&row);
-    place.token = pg_row_u64(&row);
-    place.seq = pg_row_u64(&row);
+    struct row row = pg_row(use, i, NULL);
+    (void)row_u64(&row);
+    place.token = row_u64(&row);
+    place.seq = row_u64(&row);
     return place;
 }
 
@@ -77,8 +77,8 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
         size_t rows = pg_rows(use);
         for (size_t i = 0; i < rows; i++) {
             struct log_chunk chunk;
-            struct pg_row row = pg_row_of(use, i, arena);
-            if (pg_row_chunk(&row, &chunk))
+            struct row row = pg_row(use, i, arena);
+            if (row_chunk(&row, &chunk))
                 *VEC_PUSH(arena, &chunks) = chunk;
         }
         more = rows > 0;
@@ -108,8 +108,8 @@ static enum rc drop_weeks(struct pg *pg, struct err *err)
     for (int i = 0; i < DROPS_MAX; i++) {
         struct pg_use *use = pg_use(pg, Q_DROP_WEEK);
         enum rc rc = pg_run(pg, err);
-        struct pg_row row = pg_row_of(use, 0, NULL);
-        bool dropped = rc == RC_OK && pg_row_text_or_null(&row).len > 0;
+        struct row row = pg_row(use, 0, NULL);
+        bool dropped = rc == RC_OK && row_text_or_null(&row).len > 0;
         pg_clear(pg);
         if (rc != RC_OK)
             return err_note(err, "tables of old weeks");
@@ -132,8 +132,8 @@ static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *re
     pg_i64(chunks, before_ms);
     pg_u64(chunks, max);
     TRY(pg_run(pg, err));
-    struct pg_row row = pg_row_of(weeks, 0, NULL);
-    *ret_count = (size_t)(pg_row_u64(&row) + pg_changed(chunks));
+    struct row row = pg_row(weeks, 0, NULL);
+    *ret_count = (size_t)(row_u64(&row) + pg_changed(chunks));
     return RC_OK;
 }
 
@@ -161,8 +161,8 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
-    struct pg_row row = pg_row_of(use, 0, arena);
-    if (!pg_row_checkpoint(&row, ret_checkpoint))
+    struct row row = pg_row(use, 0, arena);
+    if (!row_checkpoint(&row, ret_checkpoint))
         return err_set(err, RC_CORRUPT,
                        "%s: the checkpoint of execution %" PRIu64 " makes no sense", pg_label(use),
                        exec_id);
@@ -181,8 +181,8 @@ static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, s
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct checkpoint checkpoint;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_checkpoint(&row, &checkpoint))
+        struct row row = pg_row(use, i, arena);
+        if (row_checkpoint(&row, &checkpoint))
             *VEC_PUSH(arena, &list) = checkpoint;
     }
     *ret_checkpoints = list.items;

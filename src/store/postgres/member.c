@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <stdlib.h>
 
@@ -25,16 +25,16 @@ static void read_nodes(const struct pg_use *use, struct arena *arena, struct clu
 {
     view->nodes = ARENA_ARRAY(arena, struct node_rec, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
+        struct row row = pg_row(use, i, arena);
         struct node_rec node = {0};
-        node.name = pg_row_text(&row);
-        node.start = pg_row_text(&row);
-        node.address = pg_row_text(&row);
-        node.version = pg_row_text(&row);
-        node.draining = pg_row_bool(&row);
-        node.started_ms = pg_row_ms(&row);
-        node.seen_ms = pg_row_ms(&row);
-        node.clock_ms = pg_row_i64(&row);
+        node.name = row_text(&row);
+        node.start = row_text(&row);
+        node.address = row_text(&row);
+        node.version = row_text(&row);
+        node.draining = row_bool(&row);
+        node.started_ms = row_ms(&row);
+        node.seen_ms = row_ms(&row);
+        node.clock_ms = row_i64(&row);
         if (!row.bad)
             view->nodes[view->node_count++] = node;
     }
@@ -46,13 +46,13 @@ static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
     view->partition_count = pg_rows(use);
     view->partitions = ARENA_ARRAY(arena, struct partition_rec, view->partition_count);
     for (size_t i = 0; i < view->partition_count; i++) {
-        struct pg_row row = pg_row_of(use, i, arena);
+        struct row row = pg_row(use, i, arena);
         struct partition_rec *partition = &view->partitions[i];
-        uint64_t id = pg_row_u64(&row);
-        partition->epoch = pg_row_u64(&row);
-        partition->owner = pg_row_text(&row);
-        partition->former = pg_row_text(&row);
-        partition->since_ms = pg_row_ms(&row);
+        uint64_t id = row_u64(&row);
+        partition->epoch = row_u64(&row);
+        partition->owner = row_text(&row);
+        partition->former = row_text(&row);
+        partition->since_ms = row_ms(&row);
         if (row.bad || id != i || i >= PARTITIONS_MAX)
             return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
     }
@@ -91,9 +91,9 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
                        STR_ARG(me->name));
     m->has_row = true;
     struct cluster_view view = {0};
-    struct pg_row row = pg_row_of(cluster, 0, NULL);
-    view.now_ms = pg_row_ms(&row);
-    view.settings_version = pg_row_u64(&row);
+    struct row row = pg_row(cluster, 0, NULL);
+    view.now_ms = row_ms(&row);
+    view.settings_version = row_u64(&row);
     read_nodes(nodes, arena, &view);
     TRY(read_partitions(partitions, arena, &view, err));
     if (row.bad)

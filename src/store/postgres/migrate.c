@@ -1,7 +1,7 @@
 #include "store/postgres/migrate.h"
 #include "base/embed.h"
 #include "store/postgres/fault.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <stdio.h>
 
@@ -29,8 +29,8 @@ enum rc pg_migrate_version(struct pg *pg, int64_t *ret_version, struct err *err)
     if (rc != RC_OK)
         return err_set(err, rc, "%s", why.text);
     if (pg_rows(use) == 1) {
-        struct pg_row row = pg_row_of(use, 0, NULL);
-        *ret_version = pg_row_i64(&row);
+        struct row row = pg_row(use, 0, NULL);
+        *ret_version = row_i64(&row);
     }
     return RC_OK;
 }

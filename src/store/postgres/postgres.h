@@ -4,7 +4,7 @@
  *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *   member.c  other servers                  letters.c what is dead, and what is too old
- *   row.c     records, by cell.c's columns   pg.c, use.c   the connection and its statements
+ *   row.c     what is in a cell              pg.c, use.c   the connection and its statements
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
@@ -105,6 +105,10 @@ void postgres_keep_execs(struct pg *pg, const struct trails *trails, const struc
 enum rc postgres_settings(struct store *store, const struct load_sink *sink, struct err *err);
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err);
+
+/* row_live.c: rows of load_live and load_jobs, as store/row.h reads those of the views. */
+bool postgres_row_live(struct row *row, struct exec_rec *exec);
+bool postgres_row_live_job(struct row *row, struct job_rec *job);
 
 /* load_live.c: the executions of a load, and their jobs. */
 enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t until_ms,

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,10 +28,10 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
-    struct pg_row row = pg_row_of(use, 0, arena);
-    pg_row_job(&row, &job);
-    job.payload = pg_row_text(&row);
-    job.trail = pg_row_text(&row);
+    struct row row = pg_row(use, 0, arena);
+    row_job(&row, &job);
+    job.payload = row_text(&row);
+    job.trail = row_text(&row);
     if (row.bad)
         return makes_no_sense(use, "job", id, err);
     *ret_job = job;
@@ -42,10 +42,10 @@ static enum rc take_exec(const struct pg_use *use, uint64_t id, struct arena *ar
                          struct exec_rec *ret_exec, struct err *err)
 {
     struct exec_rec exec;
-    struct pg_row row = pg_row_of(use, 0, arena);
-    pg_row_exec(&row, &exec);
-    exec.result = pg_row_text(&row);
-    exec.trail = pg_row_text(&row);
+    struct row row = pg_row(use, 0, arena);
+    row_exec(&row, &exec);
+    exec.result = row_text(&row);
+    exec.trail = row_text(&row);
     if (row.bad)
         return makes_no_sense(use, "execution", id, err);
     *ret_exec = exec;
@@ -58,8 +58,8 @@ static void take_attempts(const struct pg_use *use, struct arena *arena,
     VEC(struct attempt_rec) attempts = {0};
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct attempt_rec attempt;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_attempt(&row, &attempt))
+        struct row row = pg_row(use, i, arena);
+        if (row_attempt(&row, &attempt))
             *VEC_PUSH(arena, &attempts) = attempt;
     }
     *ret_attempts = attempts.items;
@@ -90,8 +90,8 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
         return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
     TRY(take_exec(found, id, arena, ret_exec, err));
     if (pg_rows(payload) > 0) {
-        struct pg_row row = pg_row_of(payload, 0, arena);
-        ret_exec->payload = pg_row_text(&row);
+        struct row row = pg_row(payload, 0, arena);
+        ret_exec->payload = row_text(&row);
     }
     take_attempts(attempts, arena, ret_attempts, ret_count);
     return RC_OK;
@@ -104,8 +104,8 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     struct pg_use *use = use_id(pg, Q_READ_GRANT, exec_id);
     pg_u64(use, token);
     TRY(pg_run(pg, err));
-    struct pg_row row = pg_row_of(use, 0, NULL);
-    if (!pg_row_grant(&row, ret_grant))
+    struct row row = pg_row(use, 0, NULL);
+    if (!row_grant(&row, ret_grant))
         return makes_no_sense(use, "execution", exec_id, err);
     return RC_OK;
 }
@@ -123,8 +123,8 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct dependency_rec dependency;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_dependency(&row, &dependency))
+        struct row row = pg_row(use, i, arena);
+        if (row_dependency(&row, &dependency))
             *VEC_PUSH(arena, &found) = dependency;
     }
     *ret_dependencies = found.items;
@@ -141,8 +141,8 @@ static enum rc read_calendar(struct reader *reader, struct str name, struct aren
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
-    struct pg_row row = pg_row_of(use, 0, arena);
-    if (!pg_row_calendar(&row, ret_calendar))
+    struct row row = pg_row(use, 0, arena);
+    if (!row_calendar(&row, ret_calendar))
         return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
                        pg_label(use), STR_ARG(name));
     return RC_OK;
@@ -158,8 +158,8 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct calendar_rec calendar;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_calendar(&row, &calendar))
+        struct row row = pg_row(use, i, arena);
+        if (row_calendar(&row, &calendar))
             *VEC_PUSH(arena, &found) = calendar;
     }
     *ret_calendars = found.items;
@@ -183,8 +183,8 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
     *ret_sum = (struct tally_sum){0};
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct tally tally;
-        struct pg_row row = pg_row_of(use, i, NULL);
-        if (pg_row_tally(&row, &tally)) {
+        struct row row = pg_row(use, i, NULL);
+        if (row_tally(&row, &tally)) {
             tally.scope = scope;
             tally_add(ret_sum, &tally);
         }
@@ -208,8 +208,8 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct tally_key key;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_tally_key(&row, &key))
+        struct row row = pg_row(use, i, arena);
+        if (row_tally_key(&row, &key))
             *VEC_PUSH(arena, &keys) = key;
     }
     *ret_keys = keys.items;
@@ -226,8 +226,8 @@ static enum rc read_counters(struct reader *reader, struct arena *arena,
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct counter counter;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_counter(&row, &counter))
+        struct row row = pg_row(use, i, arena);
+        if (row_counter(&row, &counter))
             *VEC_PUSH(arena, &counters) = counter;
     }
     *ret_counters = counters.items;

@@ -1,7 +1,7 @@
 /* read_letters.c - reading dead letters. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <inttypes.h>
 
@@ -17,8 +17,8 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
     pg_u64(use, exec_id);
     TRY(pg_run(pg, err));
     if (pg_rows(use) > 0) {
-        struct pg_row row = pg_row_of(use, 0, arena);
-        if (pg_row_letter(&row, ret_letter))
+        struct row row = pg_row(use, 0, arena);
+        if (row_letter(&row, ret_letter))
             return RC_OK;
     }
     return err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
@@ -37,9 +37,9 @@ struct walk {
 static struct letter_place place_of(const struct pg_use *use, size_t i)
 {
     struct letter_place place;
-    struct pg_row row = pg_row_of(use, i, NULL);
-    place.died_ms = pg_row_i64(&row);
-    place.exec_id = pg_row_u64(&row);
+    struct row row = pg_row(use, i, NULL);
+    place.died_ms = row_i64(&row);
+    place.exec_id = row_u64(&row);
     return place;
 }
 
@@ -48,10 +48,9 @@ static void walk_slice(struct walk *walk, const struct pg_use *use)
 {
     for (size_t i = 0; i < pg_rows(use) && !walk->enough; i++) {
         struct letter_rec letter;
-        struct pg_row row = pg_row_of(use, i, NULL);
-        if (walk->left == 0 ||
-            (pg_row_letter(&row, &letter) && letter_fits(walk->filter, &letter) &&
-             !walk->sink(walk->arg, &letter))) {
+        struct row row = pg_row(use, i, NULL);
+        if (walk->left == 0 || (row_letter(&row, &letter) && letter_fits(walk->filter, &letter) &&
+                                !walk->sink(walk->arg, &letter))) {
             walk->enough = true;
             return;
         }
@@ -156,21 +155,6 @@ static void bind_span(struct pg_use *use, const struct letter_filter *filter, si
     pg_u64(use, scan_max);
 }
 
-/* *ret_looked: at how many, when the statement knows it. */
-static bool take_group(struct pg_row *row, struct letter_group *ret_group, uint64_t *ret_looked)
-{
-    struct letter_group group = {.fingerprint = pg_row_u64(row)};
-    group.class = (enum failure_class)pg_row_u32(row);
-    group.line = pg_row_text(row);
-    group.count = pg_row_u64(row);
-    group.newest.died_ms = pg_row_ms(row);
-    group.newest.exec_id = pg_row_u64(row);
-    group.oldest_ms = pg_row_ms(row);
-    *ret_looked = pg_row_u64(row);
-    *ret_group = group;
-    return !row->bad && group.class < FAILURE_CLASSES;
-}
-
 /* All of a span of time are counted by the key alone; a filter wants to see the rows. */
 static struct pg_use *ask_groups(struct pg *pg, const struct letter_filter *filter, size_t scan_max,
                                  size_t max)
@@ -202,9 +186,10 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct letter_group group;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (take_group(&row, &group, &looked))
+        struct row row = pg_row(use, i, arena);
+        if (row_letter_group(&row, &group))
             *VEC_PUSH(arena, &groups) = group;
+        looked = row_u64(&row); /* at how many, when the statement knows it */
     }
     if (looked >= scan_max || !letter_filter_is_span(filter)) {
         edge = pg_use(pg, Q_EDGE_LETTERS);

@@ -5,78 +5,77 @@
  * and this file agree on what that is. */
 #include "base/when.h"
 #include "job/spec.h"
-#include "store/postgres/cell.h"
+#include "store/postgres/postgres.h"
+#include "store/row.h"
 
-static int64_t ms_or(struct pg_row *row, int64_t usual)
+static int64_t ms_or(struct row *row, int64_t usual)
 {
-    return pg_row_range_or(row, usual, 0, WHEN_MAX_MS);
+    return row_range_or(row, usual, 0, WHEN_MAX_MS);
 }
 
-static uint32_t u32_or_zero(struct pg_row *row)
+static uint32_t u32_or_zero(struct row *row)
 {
-    return (uint32_t)pg_row_range_or(row, 0, 0, UINT32_MAX);
+    return (uint32_t)row_range_or(row, 0, 0, UINT32_MAX);
 }
 
-static bool bool_or(struct pg_row *row, bool usual)
+static bool bool_or(struct row *row, bool usual)
 {
-    return pg_row_range_or(row, usual, 0, 1) != 0;
+    return row_range_or(row, usual, 0, 1) != 0;
 }
 
-static int32_t priority_or_default(struct pg_row *row)
+static int32_t priority_or_default(struct row *row)
 {
-    return (int32_t)pg_row_range_or(row, SPEC_PRIORITY_DEFAULT, INT32_MIN, INT32_MAX);
+    return (int32_t)row_range_or(row, SPEC_PRIORITY_DEFAULT, INT32_MIN, INT32_MAX);
 }
 
-bool pg_row_live(struct pg_row *row, struct exec_rec *ret_exec)
+bool postgres_row_live(struct row *row, struct exec_rec *exec)
 {
-    struct exec_rec exec = {0};
-    exec.id = pg_row_id(row);
-    exec.job_id = pg_row_id(row);
-    exec.state = (enum exec_state)pg_row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
-    exec.queue = pg_row_text(row);
-    exec.priority = priority_or_default(row);
-    exec.created_ms = pg_row_ms(row);
-    exec.first = bool_or(row, true);
-    exec.slot_ms = ms_or(row, exec.created_ms);
-    exec.ready_ms = ms_or(row, exec.created_ms);
-    exec.retry_of = pg_row_u64_or_null(row);
-    exec.own_payload = bool_or(row, false);
-    exec.origin = (enum origin)pg_row_range_or(row, 0, 0, ORIGINS - 1);
-    exec.nominal_ms = ms_or(row, 0);
-    exec.due_ms = ms_or(row, 0);
-    exec.started_ms = ms_or(row, 0);
-    exec.attempts = u32_or_zero(row);
-    exec.lost = u32_or_zero(row);
-    exec.returned = u32_or_zero(row);
-    exec.late = bool_or(row, false);
-    exec.sla_since_ms = ms_or(row, 0);
-    exec.sla_extra_ms = pg_row_range_or(row, 0, 0, SPEC_DURATION_MAX_MS);
-    exec.sla_marks = (uint32_t)pg_row_range_or(row, 0, 0, SLA_MARKS);
-    exec.token = pg_row_u64_or_null(row);
-    exec.worker_id = pg_row_u64_or_null(row);
-    exec.effect_done = bool_or(row, false);
-    exec.error = pg_row_text_or_null(row);
-    *ret_exec = exec;
-    return pg_row_makes_sense(row);
+    *exec = (struct exec_rec){0};
+    exec->id = row_id(row);
+    exec->job_id = row_id(row);
+    exec->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    exec->queue = row_text(row);
+    exec->priority = priority_or_default(row);
+    exec->created_ms = row_ms(row);
+    exec->first = bool_or(row, true);
+    exec->slot_ms = ms_or(row, exec->created_ms);
+    exec->ready_ms = ms_or(row, exec->created_ms);
+    exec->retry_of = row_u64_or_null(row);
+    exec->own_payload = bool_or(row, false);
+    exec->origin = (enum origin)row_range_or(row, 0, 0, ORIGINS - 1);
+    exec->nominal_ms = ms_or(row, 0);
+    exec->due_ms = ms_or(row, 0);
+    exec->started_ms = ms_or(row, 0);
+    exec->attempts = u32_or_zero(row);
+    exec->lost = u32_or_zero(row);
+    exec->returned = u32_or_zero(row);
+    exec->late = bool_or(row, false);
+    exec->sla_since_ms = ms_or(row, 0);
+    exec->sla_extra_ms = row_range_or(row, 0, 0, SPEC_DURATION_MAX_MS);
+    exec->sla_marks = (uint32_t)row_range_or(row, 0, 0, SLA_MARKS);
+    exec->token = row_u64_or_null(row);
+    exec->worker_id = row_u64_or_null(row);
+    exec->effect_done = bool_or(row, false);
+    exec->error = row_text_or_null(row);
+    return row_makes_sense(row);
 }
 
-bool pg_row_live_job(struct pg_row *row, struct job_rec *ret_job)
+bool postgres_row_live_job(struct row *row, struct job_rec *job)
 {
-    struct job_rec job = {0};
-    job.id = pg_row_id(row);
-    job.queue = pg_row_text(row);
-    job.owner = pg_row_text(row);
-    job.created_ms = pg_row_ms(row);
-    job.last_exec = pg_row_u64(row);
-    job.spec = pg_row_text(row);
-    job.state = (enum job_state)pg_row_range_or(row, JOB_ACTIVE, JOB_NONE + 1, JOB_STATES - 1);
-    job.priority = priority_or_default(row);
-    job.version = (uint32_t)pg_row_range_or(row, 1, 0, UINT32_MAX);
-    job.name = pg_row_text_or_null(row);
-    job.team = pg_row_text_or_null(row);
-    job.tags = pg_row_text_or_null(row);
-    job.finished_ms = ms_or(row, 0);
-    job.changed_ms = ms_or(row, 0);
-    *ret_job = job;
-    return pg_row_makes_sense(row);
+    *job = (struct job_rec){0};
+    job->id = row_id(row);
+    job->queue = row_text(row);
+    job->owner = row_text(row);
+    job->created_ms = row_ms(row);
+    job->last_exec = row_u64(row);
+    job->spec = row_text(row);
+    job->state = (enum job_state)row_range_or(row, JOB_ACTIVE, JOB_NONE + 1, JOB_STATES - 1);
+    job->priority = priority_or_default(row);
+    job->version = (uint32_t)row_range_or(row, 1, 0, UINT32_MAX);
+    job->name = row_text_or_null(row);
+    job->team = row_text_or_null(row);
+    job->tags = row_text_or_null(row);
+    job->finished_ms = ms_or(row, 0);
+    job->changed_ms = ms_or(row, 0);
+    return row_makes_sense(row);
 }

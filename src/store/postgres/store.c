@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -23,8 +23,8 @@ static enum rc keys(struct store *store, struct arena *arena, struct key_rec **r
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct key_rec key;
-        struct pg_row row = pg_row_of(use, i, arena);
-        if (pg_row_key(&row, &key))
+        struct row row = pg_row(use, i, arena);
+        if (row_key(&row, &key))
             *VEC_PUSH(arena, &all) = key;
     }
     *ret_keys = all.items;

@@ -1,5 +1,5 @@
 #include "store/postgres/postgres.h"
-#include "store/postgres/row.h"
+#include "store/row.h"
 
 #include <poll.h>
 
@@ -103,10 +103,10 @@ struct crowd {
 
 static enum rc read_crowd(const struct pg_use *use, struct crowd *ret_crowd, struct err *err)
 {
-    struct pg_row row = pg_row_of(use, 0, NULL);
-    struct crowd crowd = {.partitions = pg_row_u32(&row)};
+    struct row row = pg_row(use, 0, NULL);
+    struct crowd crowd = {.partitions = row_u32(&row)};
     row.at++;
-    crowd.heard_ms = pg_row_ms(&row);
+    crowd.heard_ms = row_ms(&row);
     if (row.bad || crowd.partitions == 0 || crowd.partitions > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
     *ret_crowd = crowd;
@@ -120,18 +120,18 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
     TRY(read_crowd(all, &crowd, err));
     own->partitions = crowd.partitions;
     for (size_t i = 0; i < pg_rows(taken); i++) {
-        struct pg_row row = pg_row_of(taken, i, NULL);
-        uint32_t id = pg_row_u32(&row);
-        uint64_t epoch = pg_row_u64(&row);
+        struct row row = pg_row(taken, i, NULL);
+        uint32_t id = row_u32(&row);
+        uint64_t epoch = row_u64(&row);
         if (row.bad || id >= crowd.partitions || epoch == 0)
             return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
                            pg_label(taken));
         own->epochs[id] = epoch;
     }
     for (size_t i = 0; i < pg_rows(floors); i++) {
-        struct pg_row row = pg_row_of(floors, i, NULL);
-        uint64_t turn = pg_row_u64(&row);
-        uint64_t newest_id = pg_row_u64(&row);
+        struct row row = pg_row(floors, i, NULL);
+        uint64_t turn = row_u64(&row);
+        uint64_t newest_id = row_u64(&row);
         if (row.bad)
             return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
                            pg_label(floors));
@@ -145,9 +145,9 @@ static int64_t drift_of(const struct pg_use *floors)
 {
     int64_t most = 0;
     for (size_t i = 0; i < pg_rows(floors); i++) {
-        struct pg_row row = pg_row_of(floors, i, NULL);
+        struct row row = pg_row(floors, i, NULL);
         row.at = 2;
-        int64_t drift_ms = pg_row_i64(&row);
+        int64_t drift_ms = row_i64(&row);
         most = drift_ms > most ? drift_ms : most;
     }
     return most;
@@ -260,8 +260,8 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     TRY(pg_commit(pg, err));
     if (pg_rows(held) != postgres_owned_count(own))
         return postgres_deposed(err);
-    struct pg_row row = pg_row_of(kept, 0, NULL);
-    uint64_t newest = pg_row_u64(&row);
+    struct row row = pg_row(kept, 0, NULL);
+    uint64_t newest = row_u64(&row);
     *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
     s->in_doubt = s->in_doubt && turn != s->doubt_turn;
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;

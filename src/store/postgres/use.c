@@ -254,21 +254,6 @@ size_t pg_rows(const struct pg_use *use)
     return (size_t)PQntuples(use->result);
 }
 
-const PGresult *pg_result(const struct pg_use *use)
-{
-    return use->result;
-}
-
-enum query pg_query(const struct pg_use *use)
-{
-    return use->query;
-}
-
-struct arena *pg_scratch(const struct pg_use *use)
-{
-    return &use->pg->arena;
-}
-
 const char *pg_label(const struct pg_use *use)
 {
     return use->pg->place->label;

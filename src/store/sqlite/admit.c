@@ -1,6 +1,6 @@
 #include "base/map.h"
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static enum rc claim_holder(struct sqlite_store *s, const struct claim *claim, s
     stmt_i64(&stmt, claim->kind);
     stmt_text(&stmt, claim->key);
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     ret_answer->holder = row_u64(&row);
     ret_answer->note = row_text(&row);
     if (!found || row.bad)
@@ -69,7 +69,7 @@ static enum rc find_live(struct sqlite_store *s, uint64_t job_id, struct arena *
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_exec(&row, &exec))
             *VEC_PUSH(arena, &live) = exec;
     }
@@ -87,7 +87,7 @@ static enum rc find_job(struct sqlite_store *s, uint64_t id, struct arena *arena
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct job_rec *job = ARENA_NEW(arena, struct job_rec);
     if (!row_job(&row, job))
         return RC_OK;
@@ -116,7 +116,7 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
     if (!row_exec(&row, exec))
         return RC_OK;
@@ -138,7 +138,7 @@ static enum rc find_slot(struct sqlite_store *s, struct arena *arena, struct que
     stmt_i64(&stmt, q->until_ms);
     TRY(stmt_next(&stmt, &found, err));
     if (found) {
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
         if (row_exec(&row, exec))
             q->answer.exec = exec;
@@ -156,7 +156,7 @@ static enum rc find_attempt(struct sqlite_store *s, struct arena *arena, struct 
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct attempt_rec *attempt = ARENA_NEW(arena, struct attempt_rec);
     if (row_attempt(&row, attempt))
         q->answer.attempt = attempt;
@@ -173,7 +173,7 @@ static enum rc find_trail(struct sqlite_store *s, struct arena *arena, struct qu
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct str trail = row_text(&row);
     if (!row.bad)
         q->answer.trail = trail;
@@ -196,7 +196,7 @@ static void due_free(struct due *due)
 static void due_add(struct due *due, const struct stmt *stmt)
 {
     static char yes;
-    struct row row = row_of(stmt, due->arena);
+    struct row row = stmt_row(stmt, due->arena);
     struct exec_rec exec;
     struct job_rec job;
     if (!row_exec(&row, &exec))
@@ -248,7 +248,7 @@ static enum rc find_calendar_jobs(struct sqlite_store *s, struct arena *arena, s
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         *VEC_PUSH(arena, &ids) = row_u64(&row);
     }
     q->answer.ids = ids.items;
@@ -265,7 +265,7 @@ static enum rc find_worker(struct sqlite_store *s, struct arena *arena, struct q
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
     if (row_worker(&row, worker))
         q->answer.worker = worker;
@@ -286,7 +286,7 @@ static enum rc find_pace(struct sqlite_store *s, struct arena *arena, struct que
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         uint32_t bucket = row_u32(&row);
         uint64_t count = row_u64(&row);
         if (!row.bad && bucket < SKETCH_BUCKETS)
@@ -345,7 +345,7 @@ enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct are
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct str payload = row_text(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: the payload of execution %" PRIu64 " makes no sense",
@@ -364,7 +364,7 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, str
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
     if (row.bad)

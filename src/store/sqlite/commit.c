@@ -1,5 +1,4 @@
 #include "base/id.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 #include "store/usage_text.h"
 

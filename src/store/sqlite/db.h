@@ -10,6 +10,9 @@
 
 #include <sqlite3.h>
 
+struct arena;
+struct row;
+
 enum db_role {
     DB_WRITER, /* belfry.db, migrated when older */
     DB_READER, /* belfry.db, which must exist */
@@ -72,5 +75,8 @@ void stmt_blob(struct stmt *stmt, struct str bytes);
 enum rc stmt_done(struct stmt *stmt, struct err *err);
 /* The next row, or *ret_row false at the end. */
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err);
+/* The row that it stands on, as store/row.h reads it. arena: where its text is copied; NULL: text is valid
+ * until the next row. */
+struct row stmt_row(const struct stmt *stmt, struct arena *arena);
 /* Ends a use before its last row; for CLEANUP. */
 void stmt_end(struct stmt *stmt);

@@ -2,7 +2,7 @@
  * writer and one partition, so a row is visible as soon as it is numbered: no place has to be
  * remembered, and no gap. */
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct qu
     while (found && mail.len < q->limit) {
         struct inbox_rec rec;
         TRY(stmt_next(&stmt, &found, err));
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (found && row_inbox(&row, &rec))
             *VEC_PUSH(arena, &mail) = rec;
     }
@@ -131,7 +131,7 @@ enum rc sqlite_load_permits(struct db *db, const struct load_sink *sink, struct 
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_permit(&row, &permit))
             TRY(sink->permit(sink->arg, &permit, err));
     }
@@ -146,7 +146,7 @@ enum rc sqlite_load_waiters(struct db *db, const struct load_sink *sink, struct 
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_waiter(&row, &waiter))
             TRY(sink->waiter(sink->arg, &waiter, err));
     }
@@ -165,7 +165,7 @@ enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, str
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_rejected(&row, &rec))
             *VEC_PUSH(arena, &found) = rec;
     }

@@ -1,6 +1,6 @@
 /* letters.c - dead letters, and operations on many of them. */
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct
     TRY(stmt_next(&stmt, ret_found, err));
     if (!*ret_found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     *ret_found = row_letter(&row, ret_letter);
     return RC_OK;
 }
@@ -113,7 +113,7 @@ enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct 
         q->answer.more = found && (looked == LETTERS_SCAN_MAX || letters.len == q->limit);
         if (!found || q->answer.more)
             break;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         bool good = row_letter(&row, &letter);
         q->answer.place = letter.place;
         if (good && letter_fits(&q->filter, &letter))
@@ -133,7 +133,7 @@ enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, stru
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_operation(&row, &operation))
             TRY(sink->operation(sink->arg, &operation, err));
     }
@@ -206,7 +206,7 @@ enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *f
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         bool good = looked < scan_max && row_letter(&row, &letter);
         if (looked == scan_max || (good && letter_fits(filter, &letter) && !sink(arg, &letter))) {
             *ret_next = last;
@@ -224,21 +224,6 @@ static void bind_span(struct stmt *stmt, const struct letter_filter *filter, siz
     stmt_i64(stmt, filter->died_after_ms);
     stmt_i64(stmt, letter_filter_end(filter).died_ms);
     stmt_u64(stmt, scan_max);
-}
-
-/* *ret_looked: at how many, when the statement knows it. */
-static bool take_group(struct row *row, struct letter_group *ret_group, uint64_t *ret_looked)
-{
-    struct letter_group group = {.fingerprint = row_u64(row)};
-    group.class = (enum failure_class)row_u32(row);
-    group.line = row_text(row);
-    group.count = row_u64(row);
-    group.newest.died_ms = row_ms(row);
-    group.newest.exec_id = row_u64(row);
-    group.oldest_ms = row_ms(row);
-    *ret_looked = row_u64(row);
-    *ret_group = group;
-    return !row->bad && group.class < FAILURE_CLASSES;
 }
 
 /* All of a span of time are counted by an index alone; a filter wants to see the rows. */
@@ -271,9 +256,10 @@ static enum rc read_groups(struct db *db, const struct letter_filter *filter, si
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
-        if (take_group(&row, &group, ret_looked))
+        struct row row = stmt_row(&stmt, arena);
+        if (row_letter_group(&row, &group))
             *VEC_PUSH(arena, &found) = group;
+        *ret_looked = row_u64(&row); /* at how many, when the statement knows it */
     }
     groups->groups = found.items;
     groups->count = found.len;

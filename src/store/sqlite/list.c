@@ -1,6 +1,6 @@
 #include "base/id.h"
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static enum rc read_drift(struct db *db, int64_t *ret_drift_ms, struct err *err)
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_READ_DRIFT);
     bool found;
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
+    struct row row = stmt_row(&stmt, NULL);
     *ret_drift_ms = (int64_t)row_u64(&row);
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: its partition row makes no sense", db->path);
@@ -72,7 +72,7 @@ static enum rc read_edge(struct stmt *edge, uint64_t *ret_id, struct err *err)
     CLEANUP(stmt_end) struct stmt stmt = *edge;
     bool found;
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
+    struct row row = stmt_row(&stmt, NULL);
     *ret_id = found ? row_u64(&row) : 0;
     return RC_OK;
 }
@@ -131,7 +131,7 @@ static enum rc scan_jobs(struct db *db, const struct filter *filter, const struc
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_job(&row, &job))
             *VEC_PUSH(arena, &jobs) = job;
     }
@@ -209,7 +209,7 @@ static enum rc scan_execs(struct stmt *list, const struct filter *filter, size_t
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_exec(&row, &exec))
             *VEC_PUSH(arena, &execs) = exec;
     }

@@ -1,4 +1,4 @@
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 static enum rc load_counters(struct db *db, const struct load_sink *sink, struct err *err)
@@ -10,7 +10,7 @@ static enum rc load_counters(struct db *db, const struct load_sink *sink, struct
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_counter(&row, &counter))
             TRY(sink->counter(sink->arg, &counter, err));
     }
@@ -25,7 +25,7 @@ static enum rc load_workers(struct db *db, const struct load_sink *sink, struct 
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_worker(&row, &worker))
             TRY(sink->worker(sink->arg, &worker, err));
     }
@@ -40,7 +40,7 @@ static enum rc load_queues(struct db *db, const struct load_sink *sink, struct e
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_queue(&row, &queue))
             TRY(sink->queue(sink->arg, &queue, err));
     }
@@ -55,7 +55,7 @@ static enum rc load_teams(struct db *db, const struct load_sink *sink, struct er
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_team(&row, &team))
             TRY(sink->team(sink->arg, &team, err));
     }
@@ -70,7 +70,7 @@ static enum rc load_rates(struct db *db, const struct load_sink *sink, struct er
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_rate(&row, &rate))
             TRY(sink->rate(sink->arg, &rate, err));
     }
@@ -85,7 +85,7 @@ static enum rc load_breakers(struct db *db, const struct load_sink *sink, struct
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_breaker(&row, &breaker))
             TRY(sink->breaker(sink->arg, &breaker, err));
     }
@@ -100,7 +100,7 @@ static enum rc load_calendars(struct db *db, const struct load_sink *sink, struc
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_calendar(&row, &calendar))
             TRY(sink->calendar(sink->arg, &calendar, err));
     }
@@ -112,7 +112,7 @@ static enum rc load_exec(const struct stmt *stmt, const struct load_sink *sink, 
 {
     struct exec_rec exec;
     struct job_rec job;
-    struct row row = row_of(stmt, NULL);
+    struct row row = stmt_row(stmt, NULL);
     if (!row_exec(&row, &exec) || !row_job(&row, &job)) {
         if (sink->damaged != NULL)
             sink->damaged(sink->arg, exec.id);
@@ -146,7 +146,7 @@ static enum rc load_dependencies(struct db *db, const struct load_sink *sink, st
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_dependency(&row, &dependency))
             TRY(sink->dependency(sink->arg, &dependency, err));
     }

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -60,7 +60,7 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (!row_chunk(&row, &chunk))
             continue;
         *VEC_PUSH(arena, &chunks) = chunk;
@@ -105,7 +105,7 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     if (!row_checkpoint(&row, ret_checkpoint))
         return err_set(err, RC_CORRUPT,
                        "%s: the checkpoint of execution %" PRIu64 " makes no sense", stmt.db->path,
@@ -127,7 +127,7 @@ static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, s
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_checkpoint(&row, &checkpoint))
             *VEC_PUSH(arena, &list) = checkpoint;
     }

@@ -1,12 +1,12 @@
 #include "store/sqlite/migrate.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 
 static enum rc read_version(struct db *db, int64_t *ret_version, struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_VERSION);
     bool found;
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
+    struct row row = stmt_row(&stmt, NULL);
     *ret_version = row_i64(&row);
     return RC_OK;
 }

@@ -1,6 +1,6 @@
 /* old.c - what is too old: found for the engine, and deleted when it says so. */
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- deleting */
@@ -21,7 +21,7 @@ static enum rc delete_exec(struct db *db, uint64_t exec_id, struct arena *arena,
     TRY(stmt_next(&stmt, ret_found, err));
     if (!*ret_found)
         return RC_OK;
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     struct last_words words = {0};
     words.job_id = row_u64(&row);
     words.job_state = row_u64(&row);
@@ -117,7 +117,7 @@ enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct ques
         q->answer.more = found && old.len == q->limit;
         if (!found || q->answer.more)
             break;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         struct old_exec exec = {.id = row_u64(&row)};
         exec.finished_ms = row_i64(&row);
         exec.is_letter = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
@@ -142,7 +142,7 @@ enum rc sqlite_find_old_alerts(struct sqlite_store *s, struct arena *arena, stru
         q->answer.more = found && old.len == q->limit;
         if (!found || q->answer.more)
             break;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         struct old_alert alert = {.id = row_u64(&row)};
         alert.at_ms = row_i64(&row);
         alert.state = (enum alert_state)row_u32(&row);
@@ -167,7 +167,7 @@ enum rc sqlite_find_old_tallies(struct sqlite_store *s, struct arena *arena, str
         q->answer.more = found && old.len == q->limit;
         if (!found || q->answer.more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         struct tally *tally = VEC_PUSH(arena, &old);
         *tally = (struct tally){.scope = (enum tally_scope)row_u32(&row)};
         tally->key = row_text(&row);

@@ -52,7 +52,7 @@ PRAGMA temp_store = MEMORY;
 PRAGMA busy_timeout = 2000;
 
 -- name: views
--- How rows are read: one list of columns per record, in the order of row.c. The views belong to
+-- How rows are read: one list of columns per record, in the order of store/row.c. The views belong to
 -- the connection, not to the file, so they change with the code and need no migration.
 --
 -- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     row_job(&row, &job);
     job.payload = row_text(&row);
     job.trail = row_text(&row);
@@ -57,7 +57,7 @@ static enum rc find_exec(struct db *db, enum sql sql, uint64_t id, struct arena 
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     row_exec(&row, &exec);
     exec.result = row_text(&row);
     exec.trail = row_text(&row);
@@ -79,7 +79,7 @@ static enum rc read_attempts(struct db *db, uint64_t exec_id, struct arena *aren
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_attempt(&row, &attempt))
             *VEC_PUSH(arena, &attempts) = attempt;
     }
@@ -111,7 +111,7 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
     stmt_u64(&stmt, exec_id);
     stmt_u64(&stmt, token);
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
+    struct row row = stmt_row(&stmt, NULL);
     if (!row_grant(&row, ret_grant))
         return makes_no_sense(&stmt, "execution", exec_id, err);
     return RC_OK;
@@ -134,7 +134,7 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_dependency(&row, &dependency))
             *VEC_PUSH(arena, &found) = dependency;
     }
@@ -157,7 +157,7 @@ static enum rc list_alerts(struct reader *reader, enum alert_state state, const 
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_alert(&row, &alert))
             *VEC_PUSH(arena, &found) = alert;
     }
@@ -185,7 +185,7 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         if (row_tally(&row, &tally)) {
             tally.scope = scope;
             tally_add(ret_sum, &tally);
@@ -211,7 +211,7 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_tally_key(&row, &key))
             *VEC_PUSH(arena, &keys) = key;
     }
@@ -231,7 +231,7 @@ static enum rc read_counters(struct reader *reader, struct arena *arena,
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_counter(&row, &counter))
             *VEC_PUSH(arena, &counters) = counter;
     }
@@ -256,7 +256,7 @@ static enum rc list_sla_events(struct reader *reader, uint64_t job_id, uint64_t 
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_sla_event(&row, &event))
             *VEC_PUSH(arena, &found) = event;
     }
@@ -277,7 +277,7 @@ static enum rc read_calendar(struct reader *reader, struct str name, struct aren
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
         return err_set(err, RC_NOT_FOUND, "there is no calendar '%.*s'", STR_ARG(name));
-    struct row row = row_of(&stmt, arena);
+    struct row row = stmt_row(&stmt, arena);
     if (!row_calendar(&row, ret_calendar))
         return err_set(err, RC_CORRUPT, "%s: the row of calendar '%.*s' makes no sense",
                        stmt.db->path, STR_ARG(name));
@@ -296,7 +296,7 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
         TRY(stmt_next(&stmt, &more, err));
         if (!more)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_calendar(&row, &calendar))
             *VEC_PUSH(arena, &found) = calendar;
     }

@@ -1,6 +1,6 @@
 #include "store/sqlite/requests.h"
 #include "base/mem.h"
-#include "store/sqlite/row.h"
+#include "store/row.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static enum rc load_fresh(struct requests *r, struct db *db, struct err *err)
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         r->newest = row_u64(&row);
         int64_t print = print_of(row_text(&row));
         if (fresh_id(r, print) == 0)
@@ -65,7 +65,7 @@ static enum rc load(struct requests *r, struct db *db, struct err *err)
     bool found;
     map_free(&r->fresh);
     TRY(stmt_next(&stmt, &found, err));
-    struct row row = row_of(&stmt, NULL);
+    struct row row = stmt_row(&stmt, NULL);
     r->newest = found ? row_u64(&row) : 0;
     if (!found || row.bad)
         return err_set(err, RC_CORRUPT, "%s: its table request_mark makes no sense", db->path);
@@ -90,7 +90,7 @@ static enum rc read_one(struct stmt *stmt, struct arena *arena, struct request *
     *ret_request = (struct request){0};
     TRY(stmt_next(stmt, &found, err));
     if (found) {
-        struct row row = row_of(stmt, arena);
+        struct row row = stmt_row(stmt, arena);
         ret_request->id = row_u64(&row);
         ret_request->holder = row_u64(&row);
         ret_request->until_ms = row_i64(&row);
@@ -227,7 +227,7 @@ static enum rc find_ended(struct db *db, int64_t now_ms, size_t max, uint64_t *r
         *ret_ends_ms = INT64_MAX;
         if (!found)
             return RC_OK;
-        struct row row = row_of(&stmt, NULL);
+        struct row row = stmt_row(&stmt, NULL);
         uint64_t id = row_u64(&row);
         int64_t until_ms = row_i64(&row);
         *ret_ends_ms = until_ms > 0 ? until_ms : INT64_MAX;
@@ -276,7 +276,7 @@ static enum rc clean_prints(struct requests *r, struct db *db, struct err *err)
     bool found;
     stmt_u64(&oldest, 1);
     TRY(stmt_next(&oldest, &found, err));
-    struct row row = row_of(&oldest, NULL);
+    struct row row = stmt_row(&oldest, NULL);
     uint64_t first = found ? row_u64(&row) : r->newest + 1;
     stmt_end(&oldest);
     uint64_t slices = (r->newest + 1 - first) / (4 * REQUESTS_FRESH) + 1;

@@ -1,7 +1,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
+#include "store/row.h"
 #include "store/sqlite/dir.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ static enum rc keys(struct store *store, struct arena *arena, struct key_rec **r
         TRY(stmt_next(&stmt, &found, err));
         if (!found)
             break;
-        struct row row = row_of(&stmt, arena);
+        struct row row = stmt_row(&stmt, arena);
         if (row_key(&row, &key))
             *VEC_PUSH(arena, &all) = key;
     }

@@ -1,4 +1,4 @@
-#include "store/sqlite/row.h"
+#include "store/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static enum rc ask_partition(struct sqlite_store *s, struct stmt *stmt, bool *re
 {
     enum rc rc = stmt_next(stmt, ret_found, err);
     if (rc == RC_OK && *ret_found) {
-        struct row row = row_of(stmt, NULL);
+        struct row row = stmt_row(stmt, NULL);
         for (int i = 0; i < count; i++)
             ret_columns[i] = (int64_t)row_u64(&row);
         if (row.bad)
