@@ -122,36 +122,6 @@ enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *
     return RC_OK;
 }
 
-enum rc sqlite_load_permits(struct db *db, const struct load_sink *sink, struct err *err)
-{
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_PERMITS);
-    for (;;) {
-        bool found;
-        struct permit_rec permit;
-        TRY(stmt_next(&stmt, &found, err));
-        if (!found)
-            return RC_OK;
-        struct row row = stmt_row(&stmt, NULL);
-        if (row_permit(&row, &permit))
-            TRY(sink->permit(sink->arg, &permit, err));
-    }
-}
-
-enum rc sqlite_load_waiters(struct db *db, const struct load_sink *sink, struct err *err)
-{
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_WAITERS);
-    for (;;) {
-        bool found;
-        struct waiter_rec waiter;
-        TRY(stmt_next(&stmt, &found, err));
-        if (!found)
-            return RC_OK;
-        struct row row = stmt_row(&stmt, NULL);
-        if (row_waiter(&row, &waiter))
-            TRY(sink->waiter(sink->arg, &waiter, err));
-    }
-}
-
 enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                              struct rejected_page *ret_page, struct err *err)
 {

@@ -124,21 +124,6 @@ enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct 
     return RC_OK;
 }
 
-enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, struct err *err)
-{
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(db, SQL_LOAD_OPERATIONS);
-    for (;;) {
-        bool found;
-        struct operation_rec operation;
-        TRY(stmt_next(&stmt, &found, err));
-        if (!found)
-            return RC_OK;
-        struct row row = stmt_row(&stmt, NULL);
-        if (row_operation(&row, &operation))
-            TRY(sink->operation(sink->arg, &operation, err));
-    }
-}
-
 /* ---- reading */
 
 enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,

@@ -74,13 +74,12 @@ enum rc sqlite_find_old_alerts(struct sqlite_store *s, struct arena *arena, stru
 enum rc sqlite_find_old_tallies(struct sqlite_store *s, struct arena *arena, struct question *q,
                                 struct err *err);
 
-/* letters.c: what commit, admit, load and readers do with dead letters */
+/* letters.c: what commit, admit and readers do with dead letters */
 enum rc sqlite_keep_letters(struct db *db, const struct delta *delta, struct err *err);
 enum rc sqlite_find_letter(struct db *db, enum sql sql, uint64_t exec_id, struct arena *arena,
                            struct letter_rec *ret_letter, bool *ret_found, struct err *err);
 enum rc sqlite_find_letters(struct sqlite_store *s, struct arena *arena, struct question *q,
                             struct err *err);
-enum rc sqlite_load_operations(struct db *db, const struct load_sink *sink, struct err *err);
 enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
                            struct letter_rec *ret_letter, struct err *err);
 enum rc sqlite_read_letters(struct reader *reader, const struct letter_filter *filter,
@@ -94,8 +93,6 @@ enum rc sqlite_group_letters(struct reader *reader, const struct letter_filter *
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
                           struct err *err);
 enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err);
-enum rc sqlite_load_permits(struct db *db, const struct load_sink *sink, struct err *err);
-enum rc sqlite_load_waiters(struct db *db, const struct load_sink *sink, struct err *err);
 enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                              struct rejected_page *ret_page, struct err *err);
 
