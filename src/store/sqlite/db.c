@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,6 +253,15 @@ enum rc stmt_done(struct stmt *stmt, struct err *err)
     sqlite3_reset(stmt->handle);
     assert(rc != RC_OK || !row);
     return rc;
+}
+
+enum rc stmt_on_one(struct stmt *stmt, const char *noun, uint64_t id, struct err *err)
+{
+    TRY(stmt_done(stmt, err));
+    if (sqlite3_changes(stmt->db->handle) == 1)
+        return RC_OK;
+    return err_set(err, RC_CONFLICT, "%s: %s %" PRIu64 " is not there to be changed",
+                   stmt->db->path, noun, id);
 }
 
 void stmt_end(struct stmt *stmt)

@@ -73,6 +73,9 @@ void stmt_blob(struct stmt *stmt, struct str bytes);
 
 /* Runs a statement that gives no rows. */
 enum rc stmt_done(struct stmt *stmt, struct err *err);
+/* The same for a change of one row, noun and id, which must be there: RC_CONFLICT, or it would be lost
+ * without a word. */
+enum rc stmt_on_one(struct stmt *stmt, const char *noun, uint64_t id, struct err *err);
 /* The next row, or *ret_row false at the end. */
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err);
 /* The row that it stands on, as store/row.h reads it. arena: where its text is copied; NULL: text is valid
