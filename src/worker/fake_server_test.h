@@ -64,6 +64,7 @@ struct fake_server {
     struct poll_stop stop; /* for the next reply; exec_id 0: none */
     bool drain;
     int poll_status;              /* answer polls with this instead; 0: behave */
+    uint64_t unreadable;          /* the execution whose result it cannot read */
     bool hold_logs;               /* do not answer uploads */
     int checkpoint_status;        /* answer calls about checkpoints with this; 0: behave */
     unsigned checkpoint_refusals; /* this many times; 0: always */
@@ -216,6 +217,15 @@ static inline bool fake_is_newest(struct fake_server *f, uint64_t seq)
     return true;
 }
 
+static inline bool fake_reads_all(const struct fake_server *f)
+{
+    for (size_t i = 0; i < f->poll.result_count; i++) {
+        if (f->poll.results[i].exec_id == f->unreadable)
+            return false;
+    }
+    return true;
+}
+
 static inline void fake_poll(struct fake_server *f, struct http_request *req)
 {
     struct poll poll;
@@ -237,8 +247,9 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     }
     f->poll = poll;
     f->polls++;
-    if (f->poll_status != 0) {
-        fake_answer(req, f->poll_status, "application/json", STR("{}"));
+    int status = fake_reads_all(f) ? f->poll_status : 400;
+    if (status != 0) {
+        fake_answer(req, status, "application/json", STR("{}"));
         return;
     }
     if (f->lose_reply) {
