@@ -37,7 +37,7 @@ static struct outlook outlook_of(struct engine *e, const struct command *cmd,
         .known = true,
         .recurs = depends_recurs(e, a->jobs),
         /* How it stands elsewhere is told by who decides about it, never by a read. */
-        .over = job_is_over(a->jobs[0].state) && a->live_count == 0 &&
+        .over = job_is_over(a->jobs[0].state) && a->newest == NULL &&
                 !depends_is_remote(e, wish->upstream),
         .state = a->jobs[0].state,
     };

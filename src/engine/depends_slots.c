@@ -172,7 +172,7 @@ static void found_job(struct engine *e, struct edge *edge, const struct answer *
 {
     const struct job *job = map_get(&e->jobs, edge->upstream);
     enum job_state state = job != NULL ? job->v.state : a->jobs[0].state;
-    if (job_is_over(state) && (job != NULL ? !job_has_unfinished(job) : a->live_count == 0))
+    if (job_is_over(state) && (job != NULL ? !job_has_unfinished(job) : a->newest == NULL))
         depends_settle(e, edge, &(struct ended){edge->upstream, state, EXEC_NONE});
     else
         edge_change(e, edge, wait_for(edge->upstream));

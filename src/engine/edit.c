@@ -10,10 +10,11 @@
 /* All that is unfinished, also beyond the horizon, goes with its job. */
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
-    if (round > 0)
+    const struct job *job = map_get(&e->jobs, cmd->edit.id);
+    if (round > 0 || (job != NULL && job_is_whole(job)))
         return;
     struct question *q = command_ask(e, cmd, list);
-    q->kind = ASK_JOB;
+    q->kind = ASK_AHEAD;
     q->id = cmd->edit.id;
 }
 
@@ -192,7 +193,7 @@ static void reply(struct engine *e, struct command *cmd, const struct job *job)
 
 void decide_edit(struct engine *e, struct command *cmd)
 {
-    struct job *job = adopt_answer(e, cmd);
+    struct job *job = target_job(e, cmd);
     if (job == NULL || refuse(e, cmd, job))
         return;
     struct definition *def = make_definition(e, cmd, job);

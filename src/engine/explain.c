@@ -18,6 +18,28 @@ static void ask_one(struct engine *e, struct command *cmd, enum question_kind ki
     q->id = id;
 }
 
+/* Of a job's executions the one that people mean when they ask why it does not run: one that could,
+ * else one that does, else the one ahead; and of equals the oldest. */
+static const struct exec *choose(const struct job *job)
+{
+    static const uint8_t order[EXEC_STATES] = {
+        [EXEC_QUEUED] = 1,       [EXEC_RETRYING] = 2,  [EXEC_BLOCKED] = 3,   [EXEC_STOPPING] = 4,
+        [EXEC_RUNNING] = 5,      [EXEC_SCHEDULED] = 6, [EXEC_COMPLETED] = 7, [EXEC_FAILED] = 7,
+        [EXEC_TIMEOUT] = 7,      [EXEC_CANCELLED] = 7, [EXEC_SKIPPED] = 7,   [EXEC_EXPIRED] = 7,
+        [EXEC_DEDUPLICATED] = 7,
+    };
+    const struct exec *best = NULL;
+    LIST_EACH(&job->execs, node)
+    {
+        const struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (best == NULL || order[x->v.state] < order[best->v.state])
+            best = x;
+        if (best->v.state == EXEC_QUEUED)
+            break; /* none is better, however many there are */
+    }
+    return best;
+}
+
 /* The places of a command's questions. */
 enum {
     ASKED_TARGET,
@@ -27,11 +49,25 @@ enum {
     ASKED_NEWEST_TRAIL = ASKED_NEWEST + 1, /* … and its trail */
 };
 
+/* All that memory holds of a job comes before the slot ahead, which it may not hold. */
+static void ask_about_job(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    const struct job *job = map_get(&e->jobs, cmd->target.id);
+    if (job != NULL)
+        ask_one(e, cmd, ASK_EXEC, choose(job)->id, list);
+    else
+        ask_one(e, cmd, ASK_AHEAD, cmd->target.id, list);
+}
+
 void ask_explain(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     bool about_job = cmd->kind == CMD_EXPLAIN_JOB;
+    if (round == 0 && about_job) {
+        ask_about_job(e, cmd, list);
+        return;
+    }
     if (round == 0) {
-        ask_one(e, cmd, about_job ? ASK_JOB : ASK_EXEC, cmd->target.id, list);
+        ask_one(e, cmd, ASK_EXEC, cmd->target.id, list);
         return;
     }
     const struct answer *a = &cmd->questions[ASKED_TARGET].answer;
@@ -39,7 +75,7 @@ void ask_explain(struct engine *e, struct command *cmd, unsigned round, struct q
         ask_one(e, cmd, ASK_TRAIL, a->jobs[0].id, list);
         if (!about_job)
             ask_one(e, cmd, ASK_TRAIL, cmd->target.id, list);
-        else if (a->live_count == 0)
+        else if (a->newest == NULL && (a->exec == NULL || exec_is_final(a->exec->state)))
             ask_one(e, cmd, ASK_EXEC, a->jobs[0].last_exec, list);
     } else if (round == 2 && about_job && cmd->question_count > ASKED_NEWEST) {
         ask_one(e, cmd, ASK_TRAIL, a->jobs[0].last_exec, list);
@@ -414,25 +450,6 @@ static struct str summarise(const struct scene *s)
                         STR_ARG(scene_when(s, x->v.started_ms)));
 }
 
-/* Of a job's executions the one that people mean when they ask why it does not run: one that could,
- * else one that does, else the one ahead; and of equals the oldest. */
-static const struct exec *choose(const struct job *job)
-{
-    static const uint8_t order[EXEC_STATES] = {
-        [EXEC_QUEUED] = 1,  [EXEC_RETRYING] = 2,  [EXEC_BLOCKED] = 3,   [EXEC_STOPPING] = 4,
-        [EXEC_RUNNING] = 5, [EXEC_SCHEDULED] = 6, [EXEC_COMPLETED] = 7, [EXEC_FAILED] = 7,
-        [EXEC_TIMEOUT] = 7, [EXEC_CANCELLED] = 7, [EXEC_SKIPPED] = 7,   [EXEC_EXPIRED] = 7,
-    };
-    const struct exec *best = NULL;
-    LIST_EACH(&job->execs, node)
-    {
-        const struct exec *x = CONTAINER_OF(node, struct exec, sibling);
-        if (best == NULL || order[x->v.state] < order[best->v.state])
-            best = x;
-    }
-    return best;
-}
-
 static const struct answer *answer_at(const struct command *cmd, size_t place)
 {
     return place < cmd->question_count ? &cmd->questions[place].answer : NULL;
@@ -443,9 +460,10 @@ static const struct exec_rec *find_record(const struct command *cmd, const struc
 {
     const struct answer *target = answer_at(cmd, ASKED_TARGET);
     const struct answer *newest = answer_at(cmd, ASKED_NEWEST);
-    for (size_t i = 0; x != NULL && i < target->live_count; i++) {
-        if (target->live[i].id == x->id)
-            return &target->live[i];
+    const struct exec_rec *told[] = {target->newest, target->exec};
+    for (size_t i = 0; x != NULL && i < COUNT_OF(told); i++) {
+        if (told[i] != NULL && told[i]->id == x->id)
+            return told[i];
     }
     if (cmd->kind == CMD_EXPLAIN_EXEC)
         return target->exec;
@@ -491,9 +509,17 @@ static void reply(struct command *cmd, const struct scene *s)
     }
 }
 
+/* NULL: the command has failed. */
+static const struct job *find_job(struct engine *e, struct command *cmd)
+{
+    bool was_in_memory =
+        cmd->kind == CMD_EXPLAIN_JOB && cmd->questions[ASKED_TARGET].kind == ASK_EXEC;
+    return was_in_memory ? map_get(&e->jobs, cmd->target.id) : adopt_answer(e, cmd);
+}
+
 void decide_explain(struct engine *e, struct command *cmd)
 {
-    const struct job *job = adopt_answer(e, cmd);
+    const struct job *job = find_job(e, cmd);
     if (job == NULL)
         return;
     struct scene s = set_scene(e, cmd, job);

@@ -447,6 +447,11 @@ void decide_trigger(struct engine *e, struct command *cmd);
 void ask_target(struct engine *e, struct command *cmd, unsigned round, struct question_list *list);
 /* The job has ended: the command fails. */
 bool refuse_over(struct engine *e, struct command *cmd, const struct job *job);
+/* What is unfinished of a job in memory is all there, but perhaps for the slot ahead, which may lie
+ * beyond the horizon: it is there, too (or the schedule is at its end, which memory cannot tell). */
+bool job_is_whole(const struct job *job);
+/* The job that the command is about: the one in memory when nothing had to be asked, else adopt_answer. */
+struct job *target_job(struct engine *e, struct command *cmd);
 /* Takes over the job and the unfinished executions that the store answered with. NULL: there is no
  * such thing, or it makes no sense, and the command has failed. */
 struct job *adopt_answer(struct engine *e, struct command *cmd);

@@ -5,11 +5,11 @@
 
 /* ---- what a command is about, when memory may not hold it */
 
-/* Only what has ended can run again, and only when nothing else of its job is unfinished. */
+/* Only what has ended can run again, and only when its job is over, with all that it did. */
 static bool may_run_again(const struct answer *a)
 {
     return a->exec != NULL && exec_is_final(a->exec->state) && a->job_count > 0 &&
-           a->live_count == 0;
+           job_is_over(a->jobs[0].state) && a->newest == NULL;
 }
 
 static bool is_about_letter(const struct command *cmd)
@@ -23,12 +23,23 @@ static bool is_about_job(const struct command *cmd)
            cmd->kind != CMD_EXPLAIN_EXEC && !is_about_letter(cmd);
 }
 
-/* Of a job with a schedule, the execution ahead may lie beyond the horizon. */
+/* It is for all that is unfinished of its job, also for the slot ahead. Others are not: a run that
+ * somebody asks for now, for one, has nothing to do with the next slot. */
+static bool concerns_all(const struct command *cmd)
+{
+    return cmd->kind == CMD_CANCEL_JOB || cmd->kind == CMD_RESUME_JOB;
+}
+
+bool job_is_whole(const struct job *job)
+{
+    return job->v.def->schedule == NULL || slot_ahead(job) != NULL;
+}
+
 static bool is_in_memory(const struct engine *e, const struct command *cmd)
 {
     const struct job *job = map_get(&e->jobs, cmd->target.id);
     if (is_about_job(cmd))
-        return job != NULL && job->v.def->schedule == NULL;
+        return job != NULL && (!concerns_all(cmd) || job_is_whole(job));
     return map_get(&e->execs, cmd->target.id) != NULL && !is_about_letter(cmd);
 }
 
@@ -37,12 +48,13 @@ static bool runs_again(const struct command *cmd)
     return cmd->kind == CMD_RETRY_EXEC || cmd->kind == CMD_RETRY_LETTER;
 }
 
-/* Running a job again claims anew what is its own while it is unfinished. */
+/* Running a job again claims anew what was its own while it was unfinished. One in memory still is. */
 static void ask_again(struct engine *e, struct command *cmd, struct question_list *list)
 {
     const struct answer *a = &cmd->questions[0].answer;
     struct rules rules;
-    if (!may_run_again(a) || (is_about_letter(cmd) && a->letter_count == 0))
+    if (!may_run_again(a) || map_get(&e->jobs, a->jobs[0].id) != NULL ||
+        (is_about_letter(cmd) && a->letter_count == 0))
         return;
     if (a->jobs[0].name.len > 0) {
         struct question *q = command_ask(e, cmd, list);
@@ -59,13 +71,18 @@ void ask_target(struct engine *e, struct command *cmd, unsigned round, struct qu
 {
     if (round == 0 && !is_in_memory(e, cmd)) {
         struct question *q = command_ask(e, cmd, list);
-        q->kind = is_about_job(cmd) ? ASK_JOB : ASK_EXEC;
+        q->kind = !is_about_job(cmd) ? ASK_EXEC : concerns_all(cmd) ? ASK_AHEAD : ASK_JOB;
         q->id = cmd->target.id;
     } else if (round == 1 && runs_again(cmd) && cmd->question_count == 1) {
         ask_again(e, cmd, list);
     } else if (round == 2) {
         unique_ask_holder(e, cmd, &cmd->unique, list);
     }
+}
+
+static bool adopt_unfinished(struct engine *e, const struct exec_rec *rec, struct err *err)
+{
+    return rec == NULL || exec_is_final(rec->state) || adopt_exec(e, rec, err) != NULL;
 }
 
 struct job *adopt_answer(struct engine *e, struct command *cmd)
@@ -76,13 +93,11 @@ struct job *adopt_answer(struct engine *e, struct command *cmd)
         return NULL;
     }
     struct job *job = adopt_job(e, &a->jobs[0], &cmd->reply.err);
-    for (size_t i = 0; job != NULL && i < a->live_count; i++) {
-        if (adopt_exec(e, &a->live[i], &cmd->reply.err) == NULL)
-            job = NULL;
-    }
-    if (job == NULL) {
+    if (job == NULL || !adopt_unfinished(e, a->newest, &cmd->reply.err) ||
+        !adopt_unfinished(e, a->exec, &cmd->reply.err)) {
         cmd->reply.rc = cmd->reply.err.rc;
         command_done(e, cmd);
+        return NULL;
     }
     return job;
 }
@@ -116,11 +131,10 @@ static struct str why(struct engine *e, const struct command *cmd)
     return arena_printf(e->arena, "cancelled by %.*s", STR_ARG(cmd->actor));
 }
 
-/* The job that the command is about, with all of it that is unfinished. NULL: the command has
- * failed. */
-static struct job *target_job(struct engine *e, struct command *cmd)
+struct job *target_job(struct engine *e, struct command *cmd)
 {
-    struct job *job = map_get(&e->jobs, cmd->target.id);
+    uint64_t id = cmd->kind == CMD_EDIT_JOB ? cmd->edit.id : cmd->target.id;
+    struct job *job = map_get(&e->jobs, id);
     return job != NULL && cmd->question_count == 0 ? job : adopt_answer(e, cmd);
 }
 

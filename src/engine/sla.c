@@ -216,10 +216,8 @@ static void extend(struct engine *e, struct command *cmd, struct exec *x)
 
 void decide_extend_sla(struct engine *e, struct command *cmd)
 {
-    struct job *job = map_get(&e->jobs, cmd->target.id);
+    struct job *job = target_job(e, cmd);
     enum sla_event_kind kind;
-    if (job == NULL || cmd->question_count > 0)
-        job = adopt_answer(e, cmd);
     if (job == NULL || refuse_over(e, cmd, job))
         return;
     struct exec *x = running(e, cmd, job);

@@ -585,13 +585,6 @@ static inline void answer_due(struct table *t, struct question *q)
     q->answer.job_count = q->answer.live_count;
 }
 
-static inline int id_order(const void *a, const void *b)
-{
-    const struct exec_rec *left = a;
-    const struct exec_rec *right = b;
-    return left->id < right->id ? -1 : left->id > right->id;
-}
-
 static inline void answer_job(struct table *t, struct question *q, uint64_t job_id)
 {
     const struct job_rec *job = map_get(&t->jobs, job_id);
@@ -599,16 +592,19 @@ static inline void answer_job(struct table *t, struct question *q, uint64_t job_
         return;
     q->answer.jobs = job;
     q->answer.job_count = 1;
-    struct exec_rec *live = ARENA_ARRAY(&t->arena, struct exec_rec, t->live.len);
-    q->answer.live = live;
+    q->answer.newest = map_get(&t->live, job->last_exec);
+}
+
+static inline void answer_ahead(struct table *t, struct question *q)
+{
     MAP_EACH(&t->live, slot)
     {
         const struct exec_rec *x = slot->value;
-        if (x->job_id == job_id)
-            live[q->answer.live_count++] = *x;
+        if (x->job_id == q->id && x->state == EXEC_SCHEDULED &&
+            (q->answer.exec == NULL || x->id > q->answer.exec->id))
+            q->answer.exec = x;
     }
-    if (q->answer.live_count > 0)
-        qsort(live, q->answer.live_count, sizeof *live, id_order);
+    answer_job(t, q, q->id);
 }
 
 static inline void answer_exec(struct table *t, struct question *q)
@@ -795,6 +791,7 @@ static inline void table_answer(struct table *t, struct question *q)
     switch (q->kind) {
     case ASK_CLAIM: answer_claim(t, q); break;
     case ASK_JOB: answer_any_job(t, q); break;
+    case ASK_AHEAD: answer_ahead(t, q); break;
     case ASK_INBOX: answer_inbox(t, q); break;
     case ASK_EXEC: answer_exec(t, q); break;
     case ASK_ATTEMPT: answer_attempt(t, q); break;

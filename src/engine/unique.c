@@ -104,11 +104,7 @@ static enum rc adopt_holder(struct engine *e, const struct answer *a, struct err
 {
     if (a->job_count > 0 && adopt_job(e, &a->jobs[0], err) == NULL)
         return err->rc;
-    for (size_t i = 0; i < a->live_count; i++) {
-        if (adopt_exec(e, &a->live[i], err) == NULL)
-            return err->rc;
-    }
-    return RC_OK;
+    return a->newest == NULL || adopt_exec(e, a->newest, err) != NULL ? RC_OK : err->rc;
 }
 
 enum rc unique_find(struct engine *e, const struct unique_rule *rule,
@@ -168,10 +164,10 @@ enum rc unique_meet(struct engine *e, const struct command *cmd, struct submissi
 static enum rc return_elsewhere(struct submission *item, struct err *err)
 {
     const struct question *holder = item->unique.holder;
-    if (holder == NULL || holder->answer.job_count == 0 || holder->answer.live_count == 0)
+    if (holder == NULL || holder->answer.job_count == 0 || holder->answer.newest == NULL)
         return unique_taken(err, item->rules.unique.key, item->unique.claim->answer.holder);
     const struct job_rec *job = &holder->answer.jobs[0];
-    const struct exec_rec *exec = &holder->answer.live[0];
+    const struct exec_rec *exec = holder->answer.newest;
     item->existing = true;
     item->job_id = job->id;
     item->exec_id = exec->id;

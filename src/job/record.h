@@ -392,22 +392,23 @@ struct store_cost {
 
 enum question_kind {
     ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
-    ASK_JOB,       /* the job and its unfinished executions */
-    ASK_EXEC,      /* the execution, finished or not, its job, and the job's unfinished ones */
+    ASK_JOB,       /* the job, and its last_exec while that is unfinished */
+    ASK_AHEAD,     /* the same, and its newest execution that is scheduled */
+    ASK_EXEC,      /* the execution, finished or not, and its job as by ASK_JOB */
     ASK_ATTEMPT,   /* the attempt of an execution that had this token */
     ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
-    ASK_SLOT,    /* the job, its unfinished executions, and the execution (finished or not) that has
-                    * the latest slot of its schedule at or before a moment */
-    ASK_DUE,     /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+    ASK_SLOT,      /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
+                    * slot of its schedule at or before a moment */
+    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
                     * their jobs; at most limit */
-    ASK_LETTERS, /* dead letters behind a place that died until until_ms and fit, earliest first;
+    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
                     * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
-    ASK_OLD,     /* executions that have ended, with ids above after_id, created before until_ms,
+    ASK_OLD,       /* executions that have ended, with ids above after_id, created before until_ms,
                     * smallest ids first; at most limit. A store that would rather have many go at
                     * once may leave out what was created within spare_ms before that */
-    ASK_CALENDAR,   /* which unfinished jobs go by a calendar: at most limit of them, growing */
-    ASK_WORKER,     /* a worker, whichever server registered it */
-    ASK_INBOX,      /* the mail of the owned partitions, oldest (by id) first; at most limit */
+    ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
+    ASK_WORKER,    /* a worker, whichever server registered it */
+    ASK_INBOX,     /* the mail of the owned partitions, oldest (by id) first; at most limit */
     ASK_OLD_ALERTS, /* alerts with ids above after_id, raised before until_ms, smallest ids first; at
                       * most limit */
     ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
@@ -435,8 +436,8 @@ struct question {
     enum question_kind kind;
     struct claim claim; /* ASK_CLAIM */
     int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
-    uint64_t id;        /* ASK_JOB, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER; ASK_ATTEMPT: the
-                         * execution */
+    uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER;
+                         * ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, ASK_OLD and ASK_OLD_ALERTS */
@@ -452,9 +453,10 @@ struct question {
         struct str note;            /* ASK_CLAIM: of another holder */
         const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
         size_t job_count;
-        const struct exec_rec *exec;       /* ASK_EXEC, ASK_SLOT: the one asked for; NULL: none */
+        const struct exec_rec *newest;     /* with a job: its last_exec; NULL: that has ended */
+        const struct exec_rec *exec;       /* the one asked for; NULL: there is none */
         const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
-        const struct exec_rec *live;       /* unfinished executions */
+        const struct exec_rec *live;       /* ASK_DUE */
         size_t live_count;
         struct str trail;                 /* ASK_TRAIL: empty when there is no such thing */
         bool more;                        /* a limit was reached */

@@ -85,12 +85,12 @@ static void an_execution_moves_with_its_job(void **state)
     world_reopen(w);
     struct question due = {.kind = ASK_DUE, .after_ms = T0, .until_ms = T0 + 9000, .limit = 9};
     world_admit(w, &due);
-    struct question whole = {.kind = ASK_JOB, .id = job.job.id};
+    struct question whole = {.kind = ASK_AHEAD, .id = job.job.id};
     world_admit(w, &whole);
     const struct exec_rec alone = read_exec(w, exec.exec.id);
     assert_int_equal(due.answer.live_count, 1);
-    assert_int_equal(whole.answer.live_count, 1);
-    const struct exec_rec *all[] = {&alone, &due.answer.live[0], &whole.answer.live[0]};
+    assert_non_null(whole.answer.exec);
+    const struct exec_rec *all[] = {&alone, &due.answer.live[0], whole.answer.exec};
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         assert_str(all[i]->queue, STR("mail"));
         assert_int_equal(all[i]->priority, 501);

@@ -1,15 +1,17 @@
 /* Questions: what a turn may ask about one job or execution, and is told. */
 #include "world.h"
 
-static void a_question_about_a_job_tells_its_unfinished_executions(void **state)
+/* However many are unfinished: a question about a job must cost the same. */
+static void a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished(void **state)
 {
     struct world *w = *state;
     struct job_change job = new_job(w);
     struct exec_change execs[] = {
         new_exec(w, &job, EXEC_COMPLETED),
+        new_exec(w, &job, EXEC_QUEUED),
         new_exec(w, &job, EXEC_RUNNING),
-        new_exec(w, &job, EXEC_SCHEDULED),
     };
+    job.job.last_exec = execs[1].exec.id;
     world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = execs, .exec_count = 3});
     world_submit(w, EXEC_QUEUED); /* of another job */
     struct question q = {.kind = ASK_JOB, .id = job.job.id};
@@ -17,16 +19,23 @@ static void a_question_about_a_job_tells_its_unfinished_executions(void **state)
     assert_int_equal(q.answer.job_count, 1);
     assert_str(q.answer.jobs[0].spec, job.job.spec);
     assert_int_equal(q.answer.jobs[0].trail.len, 0);
-    assert_int_equal(q.answer.live_count, 2);
-    assert_int_equal(q.answer.live[0].id, execs[1].exec.id);
-    assert_int_equal(q.answer.live[1].id, execs[2].exec.id);
+    assert_int_equal(q.answer.newest->id, execs[1].exec.id);
     assert_null(q.answer.exec);
 
     struct question finished = {.kind = ASK_EXEC, .id = execs[0].exec.id};
     world_admit(w, &finished);
     assert_int_equal(finished.answer.exec->state, EXEC_COMPLETED);
     assert_int_equal(finished.answer.job_count, 1);
-    assert_int_equal(finished.answer.live_count, 2);
+    assert_int_equal(finished.answer.newest->id, execs[1].exec.id);
+
+    struct job_change again = job;
+    again.kind = CHANGE_UPDATE;
+    again.job.last_exec = execs[0].exec.id;
+    world_commit(w, (struct delta){.jobs = &again, .job_count = 1});
+    world_admit(w, &q);
+    world_admit(w, &finished);
+    assert_null(q.answer.newest);
+    assert_null(finished.answer.newest);
 }
 
 static struct exec_change new_slot(struct world *w, const struct job_change *job,
@@ -36,6 +45,40 @@ static struct exec_change new_slot(struct world *w, const struct job_change *job
     exec.exec.origin = origin;
     exec.exec.slot_ms = slot_ms;
     return exec;
+}
+
+static void a_question_about_the_slot_ahead_tells_what_is_scheduled(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct job_change first = new_job(w);
+    struct job_change none = new_job(w);
+    struct exec_change execs[] = {
+        new_slot(w, &job, EXEC_RUNNING, ORIGIN_SLOT, T0 + 10),
+        new_slot(w, &job, EXEC_SCHEDULED, ORIGIN_SLOT, T0 + 20),
+        new_slot(w, &job, EXEC_QUEUED, ORIGIN_REQUEST, T0 + 15),
+        new_slot(w, &first, EXEC_SCHEDULED, ORIGIN_SLOT, T0 + 20),
+        new_slot(w, &none, EXEC_RETRYING, ORIGIN_SLOT, T0 + 20),
+    };
+    execs[0].exec.first = execs[3].exec.first = true;
+    job.job.last_exec = execs[0].exec.id;
+    first.job.last_exec = execs[3].exec.id;
+    struct job_change jobs[] = {job, first, none};
+    world_commit(w, (struct delta){.jobs = jobs, .job_count = 3, .execs = execs, .exec_count = 5});
+    struct question q[] = {
+        {.kind = ASK_AHEAD, .id = job.job.id},
+        {.kind = ASK_AHEAD, .id = first.job.id},
+        {.kind = ASK_AHEAD, .id = none.job.id},
+        {.kind = ASK_AHEAD, .id = 99, .answer = {.job_count = 5}},
+    };
+    for (size_t i = 0; i < COUNT_OF(q); i++)
+        world_admit(w, &q[i]);
+    assert_int_equal(q[0].answer.exec->id, execs[1].exec.id);
+    assert_int_equal(q[0].answer.newest->id, execs[0].exec.id);
+    assert_int_equal(q[0].answer.jobs[0].id, job.job.id);
+    assert_int_equal(q[1].answer.exec->id, execs[3].exec.id);
+    assert_true(q[2].answer.job_count == 1 && q[2].answer.exec == NULL);
+    assert_true(q[3].answer.job_count == 0 && q[3].answer.exec == NULL);
 }
 
 /* The id of the execution that has the latest slot until then; 0: none. */
@@ -159,16 +202,17 @@ static void a_question_about_nothing_is_answered_with_nothing(void **state)
 {
     struct world *w = *state;
     struct question job = {.kind = ASK_JOB, .id = 99, .answer = {.job_count = 5}};
-    struct question exec = {.kind = ASK_EXEC, .id = 99, .answer = {.live_count = 5}};
+    struct question exec = {.kind = ASK_EXEC, .id = 99, .answer = {.job_count = 5}};
     world_admit(w, &job);
     world_admit(w, &exec);
     assert_int_equal(job.answer.job_count, 0);
-    assert_int_equal(exec.answer.live_count, 0);
+    assert_int_equal(exec.answer.job_count, 0);
     assert_null(exec.answer.exec);
 }
 
 static const struct CMUnitTest tests[] = {
-    PROMISE(a_question_about_a_job_tells_its_unfinished_executions),
+    PROMISE(a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished),
+    PROMISE(a_question_about_the_slot_ahead_tells_what_is_scheduled),
     PROMISE(a_question_about_a_slot_tells_the_latest_until_then),
     PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
     PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),

@@ -106,6 +106,15 @@ static enum rc take_claim(struct mem_handle *h, struct arena *arena, struct ques
     return RC_OK;
 }
 
+static const struct exec_rec *tell_exec(struct arena *arena, const struct exec_rec *exec)
+{
+    struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
+    if (exec == NULL)
+        return NULL;
+    *copy = copy_exec(arena, exec_brief(exec));
+    return copy;
+}
+
 static void answer_job(struct mem_store *m, uint64_t id, struct arena *arena, struct question *q)
 {
     const struct job_rec *job = map_get(&m->jobs, id);
@@ -113,22 +122,23 @@ static void answer_job(struct mem_store *m, uint64_t id, struct arena *arena, st
         return;
     struct job_rec *copy = ARENA_NEW(arena, struct job_rec);
     *copy = copy_job(arena, job_brief(job));
-    const struct exec_rec **found = ARENA_ARRAY(arena, const struct exec_rec *, m->live.len);
-    size_t count = 0;
+    q->answer.jobs = copy;
+    q->answer.job_count = 1;
+    q->answer.newest = tell_exec(arena, map_get(&m->live, job->last_exec));
+}
+
+static void answer_ahead(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    const struct exec_rec *found = NULL;
     MAP_EACH(&m->live, slot)
     {
         const struct exec_rec *exec = slot->value;
-        if (exec->job_id == id)
-            found[count++] = exec;
+        if (exec->job_id == q->id && exec->state == EXEC_SCHEDULED &&
+            (found == NULL || exec->id > found->id))
+            found = exec;
     }
-    qsort(found, count, sizeof(struct exec_rec *), exec_by_id);
-    struct exec_rec *live = ARENA_ARRAY(arena, struct exec_rec, count);
-    for (size_t i = 0; i < count; i++)
-        live[i] = copy_exec(arena, exec_brief(found[i]));
-    q->answer.jobs = copy;
-    q->answer.job_count = 1;
-    q->answer.live = live;
-    q->answer.live_count = count;
+    q->answer.exec = tell_exec(arena, found);
+    answer_job(m, q->id, arena, q);
 }
 
 static void answer_exec(struct mem_store *m, struct arena *arena, struct question *q)
@@ -196,11 +206,7 @@ static void answer_slot(struct mem_store *m, struct arena *arena, struct questio
     const struct exec_rec *found = NULL;
     find_slot(&m->live, q, &found);
     find_slot(&m->history, q, &found);
-    if (found != NULL) {
-        struct exec_rec *copy = ARENA_NEW(arena, struct exec_rec);
-        *copy = copy_exec(arena, exec_brief(found));
-        q->answer.exec = copy;
-    }
+    q->answer.exec = tell_exec(arena, found);
     answer_job(m, q->id, arena, q);
 }
 
@@ -321,6 +327,7 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     switch (q->kind) {
     case ASK_CLAIM: return take_claim(h, arena, q, err);
     case ASK_JOB: answer_job(m, q->id, arena, q); break;
+    case ASK_AHEAD: answer_ahead(m, arena, q); break;
     case ASK_EXEC: answer_exec(m, arena, q); break;
     case ASK_ATTEMPT: answer_attempt(m, arena, q); break;
     case ASK_TRAIL: answer_trail(m, arena, q); break;

@@ -8,9 +8,9 @@
 
 /* What was queued for one question. */
 struct asked {
-    struct pg_use *exec; /* ASK_EXEC, ASK_SLOT */
+    struct pg_use *exec; /* ASK_AHEAD, ASK_EXEC, ASK_SLOT */
     struct pg_use *job;
-    struct pg_use *live;
+    struct pg_use *newest;
     struct pg_use *letter;
     struct pg_use *payload;
     struct pg_use *other; /* the only one that the others need */
@@ -25,26 +25,32 @@ static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
 
 /* ---- queueing: everything that can be asked without knowing another answer */
 
+static void ask_job(struct pg *pg, const struct question *q, struct asked *a)
+{
+    a->job = use_id(pg, Q_FIND_JOB, q->id);
+    a->newest = use_id(pg, Q_FIND_NEWEST, q->id);
+}
+
 static void ask(struct pg *pg, struct question *q, struct asked *a)
 {
     q->answer = (struct answer){0};
     switch (q->kind) {
-    case ASK_JOB:
-        a->job = use_id(pg, Q_FIND_JOB, q->id);
-        a->live = use_id(pg, Q_LIVE_OF_JOB, q->id);
+    case ASK_JOB: ask_job(pg, q, a); return;
+    case ASK_AHEAD:
+        a->exec = use_id(pg, Q_FIND_AHEAD, q->id);
+        ask_job(pg, q, a);
         return;
     case ASK_EXEC:
         a->exec = use_id(pg, Q_FIND_EXEC, q->id);
         a->letter = use_id(pg, Q_FIND_LETTER, q->id);
         a->job = use_id(pg, Q_FIND_JOB_OF_EXEC, q->id);
-        a->live = use_id(pg, Q_LIVE_OF_EXEC, q->id);
+        a->newest = use_id(pg, Q_FIND_NEWEST_OF_EXEC, q->id);
         a->payload = use_id(pg, Q_FETCH_PAYLOAD, q->id);
         return;
     case ASK_SLOT:
         a->exec = use_id(pg, Q_FIND_SLOT, q->id);
         pg_i64(a->exec, q->until_ms);
-        a->job = use_id(pg, Q_FIND_JOB, q->id);
-        a->live = use_id(pg, Q_LIVE_OF_JOB, q->id);
+        ask_job(pg, q, a);
         return;
     case ASK_ATTEMPT:
         a->other = use_id(pg, Q_FIND_ATTEMPT, q->id);
@@ -77,32 +83,6 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
 
 /* ---- reading */
 
-static void read_live(const struct pg_use *use, struct arena *arena, struct question *q)
-{
-    VEC(struct exec_rec) live = {0};
-    for (size_t i = 0; i < pg_rows(use); i++) {
-        struct exec_rec exec;
-        struct row row = pg_row(use, i, arena);
-        if (row_exec(&row, &exec))
-            *VEC_PUSH(arena, &live) = exec;
-    }
-    q->answer.live = live.items;
-    q->answer.live_count = live.len;
-}
-
-static void read_job(const struct asked *a, struct arena *arena, struct question *q)
-{
-    struct job_rec *job = ARENA_NEW(arena, struct job_rec);
-    if (pg_rows(a->job) == 0)
-        return;
-    struct row row = pg_row(a->job, 0, arena);
-    if (!row_job(&row, job))
-        return;
-    q->answer.jobs = job;
-    q->answer.job_count = 1;
-    read_live(a->live, arena, q);
-}
-
 /* Empty where there is none. */
 static struct str read_payload(const struct pg_use *use, struct arena *arena)
 {
@@ -110,19 +90,6 @@ static struct str read_payload(const struct pg_use *use, struct arena *arena)
         return STR("");
     struct row row = pg_row(use, 0, arena);
     return row_text(&row);
-}
-
-static void read_pace(const struct pg_use *use, struct arena *arena, struct question *q)
-{
-    struct sketch *pace = ARENA_NEW(arena, struct sketch);
-    for (size_t i = 0; i < pg_rows(use); i++) {
-        struct row row = pg_row(use, i, arena);
-        uint32_t bucket = row_u32(&row);
-        uint64_t count = row_u64(&row);
-        if (!row.bad && bucket < SKETCH_BUCKETS)
-            sketch_put(pace, bucket, count);
-    }
-    q->answer.pace = pace;
 }
 
 static const struct exec_rec *read_exec(const struct pg_use *use, const struct pg_use *payload,
@@ -136,6 +103,32 @@ static const struct exec_rec *read_exec(const struct pg_use *use, const struct p
         return NULL;
     exec->payload = read_payload(payload, arena);
     return exec;
+}
+
+static void read_job(const struct asked *a, struct arena *arena, struct question *q)
+{
+    struct job_rec *job = ARENA_NEW(arena, struct job_rec);
+    if (pg_rows(a->job) == 0)
+        return;
+    struct row row = pg_row(a->job, 0, arena);
+    if (!row_job(&row, job))
+        return;
+    q->answer.jobs = job;
+    q->answer.job_count = 1;
+    q->answer.newest = read_exec(a->newest, NULL, arena);
+}
+
+static void read_pace(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct sketch *pace = ARENA_NEW(arena, struct sketch);
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, arena);
+        uint32_t bucket = row_u32(&row);
+        uint64_t count = row_u64(&row);
+        if (!row.bad && bucket < SKETCH_BUCKETS)
+            sketch_put(pace, bucket, count);
+    }
+    q->answer.pace = pace;
 }
 
 static void read_letter(const struct pg_use *use, struct arena *arena, struct question *q)
@@ -202,7 +195,8 @@ static void read_answer(const struct asked *a, struct arena *arena, struct quest
             read_letter(a->letter, arena, q);
         read_job(a, arena, q);
         return;
-    case ASK_SLOT: /* without a slot the answer is about the job alone */
+    case ASK_AHEAD:
+    case ASK_SLOT: /* without such an execution the answer is about the job alone */
         q->answer.exec = read_exec(a->exec, NULL, arena);
         read_job(a, arena, q);
         return;

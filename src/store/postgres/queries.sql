@@ -261,25 +261,25 @@ SELECT trail FROM belfry.live WHERE id = $1::bigint
 UNION ALL
 SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
--- name: live_of_job
--- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
-WHERE j.id = $1::bigint
-UNION ALL
-SELECT * FROM belfry.live_row WHERE job_id = $1::bigint AND NOT first
-ORDER BY id;
+-- name: find_newest
+SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.last_exec WHERE j.id = $1::bigint;
 
--- name: live_of_exec
--- All unfinished ones of an execution's job.
-WITH of AS MATERIALIZED (
+-- name: find_newest_of_exec
+-- The same for the job of an execution.
+SELECT l.* FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
-    SELECT job_id FROM belfry.history WHERE id = $1::bigint)
-SELECT l.* FROM of JOIN belfry.job j ON j.id = of.job_id
-JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
+    SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
+JOIN belfry.job j ON j.id = e.job_id
+JOIN belfry.live_row l ON l.id = j.last_exec;
+
+-- name: find_ahead
+-- Here and below: what was made with the job is found by the job's row, the rest by the index.
+SELECT * FROM belfry.live_row WHERE job_id = $1::bigint AND NOT first AND state = 1
 UNION ALL
-SELECT l.* FROM of JOIN belfry.live_row l ON l.job_id = of.job_id AND NOT l.first
-ORDER BY id;
+SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
+WHERE j.id = $1::bigint AND l.state = 1
+ORDER BY id DESC LIMIT 1;
 
 -- name: find_slot
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before that it

@@ -57,25 +57,28 @@ static enum rc take_claim(struct sqlite_store *s, struct arena *arena, struct qu
     return RC_OK;
 }
 
-static enum rc find_live(struct sqlite_store *s, uint64_t job_id, struct arena *arena,
-                         struct question *q, struct err *err)
+/* The first that a statement finds; NULL when there is none, or it makes no sense. */
+static enum rc first_exec(struct stmt *stmt, struct arena *arena, const struct exec_rec **ret_exec,
+                          struct err *err)
 {
-    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_LIVE_OF_JOB);
-    VEC(struct exec_rec) live = {0};
-    stmt_u64(&stmt, job_id);
-    for (;;) {
-        bool found;
-        struct exec_rec exec;
-        TRY(stmt_next(&stmt, &found, err));
-        if (!found)
-            break;
-        struct row row = stmt_row(&stmt, arena);
-        if (row_exec(&row, &exec))
-            *VEC_PUSH(arena, &live) = exec;
-    }
-    q->answer.live = live.items;
-    q->answer.live_count = live.len;
+    bool found;
+    *ret_exec = NULL;
+    TRY(stmt_next(stmt, &found, err));
+    if (!found)
+        return RC_OK;
+    struct row row = stmt_row(stmt, arena);
+    struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
+    if (row_exec(&row, exec))
+        *ret_exec = exec;
     return RC_OK;
+}
+
+static enum rc find_newest(struct sqlite_store *s, struct arena *arena, struct question *q,
+                           struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_LIVE);
+    stmt_u64(&stmt, q->answer.jobs[0].last_exec);
+    return first_exec(&stmt, arena, &q->answer.newest, err);
 }
 
 static enum rc find_job(struct sqlite_store *s, uint64_t id, struct arena *arena,
@@ -93,7 +96,17 @@ static enum rc find_job(struct sqlite_store *s, uint64_t id, struct arena *arena
         return RC_OK;
     q->answer.jobs = job;
     q->answer.job_count = 1;
-    return find_live(s, id, arena, q, err);
+    return find_newest(s, arena, q, err);
+}
+
+/* Here and in find_slot: without such an execution the answer is about the job alone. */
+static enum rc find_ahead(struct sqlite_store *s, struct arena *arena, struct question *q,
+                          struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_AHEAD);
+    stmt_u64(&stmt, q->id);
+    TRY(first_exec(&stmt, arena, &q->answer.exec, err));
+    return find_job(s, q->id, arena, q, err);
 }
 
 static enum rc find_letter(struct sqlite_store *s, struct arena *arena, struct question *q,
@@ -128,21 +141,13 @@ static enum rc find_exec(struct sqlite_store *s, struct arena *arena, struct que
     return find_job(s, exec->job_id, arena, q, err);
 }
 
-/* Without a slot the answer is about the job alone. */
 static enum rc find_slot(struct sqlite_store *s, struct arena *arena, struct question *q,
                          struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_SLOT);
-    bool found;
     stmt_u64(&stmt, q->id);
     stmt_i64(&stmt, q->until_ms);
-    TRY(stmt_next(&stmt, &found, err));
-    if (found) {
-        struct row row = stmt_row(&stmt, arena);
-        struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
-        if (row_exec(&row, exec))
-            q->answer.exec = exec;
-    }
+    TRY(first_exec(&stmt, arena, &q->answer.exec, err));
     return find_job(s, q->id, arena, q, err);
 }
 
@@ -303,6 +308,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     switch (q->kind) {
     case ASK_CLAIM: return take_claim(s, arena, q, err);
     case ASK_JOB: return find_job(s, q->id, arena, q, err);
+    case ASK_AHEAD: return find_ahead(s, arena, q, err);
     case ASK_EXEC: return find_exec(s, arena, q, err);
     case ASK_ATTEMPT: return find_attempt(s, arena, q, err);
     case ASK_TRAIL: return find_trail(s, arena, q, err);

@@ -185,13 +185,19 @@ SELECT trail FROM live WHERE id = :id
 UNION ALL
 SELECT trail FROM history WHERE id = :id;
 
--- name: live_of_job
--- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT l.* FROM job j JOIN live_row l ON l.id = j.first_exec AND l.first <> 0
-WHERE j.id = :job_id
+-- name: find_live
+SELECT * FROM live_row WHERE id = :id;
+
+-- name: find_ahead
+-- Here and below: what was made with the job is found by the job's row, the rest by the index. From
+-- the newest on, so that it steps over nothing but runs that people asked for since.
+SELECT * FROM (SELECT * FROM live_row
+    WHERE job_id = :job_id AND first = 0 AND state = 1
+    ORDER BY id DESC LIMIT 1)
 UNION ALL
-SELECT * FROM live_row WHERE job_id = :job_id AND first = 0
-ORDER BY id;
+SELECT l.* FROM job j JOIN live_row l ON l.id = j.first_exec AND l.first <> 0
+WHERE j.id = :job_id AND l.state = 1
+ORDER BY id DESC LIMIT 1;
 
 -- name: find_slot
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before
