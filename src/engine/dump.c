@@ -5,6 +5,7 @@
  * ids, numbers of polls and grants) is left out: undo does not take it back. */
 #include "base/mem.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 #include "base/mem.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* exec.c - jobs and executions in memory: making them, placing them, moving them. */
 #include "base/mem.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 #include "job/trail.h"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
 /* explain_ready.c - what keeps a ready execution from a worker. Everything here is bounded: it runs
  * in the turn, and a queue may hold a million. */
 #include "engine/explain.h"
+#include "engine/permits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

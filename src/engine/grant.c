@@ -5,6 +5,7 @@
  * parked worker has a free slot for anything that is ready, so a turn looks only at what is new
  * in it: polls that came, and lanes that are fresh. */
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 /* The lease as the worker will see it. The texts move into the poll's own arena: the job may end
  * before the answer is written. An empty spec is fetched from the store by the turn. */

@@ -362,40 +362,6 @@ void heard_wait(struct engine *e, const struct inbox_rec *rec);
 void heard_unwait(struct engine *e, const struct inbox_rec *rec);
 void heard_over(struct engine *e, const struct inbox_rec *rec);
 
-/* ---- permits.c: limits that count in more than one partition */
-
-/* A worker could have the execution now. True: it needs permits first, has asked for them, and is not
- * to be had until they come. */
-bool permits_ask(struct engine *e, struct exec *x);
-/* Its lease has begun (or has got other limits by an edit): the homes know. */
-void permits_started(struct engine *e, struct exec *x);
-/* All that it has and wants goes back; to are the values that it is about to have. */
-void permits_end(struct engine *e, const struct exec *x, struct exec_values *to);
-/* The same, of one that waits with what it has. */
-void permits_give_back(struct engine *e, struct exec *x);
-/* A lease that is loaded has the permits it was granted with. */
-void permits_inherit(const struct engine *e, struct exec *x);
-/* The first key from bar on that it waits for, and its bar; false: there is none. */
-bool permits_waited(const struct exec *x, unsigned *bar, struct str *ret_key);
-/* Lets those elsewhere have what is free: who comes before all of our own, or everybody. */
-void permits_grant(struct engine *e, bool all);
-void permit_set(struct engine *e, struct permit *p, const struct permit_values *to);
-void permit_free(struct engine *e, struct permit *p);
-struct permit_change permit_changed(const struct permit *p);
-void homes_free(struct engine *e);
-/* What these say to us. */
-void heard_ask(struct engine *e, const struct inbox_rec *rec);
-void heard_grant(struct engine *e, const struct inbox_rec *rec);
-void heard_free(struct engine *e, const struct inbox_rec *rec);
-void heard_keep(struct engine *e, const struct inbox_rec *rec);
-/* The first turn after a start: says to all others who holds something of theirs. */
-void permits_announce(struct engine *e);
-/* It waits with permits that it has, or has asked for. */
-static inline bool exec_has_permits(const struct exec *x)
-{
-    return x->v.state == EXEC_QUEUED && (x->v.wants | x->v.has) != 0;
-}
-
 /* ---- mail.c: what partitions tell each other */
 
 /* A row to be sent with this turn's commit; the caller fills in the rest. */

@@ -2,6 +2,7 @@
  * command needs them, and the horizon behind which executions stay in the store. */
 #include "base/when.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -9,6 +9,7 @@
  * written down where people can see it, and never comes again. Only what a server is too busy for stays
  * where it is. */
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* seal.c - what a turn leaves to be kept: the difference between before and after. */
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 static void has_changed(struct engine *e, struct queue *q)
 {

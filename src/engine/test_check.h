@@ -4,6 +4,7 @@
  * (which only knows the deltas) says it should. */
 #pragma once
 #include "engine/internal.h"
+#include "engine/permits.h"
 #include "engine/test_table.h"
 
 static inline bool test_serves(const struct worker *w, const struct lane *lane)

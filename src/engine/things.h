@@ -31,7 +31,7 @@ struct queue {
     struct str name;
     struct queue_values v;
     uint32_t held;                /* leases */
-    uint32_t lent;                /* of those held: no leases of ours, but permits (permits.c) */
+    uint32_t lent;                /* of those held: no leases of ours, but permits (permits.h) */
     uint32_t home;                /* the bucket that its limit lives in, … */
     struct str home_key;          /* … and the name of that */
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
@@ -153,7 +153,7 @@ struct exec_values {
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
-    uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.c */
+    uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.h */
     uint8_t has;        /* those granted, and with the home until they are given back */
     uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
     int64_t slot_ms;    /* as in its record; an edit may move what has not begun */

@@ -5,6 +5,7 @@
  * command of the same turn still finds them, and sees that they ended. Executions come first and
  * jobs last, both ways: an execution is placed on its worker and counted by its job. */
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * timer shows itself here in the turn that lost it, not an hour later. */
 #include "coverage.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 #include "promises.h"
 #include "world.h"
 
