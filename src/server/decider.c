@@ -1,19 +1,16 @@
 #include "server/decider.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "loop/clock.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
 #include "server/engine_options.h"
-#include "server/errand.h"
+#include "server/intake.h"
 #include "server/membership.h"
-#include "server/net.h"
 #include "server/outage.h"
 #include "server/peers.h"
 #include "server/retired.h"
 #include "server/tail.h"
-#include "server/turn.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +18,6 @@
 #include <unistd.h>
 
 enum {
-    TURN_COMMANDS_MAX = 4096, /* so that one turn stays within some tens of milliseconds */
-    TURN_SUBMISSIONS_MAX = 20000,
     RETRY_FIRST_US = 5000,
     RETRY_LAST_US = 200000,
     RETRY_FOR_US = 5000000, /* well within a lease; then clients are told to come back */
@@ -33,10 +28,9 @@ enum {
 
 struct decider {
     struct server *server;
-    struct mailbox *box;
     struct thread *thread;
+    struct intake intake;
     struct turn turn;
-    struct list waiting; /* requests (mail) that no turn has taken yet */
     struct outage outage;
     int64_t next_look_us;  /* at the files of the store */
     int64_t next_zones_us; /* at those of time zones */
@@ -55,99 +49,12 @@ struct decider {
     bool unloaded;             /* it could not be loaded; the engine knows nothing */
     bool stirred;              /* a turn is due although nobody asked for one */
     struct retired *retired;   /* owned: engines that somebody may still read from */
-    struct mail nudge;
-    atomic_bool nudged;
 };
 
-static void errand_send(struct decider *d, struct errand *take_errand)
-{
-    if (mailbox_send_always(d->box, &take_errand->request.parcel.mail) != RC_OK)
-        errand_free(take_errand);
-}
-
-static void send_done(struct list *done)
-{
-    for (struct list_node *node; (node = list_pop_front(done)) != NULL;) {
-        struct command *cmd = CONTAINER_OF(node, struct command, node);
-        struct request *r = CONTAINER_OF(cmd, struct request, cmd);
-        if (!errand_end(r))
-            request_send_home(r);
-    }
-}
-
-/* Answers what could not be decided. */
-static void give_up(struct command *const *commands, size_t count, const struct err *err)
-{
-    struct list done;
-    list_init(&done);
-    for (size_t i = 0; i < count; i++) {
-        commands[i]->reply.rc = err->rc == RC_FULL ? RC_FULL : RC_BUSY;
-        err_set(&commands[i]->reply.err, commands[i]->reply.rc, "%s", err->text);
-        list_push_back(&done, &commands[i]->node);
-    }
-    send_done(&done);
-}
-
-static size_t weight(const struct command *cmd)
-{
-    return cmd->kind == CMD_SUBMIT ? cmd->submit.count : 1;
-}
-
-/* Answers what another server has to decide. */
-static void refuse_foreign(struct command *cmd)
-{
-    struct list done;
-    list_init(&done);
-    cmd->reply.rc = RC_DEPOSED;
-    err_set(&cmd->reply.err, RC_DEPOSED, "another server decides about this now; try again");
-    list_push_back(&done, &cmd->node);
-    send_done(&done);
-}
-
-/* A nudge has done its work when it was seen; the next one may come. */
-static bool drop_nudge(struct decider *d, const struct list_node *node)
-{
-    if (node != &d->nudge.node)
-        return false;
-    atomic_store(&d->nudged, false);
-    engine_mail(d->turn.engine);
-    return true;
-}
-
-/* Takes what one turn can carry off the waiting list. */
+/* What could not be loaded is nobody else's for that: it is told why not. */
 static size_t gather(struct decider *d, struct command **ret_commands)
 {
-    size_t count = 0;
-    size_t submissions = 0;
-    while (count < TURN_COMMANDS_MAX && submissions < TURN_SUBMISSIONS_MAX) {
-        struct list_node *node = list_pop_front(&d->waiting);
-        if (node == NULL)
-            break;
-        if (drop_nudge(d, node))
-            continue;
-        struct mail *mail = CONTAINER_OF(node, struct mail, node);
-        struct request *r = CONTAINER_OF(mail, struct request, parcel.mail);
-        if (!turn_is_ours(&d->turn, &r->cmd) && !d->unloaded) {
-            refuse_foreign(&r->cmd);
-            continue;
-        }
-        ret_commands[count++] = &r->cmd;
-        submissions += weight(&r->cmd);
-    }
-    return count;
-}
-
-/* Back to the front, in their order: nothing has happened to them. */
-static void put_back(struct decider *d, struct command **commands, size_t count)
-{
-    struct list first;
-    list_init(&first);
-    for (size_t i = 0; i < count; i++) {
-        struct request *r = CONTAINER_OF(commands[i], struct request, cmd);
-        list_push_back(&first, &r->parcel.mail.node);
-    }
-    list_splice_back(&first, &d->waiting);
-    list_splice_back(&d->waiting, &first);
+    return intake_gather(&d->intake, &d->turn, d->unloaded, ret_commands);
 }
 
 static bool may_retry(enum rc rc)
@@ -176,7 +83,7 @@ static void tell(struct decider *d, struct turn_news *news)
         0) /* durable, and read within a second; who owns those partitions reads it now */
         peers_mail_owners(d->server, news->mailed);
     tail_tell(d->server->tail, news->events, news->event_count);
-    send_done(&news->done);
+    answers_send(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);
 }
 
@@ -209,7 +116,7 @@ static void recover(struct decider *d)
     outage_end(&d->outage, clock_mono_us());
     atomic_store(&d->server->trouble, RC_OK);
     engine_unpark(d->turn.engine, &parked);
-    send_done(&parked);
+    answers_send(&parked);
 }
 
 /* A turn that had nothing to keep says nothing about the store; then a commit of our own does. */
@@ -260,7 +167,7 @@ static void step_without_store(struct decider *d, struct command **commands, siz
         commands[i] = commands[away];
         commands[away++] = cmd;
     }
-    give_up(commands + away, count - away, &d->outage.why);
+    answers_give_up(commands + away, count - away, &d->outage.why);
     turn_run_away(&d->turn, commands, away, clock_now(), &news);
     tell(d, &news);
 }
@@ -270,7 +177,7 @@ static void give_up_for_good(struct decider *d, struct command **commands, size_
 {
     log_error("a turn could not be kept; its commands were refused", "code", rc_name(err->rc),
               "error", err->text, NULL);
-    give_up(commands, count, err);
+    answers_give_up(commands, count, err);
     atomic_store(&d->failed, true);
 }
 
@@ -282,9 +189,9 @@ static void begin_doubt(struct decider *d, struct command **commands, size_t cou
     log_warn("what this server owns is in doubt; it looks again", "code", rc_name(err->rc), "error",
              err->text, NULL);
     if (err->rc == RC_UNKNOWN)
-        give_up(commands, count, err);
+        answers_give_up(commands, count, err);
     else
-        put_back(d, commands, count);
+        intake_put_back(&d->intake, commands, count);
     d->doubt = membership_doubt(d->membership);
     d->doubt_us = clock_mono_us();
     d->stale = true;
@@ -341,7 +248,7 @@ static void drop_engine(struct decider *d)
     list_init(&parked);
     turn_raise_floors(&d->turn, &d->numbers);
     engine_unpark(d->turn.engine, &parked);
-    send_done(&parked);
+    answers_send(&parked);
     retired_add(&d->retired, d->server, d->turn.engine);
     d->turn.engine = NULL;
     turn_close(&d->turn);
@@ -489,48 +396,40 @@ static int64_t wanted_ms(const struct decider *d)
 /* Waits for mail or for the engine's next timer. False when it is time to end. */
 static bool wait(struct decider *d)
 {
-    if ((!list_empty(&d->waiting) || d->stirred) && d->doubt == 0)
+    if ((!list_empty(&d->intake.waiting) || d->stirred) && d->doubt == 0)
         return true;
     int64_t ahead_ms = d->outage.on ? OUTAGE_TRY_US / 1000 : wanted_ms(d);
     if (d->doubt != 0 && ahead_ms > DOUBT_LOOK_MS)
         ahead_ms = DOUBT_LOOK_MS;
     if (ahead_ms > 1000) /* so that a stepped wall clock is noticed within a second */
         ahead_ms = 1000;
-    return mailbox_wait(d->box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
-}
-
-static void take_mail(struct decider *d)
-{
-    mailbox_take_all(d->box, &d->waiting);
-    /* Only where it stands is looked at, never into it: it may be on its way into the box again. */
-    if (list_first(&d->waiting) == &d->nudge.node)
-        drop_nudge(d, list_pop_front(&d->waiting));
+    return mailbox_wait(d->intake.box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
 }
 
 static void decide(void *arg)
 {
     struct decider *d = arg;
     while (wait(d) && !atomic_load(&d->failed)) {
-        take_mail(d);
+        intake_take(&d->intake, &d->turn);
         if (!follow_cluster(d))
             continue;
         look_after_store(d);
         look_after_zones(d);
-        if (!list_empty(&d->waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
+        if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
     /* Whoever still waits is told that the server is going away. */
     struct list parked;
     list_init(&parked);
     engine_unpark(d->turn.engine, &parked);
-    send_done(&parked);
-    mailbox_close(d->box);
-    take_mail(d);
+    answers_send(&parked);
+    mailbox_close(d->intake.box);
+    intake_take(&d->intake, &d->turn);
     static struct command *commands[TURN_COMMANDS_MAX];
     struct err err;
     err_set(&err, RC_BUSY, "the server is shutting down");
     for (size_t count; (count = gather(d, commands)) > 0;)
-        give_up(commands, count, &err);
+        answers_give_up(commands, count, &err);
 }
 
 /* Alone with its store a server owns all of it; in a cluster the membership says what. */
@@ -559,15 +458,14 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     d->server = server;
     d->membership = server->membership;
     d->options = engine_options_of(server->options, server->zones);
-    list_init(&d->waiting);
+    intake_init(&d->intake, server->options->mailbox_max);
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
         atomic_store(&server->loaded, true);
-        d->box = mailbox_new(server->options->mailbox_max);
         rc = thread_start("turn", decide, d, &d->thread, err);
     }
     if (rc != RC_OK) {
-        mailbox_free(d->box);
+        intake_free(&d->intake);
         turn_close(&d->turn);
         free(d);
         return rc;
@@ -578,13 +476,12 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
 
 void decider_nudge(struct decider *d)
 {
-    if (!atomic_exchange(&d->nudged, true))
-        (void)mailbox_send_always(d->box, &d->nudge); /* closed: it ends anyway */
+    intake_nudge(&d->intake);
 }
 
 enum rc decider_send(struct decider *d, struct request *r)
 {
-    return mailbox_send(d->box, &r->parcel.mail);
+    return intake_send(&d->intake, r);
 }
 
 void decider_hangup(struct decider *d, const struct request *r)
@@ -592,19 +489,19 @@ void decider_hangup(struct decider *d, const struct request *r)
     struct errand *errand = errand_new(CMD_HANGUP);
     errand->request.cmd.target.id = r->cmd.poll.worker_id;
     errand->request.cmd.target.seq = r->cmd.poll.seq;
-    errand_send(d, errand);
+    intake_send_errand(&d->intake, errand);
 }
 
 void decider_alert_sent(struct decider *d, const struct alert_mark *mark)
 {
     struct errand *errand = errand_new(CMD_ALERT_SENT);
     errand->request.cmd.alert = *mark;
-    errand_send(d, errand);
+    intake_send_errand(&d->intake, errand);
 }
 
 void decider_stop(struct decider *d)
 {
-    mailbox_close(d->box);
+    mailbox_close(d->intake.box);
     thread_join(d->thread);
     d->thread = NULL;
 }
@@ -612,7 +509,7 @@ void decider_stop(struct decider *d)
 void decider_free(struct decider *d)
 {
     retired_free(d->retired);
-    mailbox_free(d->box);
+    intake_free(&d->intake);
     turn_close(&d->turn);
     free(d);
 }
