@@ -220,6 +220,7 @@ static bool act(struct engine *e, const struct inbox_rec *rec, size_t i)
 void mail_step(struct engine *e)
 {
     permits_announce(e);
+    permits_count_running(e);
     if (e->reading.rows == NULL)
         return;
     const struct answer *a = &e->reading.rows->answer;

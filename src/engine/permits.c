@@ -241,6 +241,27 @@ void permits_announce(struct engine *e)
     }
 }
 
+/* ---- limits that come while work runs */
+
+void permits_limited(struct engine *e, uint32_t before, uint32_t max)
+{
+    e->post.limited |= before == 0 && max > 0;
+}
+
+void permits_count_running(struct engine *e)
+{
+    if (!e->post.limited)
+        return;
+    e->post.limited = false;
+    MAP_EACH(&e->execs, slot)
+    {
+        struct exec *x = slot->value;
+        unsigned missing = apart(e, x) & ~(unsigned)x->v.has & ~(1U << BAR_RATE);
+        if (exec_is_leased(x->v.state) && missing != 0)
+            permits_started(e, x);
+    }
+}
+
 /* ---- what homes say */
 
 static unsigned find_bar(const struct exec *x, struct str key)

@@ -47,6 +47,10 @@ void permits_inherit(const struct engine *e, struct exec *x);
 bool permits_waited(const struct exec *x, unsigned *bar, struct str *ret_key);
 /* The first turn after a start: says to all others who holds something of theirs. */
 void permits_announce(struct engine *e);
+/* Queues and teams can be limited while their work runs. That counts, too: its homes are told in the next
+ * turn. */
+void permits_limited(struct engine *e, uint32_t before, uint32_t max);
+void permits_count_running(struct engine *e);
 /* A home has granted something. */
 void heard_grant(struct engine *e, const struct inbox_rec *rec);
 /* It waits with permits that it has, or has asked for. */

@@ -385,6 +385,33 @@ static void queues_and_teams_have_homes_too(void **state)
     assert_int_equal(running(&d.a) + running(&d.b), 3);
 }
 
+static void what_runs_already_counts_when_a_limit_comes(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    const char *team = key_at(LIMIT_TEAM, 0, 0);
+    struct crew a = crew_hire(&d.a, 9);
+    struct crew b = crew_hire(&d.b, 9);
+    SUBMIT(&d.b, .queue = queue);
+    SUBMIT(&d.b, .team = team);
+    settle(&d, NULL, &b);
+    limit_queue(&d.a, queue, 1);
+    limit_queue(&d.b, queue, 1);
+    limit_team(&d.a, team, 1);
+    limit_team(&d.b, team, 1);
+    settle(&d, NULL, &b);
+    assert_int_equal(d.a.table.permits.len, 2);
+    SUBMIT(&d.a, .queue = queue);
+    SUBMIT(&d.a, .team = team);
+    settle(&d, &a, &b);
+    assert_int_equal(running(&d.a), 0);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    settle(&d, &a, &b);
+    assert_int_equal(running(&d.a), 2);
+}
+
 /* What a owns has the home of one, and needs the other; and the other way round. */
 static void two_that_wait_for_one_another_both_get_through(void **state)
 {
@@ -680,6 +707,7 @@ int main(void)
         cmocka_unit_test(what_no_worker_takes_goes_back_after_a_while),
         cmocka_unit_test(a_rate_is_kept_over_both),
         cmocka_unit_test(queues_and_teams_have_homes_too),
+        cmocka_unit_test(what_runs_already_counts_when_a_limit_comes),
         cmocka_unit_test(two_that_wait_for_one_another_both_get_through),
         cmocka_unit_test(an_edit_takes_its_permit_along),
         cmocka_unit_test(one_who_owns_both_leaves_a_row_for_when_they_part),

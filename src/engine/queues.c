@@ -3,6 +3,7 @@
  * it from its place returns them, so neither a crash nor an undone turn can leave one behind. */
 #include "base/mem.h"
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -128,7 +129,9 @@ void rate_wake(struct engine *e, struct limit *limit)
 
 void engine_load_queue(struct engine *e, const struct queue_rec *rec)
 {
-    queue_set(e, queue_of(e, rec->name),
+    struct queue *q = queue_of(e, rec->name);
+    permits_limited(e, q->v.concurrency, rec->concurrency);
+    queue_set(e, q,
               &(struct queue_values){
                   .paused = rec->paused,
                   .paused_ms = rec->paused_ms,
@@ -270,6 +273,7 @@ static void change_queue(struct engine *e, struct queue *q, const struct queue_v
 {
     struct queue_values before = q->v;
     touch_queue(e, q)->durable = true;
+    permits_limited(e, before.concurrency, to->concurrency);
     queue_set(e, q, to);
     if (to->paused != before.paused)
         tell(e, q, to->paused ? QUEUE_PAUSED : QUEUE_RESUMED);

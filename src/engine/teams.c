@@ -4,6 +4,7 @@
  * it may have is decided about the team, durably, and not said by each job. A team of which there are
  * no jobs in memory, and about which nobody decided anything, is not known. */
 #include "engine/internal.h"
+#include "engine/permits.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ void engine_load_team(struct engine *e, const struct team_rec *rec)
 {
     struct limit *team = limit_join(&e->ready.limits, LIMIT_TEAM, rec->name);
     struct limit_values to = team->v;
+    permits_limited(e, to.max, rec->concurrency);
     to.max = rec->concurrency;
     to.changed_ms = rec->changed_ms;
     to.changed_by = *name_keep(e, rec->changed_by);
@@ -39,6 +41,7 @@ static struct team_view view_of(const struct limit *team, struct arena *arena)
 static void limit_team(struct engine *e, struct limit *team, const struct command *cmd)
 {
     struct limit_values to = team->v;
+    permits_limited(e, to.max, cmd->team.concurrency);
     to.max = cmd->team.concurrency;
     to.changed_ms = e->now_ms;
     to.changed_by = *name_keep(e, cmd->actor);

@@ -365,6 +365,7 @@ struct post {
     size_t page;     /* read no more than this; 0: INBOX_PAGE */
     bool refuse;     /* … and act upon none of it, because of engine.mail_fault */
     bool announce;   /* something ready was loaded, which may have asked for permits before */
+    bool limited;    /* there is a limit that was none, and work that began without permits */
 };
 
 /* What a turn found there. */
