@@ -92,7 +92,9 @@ libs := $(patsubst -lsqlite3,$(if $(filter static,$(SQLITE)),-l:libsqlite3.a,-ls
 
 # ---- sources
 
-ALL_SRCS := $(wildcard src/*/*.c src/*/*/*.c)
+# What the engine's tests share: a world to drive it in, linked to each of them and to nothing else.
+WORLD_SRCS := $(wildcard src/engine/test/*.c)
+ALL_SRCS := $(filter-out $(WORLD_SRCS),$(wildcard src/*/*.c src/*/*/*.c))
 SRCS := $(filter-out %_test.c,$(ALL_SRCS))
 # Those that take long come first, so that nobody waits for the last one alone.
 TEST_SRCS := $(wildcard $(addprefix tests/,$(addsuffix /*_test.c,contract crash time))) \
@@ -173,7 +175,8 @@ $(LIB): $(OBJS)
 	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
 
 # Tests wait for the compiler much longer than for their own code: under sanitizers two thirds of it was
-# spent on optimising tests. Those in tests/time walk through centuries and are worth it.
+# spent on optimising tests. Those in tests/time walk through centuries and are worth it, and so is
+# src/engine/test, which looks at everything after every turn of every test.
 $(B)/src/%_test.o $(B)/tests/contract/%.o: test_flags := -O0 -U_FORTIFY_SOURCE
 
 # The flags live in this file, so everything is compiled anew when it changes.
@@ -204,6 +207,7 @@ $(B)/test/%: $(B)/%.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(link) $(shell pkg-config --libs cmocka) -o $@
 
+$(filter $(B)/test/src/engine/%,$(TESTS)): $(WORLD_SRCS:%.c=$(B)/%.o)
 $(filter $(B)/test/tests/contract/%,$(TESTS)): $(SUITE_SRCS:%.c=$(B)/%.o)
 $(filter $(B)/test/tests/crash/%,$(TESTS)): $(CRASH_SRCS:%.c=$(B)/%.o)
 

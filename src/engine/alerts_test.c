@@ -1,5 +1,6 @@
 /* What somebody should know about: told once, in the turn that gave rise to it. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 /* The alerts of one kind that were kept. */
 static size_t count_of(const struct world *w, enum alert_kind kind)

@@ -1,5 +1,6 @@
 /* Turns while the store takes nothing: healthy runs stay alive, and nothing is decided. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static void decide_away(struct world *w)
 {
@@ -25,7 +26,7 @@ static void away_turn(struct world *w)
     engine_dump(w->engine, &after);
     assert_same_text(&before, &after);
     decide_away(w);
-    commit(w);
+    world_commit(w);
     world_check(w);
 }
 

@@ -1,6 +1,5 @@
 /* Targets that keep failing are left alone for a while. */
-#include "engine/test_engine.h"
-#include "engine/test_explain.h"
+#include "engine/test/explain.h"
 
 static const struct breaker *breaker_of(const struct world *w, const char *target)
 {

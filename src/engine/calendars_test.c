@@ -1,5 +1,6 @@
 /* Calendars: what is skipped, what is held, what a change of one does. */
-#include "engine/test_edit.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define SECOND_MS INT64_C(1000)
 

@@ -1,6 +1,7 @@
 /* Jobs of which many runs wait: who asks something of one reads no more than of any other, and what
  * memory does not hold of it is not forgotten. */
-#include "engine/test_edit.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 enum { FEW = 3, MANY = 300 };
 

@@ -1,4 +1,5 @@
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static const struct exec_rec *record_of(const struct world *w, uint64_t id)
 {
@@ -202,8 +203,8 @@ static void a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs
     WORLD(w);
     const struct submission *job =
         SUBMIT(&w, .every_ms = HOUR_MS, .expires_in_ms = MINUTE_MS, .stagger_ms = MINUTE_MS);
-    w.delta = *decide_all(&w); /* once: another decision would give it another id, and share */
-    commit(&w);
+    w.delta = *world_decide(&w); /* once: another decision would give it another id, and share */
+    world_commit(&w);
     int64_t stagger_ms = schedule_stagger_ms(job->job_id, MINUTE_MS);
     world_pass(&w, HOUR_MS + stagger_ms); /* the clock begins with its share */
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);

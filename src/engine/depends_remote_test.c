@@ -1,4 +1,6 @@
-#include "engine/test_duo.h"
+#include "engine/test/duo.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define ON(id, how) (&(const struct dependency_wish){.job_id = (id), .type = (how)})
 

@@ -1,5 +1,6 @@
 /* Slots that wait for slots. Every turn here is also undone once (`world_turn`). */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define ON(id_, type_) (&(struct dependency_wish){.job_id = (id_), .type = (type_)})
 
@@ -402,8 +403,8 @@ static void chains_of_slots_are_told_in_one_turn(void **state)
 
 static void plain_turn(struct world *w)
 {
-    w->delta = *decide_all(w);
-    commit(w);
+    w->delta = *world_decide(w);
+    world_commit(w);
 }
 
 static void ten_thousand_that_wait_for_one_slot_ask_once(void **state)

@@ -1,5 +1,6 @@
 /* Jobs that wait for other jobs. Every turn here is also undone once (`world_turn`). */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #include <time.h>
 
@@ -388,8 +389,8 @@ static void more_than_the_server_may_hold_are_refused_as_busy(void **state)
 /* A turn without all the looking that a test usually does. */
 static void plain_turn(struct world *w)
 {
-    w->delta = *decide_all(w);
-    commit(w);
+    w->delta = *world_decide(w);
+    world_commit(w);
 }
 
 static int64_t cpu_us(void)

@@ -1,5 +1,6 @@
 /* Jobs that get another definition while they live. */
-#include "engine/test_edit.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define SECOND_MS INT64_C(1000)
 

@@ -1,5 +1,6 @@
 /* Work that was done under a lease that had ended; and who may go on. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 /* The first worker starts it and falls silent; the second is given it. */
 static struct poll_lease lose(struct world *w, struct fake *first, struct fake *second,

@@ -1,5 +1,5 @@
 /* Why something ready does not run: a case for each blocker, and for several at once. */
-#include "engine/test_explain.h"
+#include "engine/test/explain.h"
 
 /* ---- workers */
 

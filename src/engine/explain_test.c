@@ -1,5 +1,5 @@
 /* Why something does not run: what lies in its own life. */
-#include "engine/test_explain.h"
+#include "engine/test/explain.h"
 
 static void report_failure(struct world *w, struct fake *f, const struct poll_lease *lease)
 {
@@ -139,8 +139,8 @@ static void a_slot_with_stagger_says_both(void **state)
     hire_parked(&w, (struct skills){.slots = 1}, 1);
     const struct submission *job = SUBMIT(&w, .cron = "0 9 * * *", .stagger_ms = 30 * MINUTE_MS);
     w.delta =
-        *decide_all(&w); /* once: the share of the stagger goes by the id, which is new twice */
-    commit(&w);
+        *world_decide(&w); /* once: the share of the stagger goes by the id, which is new twice */
+    world_commit(&w);
     const struct blocker *b = only(&w, job, BLOCKER_SCHEDULED);
     assert_int_equal(b->until_ms, job->due_ms);
     assert_says(b->text, "its slot of 2027-01-15 09:00:00Z and ");

@@ -1,5 +1,5 @@
 /* What becomes of failures: classes, waiting, losses, timeouts that the server has to see to. */
-#include "engine/test_stage.h"
+#include "engine/test/stage.h"
 
 static const struct attempt_rec *attempt(const struct stage *s, uint64_t token)
 {

@@ -1,5 +1,6 @@
 /* Cancelling, and running again. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static const struct asked *cancel_job(struct world *w, uint64_t id)
 {

@@ -1,5 +1,6 @@
 /* Dead letters: when there is one, why, and what becomes of it; alone, in numbers, and in time. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 /* A worker that fails whatever it is given. */
 struct stage {

@@ -1,6 +1,7 @@
 /* The horizon, and loading after a restart. */
 #include "base/rng.h"
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 /* ---- the horizon */
 

@@ -1,6 +1,7 @@
-#include "engine/test_duo.h"
+#include "engine/test/duo.h"
+#include "engine/test/jobs.h"
 
-/* A document is rules as text (test_engine.h), or makes no sense. */
+/* A document is rules as text (test/wish.h), or makes no sense. */
 static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err)
 {
@@ -164,13 +165,13 @@ static void a_row_that_cannot_be_kept_is_found_and_rejected(void **state)
     size_t tries = 0;
     engine_mail(s.a.engine);
     for (;; tries++) { /* the store would take nothing that reads row 4 … */
-        const struct delta *delta = decide_all(&s.a);
+        const struct delta *delta = world_decide(&s.a);
         bool reads = false;
         for (size_t i = 0; i < delta->mail_read_count; i++)
             reads |= delta->mail_read[i] == 4;
         if (!reads || delta->rejected_count > 0) {
             s.a.delta = *delta;
-            commit(&s.a);
+            world_commit(&s.a);
             world_check(&s.a);
             if (reads)
                 break;

@@ -1,4 +1,4 @@
-#include "engine/test_engine.h"
+#include "engine/test/jobs.h"
 
 static void the_same_request_gets_the_first_answer_again(void **state)
 {

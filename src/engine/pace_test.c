@@ -1,5 +1,6 @@
 /* Runs that take much longer than those of their job usually do. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 enum { USUAL_MS = 60000, RUNS = 20 };
 

@@ -1,5 +1,6 @@
 /* partition_test.c - an engine that is one of several: what it says to workers, and what not. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 enum { PARTITIONS = 16 };
 
@@ -33,7 +34,7 @@ static struct fake hire_elsewhere(struct world *w, bool draining)
                                               .draining = draining,
                                               .slots = 4,
                                               .registered_ms = 5}};
-    keep_worker(&w->table, &change);
+    table_keep_worker(&w->table, &change);
     return (struct fake){.id = change.worker.id};
 }
 
@@ -221,10 +222,10 @@ static void a_result_may_come_with_the_first_poll_of_a_worker(void **state)
     assert_true(was_accepted(first));
     struct worker_change change = {.forget = true,
                                    .worker = *(struct worker_rec *)map_get(&w.table.workers, f.id)};
-    keep_worker(&w.table, &change);
+    table_keep_worker(&w.table, &change);
     world_restart(&w); /* a server that has not heard of it yet */
     change.forget = false;
-    keep_worker(&w.table, &change);
+    table_keep_worker(&w.table, &change);
     struct asked *again = ask_poll(&w, &f, 0);
     add_result(again, &lease, OUTCOME_SUCCEEDED);
     world_turn(&w);
@@ -403,10 +404,10 @@ static void leases_of_a_worker_are_known_before_it_is(void **state)
     fake_start(&w, &f);
     struct worker_change change = {.forget = true,
                                    .worker = *(struct worker_rec *)map_get(&w.table.workers, f.id)};
-    keep_worker(&w.table, &change);
+    table_keep_worker(&w.table, &change);
     world_own(&w, ours);
     change.forget = false;
-    keep_worker(&w.table, &change);
+    table_keep_worker(&w.table, &change);
     ask_about(&w, CMD_CANCEL_EXEC, cancelled->exec_id);
     world_turn(&w);
     struct asked *asked = ask_poll(&w, &f, 0);
@@ -473,7 +474,7 @@ static void a_poll_is_let_go_without_what_an_undone_turn_granted(void **state)
     CLEANUP(buf_free) struct buf delta = BUF(TEXT_MAX);
     struct list let_go;
     list_init(&let_go);
-    decide_and_undo(&w, &delta);
+    world_decide_and_undo(&w, &delta);
     engine_unpark(w.engine, &let_go);
     assert_ptr_equal(list_pop_front(&let_go), &parked->cmd.node);
     assert_int_equal(parked->cmd.reply.poll.lease_count, 0);

@@ -1,5 +1,7 @@
 #include "base/rng.h"
-#include "engine/test_duo.h"
+#include "engine/test/duo.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 /* A key of that kind whose home is in a partition of two. */
 static const char *key_at(enum limit_kind kind, uint32_t partition, unsigned which)
@@ -528,10 +530,10 @@ static void rows_that_hold_nothing_go_when_partitions_meet(void **state)
     w.table.box = &box;
     const struct submission *item = SUBMIT(&w, .queue = "q");
     world_turn(&w);
-    keep_permit(&w.table, &(struct permit_change){.permit = {.key = STR("4q"),
-                                                             .exec_id = item->exec_id,
-                                                             .bucket = inbox_home(STR("4q")),
-                                                             .granted = true}});
+    table_keep_permit(&w.table, &(struct permit_change){.permit = {.key = STR("4q"),
+                                                                   .exec_id = item->exec_id,
+                                                                   .bucket = inbox_home(STR("4q")),
+                                                                   .granted = true}});
     world_restart(&w);
     world_turn(&w);
     assert_int_equal(w.table.permits.len, 0);

@@ -1,4 +1,5 @@
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static const struct poll_reply *reply_of(const struct asked *asked)
 {

@@ -1,5 +1,6 @@
 /* Queues that are paused or full, and limits by key. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static struct asked *ask_queue(struct world *w, const char *name, struct queue_wish wish)
 {

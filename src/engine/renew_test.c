@@ -1,5 +1,5 @@
 /* Zones with other rules, and definitions that jobs share. */
-#include "engine/test_engine.h"
+#include "engine/test/jobs.h"
 #include "job/tzif_test.h"
 
 static struct engine_options far_sighted; /* holds the slots of the next two days */

@@ -1,4 +1,4 @@
-#include "engine/test_stage.h"
+#include "engine/test/stage.h"
 
 /* Takes a turn. */
 static bool report(struct stage *s, enum outcome outcome)

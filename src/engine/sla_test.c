@@ -1,5 +1,6 @@
 /* Runs that take longer than they should: each limit is told once, whatever dies meanwhile. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define EXPECTED_MS (5 * MINUTE_MS)
 #define MAX_MS (10 * MINUTE_MS)

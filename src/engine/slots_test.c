@@ -1,5 +1,6 @@
 /* Jobs with a schedule: slots, misfires, overlap, pause and resume. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #define SECOND_MS INT64_C(1000)
 

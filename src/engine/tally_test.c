@@ -1,5 +1,6 @@
 /* Numbers for reports: what ended in a turn, added up. */
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 static uint64_t count_of(const struct world *w, enum tally_scope scope, const char *key,
                          enum exec_state end)

@@ -1,5 +1,5 @@
 /* Limits over all jobs of a team. */
-#include "engine/test_explain.h"
+#include "engine/test/explain.h"
 
 static struct asked *ask_team(struct world *w, const char *name, uint32_t concurrency)
 {

@@ -3,7 +3,8 @@
  *
  * The seed is the first argument or BELFRY_SEED, else 1; BELFRY_TURNS says how many turns. */
 #include "base/rng_test.h"
-#include "engine/test_edit.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 enum { FAKES = 6, REMEMBERED = 64, DEPENDS_MAX = 3 };
 

@@ -1,4 +1,5 @@
-#include "engine/test_engine.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
 
 #include <string.h>
 

@@ -1,278 +1,8 @@
-/* test_check.h - what must hold between any two turns, for the engine's tests.
- *
- * Places follow from values, nobody waits in vain, and the engine holds exactly what the table
- * (which only knows the deltas) says it should. */
-#pragma once
-#include "engine/internal.h"
+/* What the engine holds is what the deltas said. */
 #include "engine/permits.h"
-#include "engine/test_table.h"
+#include "engine/test/check.h"
 
-static inline bool test_serves(const struct worker *w, const struct lane *lane)
-{
-    struct buf text = BUF(1 << 16);
-    struct buf line = BUF(1 << 10);
-    bool yes;
-    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->queues));
-    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->queue));
-    buf_add_char(&text, '\0');
-    buf_add_char(&line, '\0');
-    yes = w->trade->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
-    buf_clear(&text);
-    buf_clear(&line);
-    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->handlers));
-    buf_printf(&line, "\n%.*s\n", STR_ARG(lane->handler));
-    buf_add_char(&text, '\0');
-    buf_add_char(&line, '\0');
-    yes = yes &&
-          (lane->handler.len == 0 ? w->trade->runs_commands : strstr(text.ptr, line.ptr) != NULL);
-    buf_free(&text);
-    buf_free(&line);
-    return yes;
-}
-
-/* No worker waits for work that waits for a worker. */
-static inline void check_nobody_waits_in_vain(const struct engine *e)
-{
-    MAP_EACH(&e->workers, slot)
-    {
-        const struct worker *w = slot->value;
-        bool waits = w->v.parked != NULL && w->v.offered > 0 && !w->v.draining;
-        assert_true(list_linked(&w->waiting) == waits);
-        assert_true(!waits || list_linked(&w->trade->idle));
-        for (uint32_t i = 0; waits && i < e->ready.order.len; i++) {
-            struct heap_node *order = e->ready.order.items[i].node;
-            assert_false(test_serves(w, CONTAINER_OF(order, struct lane, order)));
-        }
-    }
-}
-
-/* The first limit of what runs that nobody was told of stands among the dues. */
-static inline void check_sla(const struct engine *e, const struct exec *x)
-{
-    const struct sla *sla = &x->job->v.def->sla;
-    const struct exec_values *v = &x->v;
-    bool runs = v->sla_since_ms > 0;
-    bool warns = runs && sla->expected_ms > 0 && !(v->sla_marks & SLA_WARNED);
-    bool ends = runs && sla->max_ms > 0 && !(v->sla_marks & SLA_VIOLATED);
-    int64_t sla_ms =
-        v->state != EXEC_RUNNING || !(warns || ends)
-            ? INT64_MAX
-            : v->sla_since_ms + v->sla_extra_ms + (warns ? sla->expected_ms : sla->max_ms);
-    int64_t pace_ms = pace_next_ms(e, x) > 0 ? pace_next_ms(e, x) : INT64_MAX;
-    int64_t next_ms = sla_ms < pace_ms ? sla_ms : pace_ms;
-    assert_true(heap_holds(&x->due) == (next_ms != INT64_MAX));
-    if (heap_holds(&x->due))
-        assert_int_equal(e->dues.items[x->due.place - 1].key, next_ms);
-    assert_true(heap_holds(&x->ready) == (v->pace == PACE_ASKING && pace_watches(e, x)));
-}
-
-static inline void check_exec(const struct engine *e, const struct exec *x)
-{
-    bool leased = exec_is_leased(x->v.state);
-    assert_null(x->touched);
-    assert_false(exec_is_final(x->v.state));
-    assert_true(leased == x->v.lease.held);
-    bool paused = x->job->v.state == JOB_PAUSED;
-    bool waits = exec_is_waiting(x->v.state) && !paused;
-    if (!leased) /* else it is for its SLA: check_sla */
-        assert_true(heap_holds(&x->due) == (waits || deadline_ms(x) != NO_DEADLINE_MS));
-    bool permits = exec_has_permits(x);
-    bool ready = x->v.state == EXEC_QUEUED && x->v.wants == 0;
-    assert_true((x->v.wants | x->v.has) == 0 || permits || leased);
-    assert_true((x->v.wants & x->v.has) == 0 && (!leased || x->v.wants == 0));
-    assert_true(heap_holds(&x->term.node) == (leased || permits));
-    if (!leased) /* else it is for its pace: check_sla */
-        assert_true(heap_holds(&x->ready) == ((ready || exec_is_held(x)) && !paused));
-    assert_true(list_linked(&x->sibling));
-    assert_true(list_linked(&x->on_worker) == leased);
-    if (waits)
-        assert_int_equal(e->dues.items[x->due.place - 1].key, x->v.due_ms);
-    else if (heap_holds(&x->due) && !leased)
-        assert_int_equal(e->deadlines.items[x->due.place - 1].key, deadline_ms(x));
-    if (leased) {
-        check_sla(e, x);
-        assert_int_equal(e->terms.items[x->term.node.place - 1].key, x->v.lease.ends_ms);
-    }
-}
-
-/* Lanes stand in order by the best in each. */
-static inline void check_lanes(const struct engine *e)
-{
-    for (size_t i = 0; i < e->ready.lanes.cap; i++) {
-        const struct lane *lane = e->ready.lanes.slots[i].value;
-        if (lane == NULL)
-            continue;
-        const struct queue *q = strmap_get(&e->queues, lane->queue);
-        assert_true(lane->closed ==
-                    (q->v.paused || (q->v.concurrency > 0 && q->held >= q->v.concurrency)));
-        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0 && !lane->closed));
-        if (heap_holds(&lane->order)) {
-            const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
-            assert_int_equal(item->key, heap_min(&lane->heap)->key);
-            assert_int_equal(item->tie, heap_min(&lane->heap)->tie);
-        }
-    }
-}
-
-/* Tracks stand in their lane by the best in each, unless a limit or a breaker holds them back. */
-static inline void check_tracks(const struct engine *e)
-{
-    for (size_t i = 0; i < e->ready.tracks.cap; i++) {
-        const struct track *track = e->ready.tracks.slots[i].value;
-        if (track == NULL)
-            continue;
-        const struct limit *many = track->bars[BAR_CONCURRENCY].limit;
-        const struct limit *often = track->bars[BAR_RATE].limit;
-        const struct limit *team = track->bars[BAR_TEAM].limit;
-        bool held_back = (many != NULL && many->held >= track->bars[BAR_CONCURRENCY].max) ||
-                         (often != NULL && !bar_is_open(&track->bars[BAR_RATE])) ||
-                         (team != NULL && team->v.max > 0 && team->held >= team->v.max) ||
-                         (track->breaker != NULL && !breaker_lets_start(track->breaker));
-        assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
-        if (heap_holds(&track->order)) {
-            const struct heap_item *item = &track->lane->heap.items[track->order.place - 1];
-            assert_int_equal(item->key, heap_min(&track->heap)->key);
-            assert_int_equal(item->tie, heap_min(&track->heap)->tie);
-        }
-    }
-}
-
-static inline size_t granted_by(const struct home *home)
-{
-    size_t count = 0;
-    MAP_EACH(&home->permits, slot)
-    {
-        const struct permit *p = slot->value;
-        assert_true(p->touched == NULL && !p->v.gone && heap_holds(&p->place) == !p->v.granted);
-        count += p->v.granted;
-    }
-    return count;
-}
-
-/* What a home has granted is in the table, and what of our own needs a row there. */
-static inline void check_homes(const struct engine *e, const struct table *t)
-{
-    struct arena arena = {0};
-    size_t rows = 0;
-    for (size_t i = 0; i < e->homes.cap; i++) {
-        const struct home *home = e->homes.slots[i].value;
-        if (home == NULL)
-            continue;
-        assert_true(home->permits.len > 0);
-        MAP_EACH(&home->permits, slot)
-        {
-            const struct permit *p = slot->value;
-            const struct permit_rec *rec =
-                strmap_get(&t->permits, permit_name(&arena, home->key, p->exec_id));
-            assert_true(rec != NULL && rec->granted == p->v.granted && rec->ask == p->v.ask);
-            assert_int_equal(rec->bucket, inbox_home(rec->key));
-            rows++;
-        }
-    }
-    for (size_t i = 0; i < t->permits.cap; i++) {
-        const struct permit_rec *rec = t->permits.slots[i].value;
-        if (rec == NULL || !partition_has(&e->owned, rec->exec_id))
-            continue;
-        const struct exec *x = map_get(&e->execs, rec->exec_id);
-        assert_true(x != NULL && x->v.has != 0);
-        rows++;
-    }
-    assert_int_equal(t->permits.len, rows);
-    arena_free(&arena);
-}
-
-/* Permits are what is leased, and no more. */
-static inline void check_permits(const struct engine *e)
-{
-    for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
-        const struct limit *limit = e->ready.limits.by_key.slots[i].value;
-        size_t held = 0;
-        size_t lent = 0;
-        size_t members = 0;
-        if (limit == NULL)
-            continue;
-        MAP_EACH(&e->execs, slot)
-        {
-            const struct exec *x = slot->value;
-            const struct bar *bars = x->job->v.def->track->bars;
-            bool of = bars[BAR_CONCURRENCY].limit == limit || bars[BAR_TEAM].limit == limit;
-            held += exec_is_leased(x->v.state) && of;
-            lent += exec_has_permits(x) && (of || (bars[BAR_RATE].limit == limit && limit->remote));
-        }
-        LIST_EACH(&limit->bars, node) members++;
-        const struct home *home = strmap_get(&e->homes, limit_home_key(limit));
-        members += home != NULL;
-        lent += home == NULL ? 0 : granted_by(home);
-        assert_int_equal(limit->held, held + lent);
-        assert_int_equal(limit->lent, lent);
-        assert_int_equal(limit->members, members);
-        assert_true(limit->touched == NULL && !limit->v.gone);
-        assert_true(heap_holds(&limit->wake) ==
-                    (limit->v.shut || (limit->v.stored && members == 0)));
-    }
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        const struct queue *q = e->queues.slots[i].value;
-        size_t held = 0;
-        size_t lent = 0;
-        if (q == NULL)
-            continue;
-        MAP_EACH(&e->execs, slot)
-        {
-            const struct exec *x = slot->value;
-            held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
-            lent += exec_has_permits(x) && x->job->v.def->queue == q;
-        }
-        const struct home *home = strmap_get(&e->homes, q->home_key);
-        lent += home == NULL ? 0 : granted_by(home);
-        assert_int_equal(q->held, held + lent);
-        assert_int_equal(q->lent, lent);
-        assert_null(q->touched);
-    }
-}
-
-/* Places follow from values, and nothing is left over from the turn. */
-static inline void check_places(const struct engine *e)
-{
-    size_t dues = 0;
-    size_t terms = e->workers.len;
-    size_t ready = 0;
-    size_t held = 0;
-    size_t busy = 0;
-    size_t by_calendar = 0;
-    size_t pacing = 0;
-    MAP_EACH(&e->execs, slot)
-    {
-        const struct exec *x = slot->value;
-        check_exec(e, x);
-        dues += heap_holds(&x->due);
-        terms += exec_is_leased(x->v.state) || exec_has_permits(x);
-        ready += heap_holds(&x->ready);
-        by_calendar += exec_is_held(x) && heap_holds(&x->ready);
-        pacing += exec_is_leased(x->v.state) && heap_holds(&x->ready);
-        held += list_linked(&x->on_worker) && map_get(&e->workers, x->v.lease.worker_id) != NULL;
-    }
-    MAP_EACH(&e->workers, slot)
-    {
-        const struct worker *w = slot->value;
-        assert_true(w->touched == NULL && w->turn.cmd == NULL && !w->v.gone);
-        busy += w->busy;
-    }
-    MAP_EACH(&e->jobs, slot)
-    {
-        const struct job *job = slot->value;
-        assert_true(job->touched == NULL && job->exec_count > 0);
-    }
-    assert_int_equal(e->dues.len + e->deadlines.len, dues);
-    assert_int_equal(e->terms.len, terms);
-    assert_int_equal(e->ready.len, ready - by_calendar - pacing);
-    assert_int_equal(e->pacing.len, pacing);
-    assert_int_equal(e->held.len, by_calendar);
-    assert_int_equal(busy, held);
-    assert_true(list_empty(&e->open) && list_empty(&e->done) && list_empty(&e->changed_queues));
-    assert_true(list_empty(&e->ready.fresh));
-}
-
-static inline void check_same_exec(const struct exec *x, const struct exec_rec *rec)
+static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
 {
     assert_int_equal(x->job->id, rec->job_id);
     assert_int_equal(x->v.state, rec->state);
@@ -298,7 +28,7 @@ static inline void check_same_exec(const struct exec *x, const struct exec_rec *
 }
 
 /* What is not closed is in the table, and nothing else; nothing is kept for nobody. */
-static inline void check_breakers(const struct engine *e, const struct table *t)
+static void check_breakers(const struct engine *e, const struct table *t)
 {
     const struct strmap *all = &e->ready.breakers.by_target;
     size_t stored = 0;
@@ -321,7 +51,7 @@ static inline void check_breakers(const struct engine *e, const struct table *t)
     assert_int_equal(t->breakers.len, stored);
 }
 
-static inline void check_same_teams(const struct engine *e, const struct table *t)
+static void check_same_teams(const struct engine *e, const struct table *t)
 {
     size_t decided = 0;
     for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
@@ -341,7 +71,7 @@ static inline void check_same_teams(const struct engine *e, const struct table *
     assert_int_equal(t->teams.len, decided);
 }
 
-static inline void check_same_limits(const struct engine *e, const struct table *t)
+static void check_same_limits(const struct engine *e, const struct table *t)
 {
     size_t stored = 0;
     for (size_t i = 0; i < e->ready.limits.by_key.cap; i++) {
@@ -368,7 +98,7 @@ static inline void check_same_limits(const struct engine *e, const struct table 
 }
 
 /* Calendars, and which jobs that are not over go by them. */
-static inline void check_same_calendars(const struct engine *e, const struct table *t)
+static void check_same_calendars(const struct engine *e, const struct table *t)
 {
     size_t books = 0;
     for (size_t i = 0; i < e->calendars.cap; i++) {
@@ -403,7 +133,7 @@ static inline void check_same_calendars(const struct engine *e, const struct tab
 }
 
 /* Workers of other servers may be unknown, and be told to drain by word of mouth. */
-static inline void check_same_workers(const struct engine *e, const struct table *t)
+static void check_same_workers(const struct engine *e, const struct table *t)
 {
     size_t known = 0;
     MAP_EACH(&t->workers, slot)
@@ -420,7 +150,7 @@ static inline void check_same_workers(const struct engine *e, const struct table
 }
 
 /* The engine holds exactly what the table says is unfinished and within the horizon. */
-static inline void check_same(const struct engine *e, const struct table *t)
+static void check_same(const struct engine *e, const struct table *t)
 {
     size_t near = 0;
     MAP_EACH(&t->live, slot)
@@ -458,8 +188,7 @@ static inline void check_same(const struct engine *e, const struct table *t)
 }
 
 /* What waits stands with what has to end, which is not over; the table knows the same. */
-static inline void check_edge(const struct engine *e, const struct table *t,
-                              const struct edge *edge)
+static void check_edge(const struct engine *e, const struct table *t, const struct edge *edge)
 {
     bool remote = depends_is_remote(e, edge->upstream);
     const struct dependency_rec rec = edge_record(edge);
@@ -481,7 +210,7 @@ static inline void check_edge(const struct engine *e, const struct table *t,
                 job_has_unfinished(map_get(&e->jobs, edge->upstream)));
 }
 
-static inline size_t check_rules(const struct engine *e, const struct table *t)
+static size_t check_rules(const struct engine *e, const struct table *t)
 {
     size_t count = 0;
     MAP_EACH(&e->standing, slot)
@@ -501,7 +230,7 @@ static inline size_t check_rules(const struct engine *e, const struct table *t)
 }
 
 /* Who waits elsewhere is in the table, and nobody else. */
-static inline size_t check_waiters(const struct engine *e, const struct table *t)
+static size_t check_waiters(const struct engine *e, const struct table *t)
 {
     for (size_t i = 0; i < e->waiters.cap; i++) {
         const struct edge *edge = e->waiters.slots[i].value;
@@ -517,7 +246,7 @@ static inline size_t check_waiters(const struct engine *e, const struct table *t
     return e->waiters.len;
 }
 
-static inline void check_edges(const struct engine *e, const struct table *t)
+static void check_edges(const struct engine *e, const struct table *t)
 {
     size_t rules = check_rules(e, t);
     size_t waiters = check_waiters(e, t);
@@ -555,8 +284,40 @@ static inline void check_edges(const struct engine *e, const struct table *t)
     assert_int_equal(e->ended.len, 0);
 }
 
+/* What a home has granted is in the table, and what of our own needs a row there. */
+static void check_homes(const struct engine *e, const struct table *t)
+{
+    struct arena arena = {0};
+    size_t rows = 0;
+    for (size_t i = 0; i < e->homes.cap; i++) {
+        const struct home *home = e->homes.slots[i].value;
+        if (home == NULL)
+            continue;
+        assert_true(home->permits.len > 0);
+        MAP_EACH(&home->permits, slot)
+        {
+            const struct permit *p = slot->value;
+            const struct permit_rec *rec =
+                strmap_get(&t->permits, permit_name(&arena, home->key, p->exec_id));
+            assert_true(rec != NULL && rec->granted == p->v.granted && rec->ask == p->v.ask);
+            assert_int_equal(rec->bucket, inbox_home(rec->key));
+            rows++;
+        }
+    }
+    for (size_t i = 0; i < t->permits.cap; i++) {
+        const struct permit_rec *rec = t->permits.slots[i].value;
+        if (rec == NULL || !partition_has(&e->owned, rec->exec_id))
+            continue;
+        const struct exec *x = map_get(&e->execs, rec->exec_id);
+        assert_true(x != NULL && x->v.has != 0);
+        rows++;
+    }
+    assert_int_equal(t->permits.len, rows);
+    arena_free(&arena);
+}
+
 /* A name is held by its job exactly while the job has something unfinished. */
-static inline void check_names(const struct table *t)
+static void check_names(const struct table *t)
 {
     size_t named = 0;
     struct map seen = {0};
@@ -577,7 +338,7 @@ static inline void check_names(const struct table *t)
 }
 
 /* So is the key of unique work, by the job in memory whose execution is in the map. */
-static inline void check_uniques(const struct engine *e, const struct table *t)
+static void check_uniques(const struct engine *e, const struct table *t)
 {
     size_t held = 0;
     MAP_EACH(&e->execs, slot)
@@ -595,8 +356,17 @@ static inline void check_uniques(const struct engine *e, const struct table *t)
     assert_int_equal(e->uniques.len, held);
 }
 
+void check_table(const struct engine *e, const struct table *t)
+{
+    check_same(e, t);
+    check_names(t);
+    check_uniques(e, t);
+    check_edges(e, t);
+    check_homes(e, t);
+}
+
 /* An active job with a schedule has exactly one execution ahead, and no slot two outcomes. */
-static inline void check_slots(const struct table *t)
+static void check_slots(const struct table *t)
 {
     struct map ahead = {0};
     struct map fates = {0}; /* by job and slot: both are large, so a sum will do for a test */
@@ -628,7 +398,7 @@ static inline void check_slots(const struct table *t)
 }
 
 /* The sums of all deltas are the real numbers, and the engine knows them. */
-static inline void check_counters(const struct engine *e, struct table *t)
+static void check_counters(const struct engine *e, struct table *t)
 {
     struct table counted = {0};
     MAP_EACH(&t->jobs, slot)
@@ -662,4 +432,10 @@ static inline void check_counters(const struct engine *e, struct table *t)
         assert_int_equal(c->value, *table_counter(t, c->kind, c->queue, c->state));
     }
     table_free(&counted);
+}
+
+void check_history(const struct engine *e, struct table *t)
+{
+    check_slots(t);
+    check_counters(e, t);
 }

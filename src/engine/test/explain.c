@@ -1,9 +1,6 @@
-/* test_explain.h - asking why, for the tests of what is answered. */
-#pragma once
-#include "engine/test_engine.h"
+#include "engine/test/explain.h"
 
-static inline const struct explanation *explain(struct world *w, enum command_kind kind,
-                                                uint64_t id)
+const struct explanation *explain(struct world *w, enum command_kind kind, uint64_t id)
 {
     size_t live = engine_live_count(w->engine);
     struct asked *asked = ask_about(w, kind, id);
@@ -15,15 +12,12 @@ static inline const struct explanation *explain(struct world *w, enum command_ki
     return asked->cmd.reply.explanation;
 }
 
-/* Takes a turn. */
-static inline const struct explanation *explain_job(struct world *w, const struct submission *job)
+const struct explanation *explain_job(struct world *w, const struct submission *job)
 {
     return explain(w, CMD_EXPLAIN_JOB, job->job_id);
 }
 
-/* The only thing that blocks the job, which must be of this kind. Takes a turn. */
-static inline const struct blocker *only(struct world *w, const struct submission *job,
-                                         enum blocker_kind kind)
+const struct blocker *only(struct world *w, const struct submission *job, enum blocker_kind kind)
 {
     const struct explanation *found = explain_job(w, job);
     assert_int_equal(found->blocker_count, 1);
@@ -32,7 +26,7 @@ static inline const struct blocker *only(struct world *w, const struct submissio
     return found->blockers;
 }
 
-static inline const struct blocker *find(const struct explanation *found, enum blocker_kind kind)
+const struct blocker *find(const struct explanation *found, enum blocker_kind kind)
 {
     for (size_t i = 0; i < found->blocker_count; i++) {
         if (found->blockers[i].kind == kind)
@@ -41,7 +35,7 @@ static inline const struct blocker *find(const struct explanation *found, enum b
     return NULL;
 }
 
-static inline void assert_says(struct str text, const char *words)
+void assert_says(struct str text, const char *words)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (str_starts(str_from(text, i), str_c(words)))
@@ -50,8 +44,7 @@ static inline void assert_says(struct str text, const char *words)
     fail_msg("'%.*s' does not say '%s'", STR_ARG(text), words);
 }
 
-/* A worker that waits with so many free slots. Takes two turns. */
-static inline struct fake hire_parked(struct world *w, struct skills skills, uint32_t free)
+struct fake hire_parked(struct world *w, struct skills skills, uint32_t free)
 {
     struct fake f = hire_one(w, skills);
     ask_poll(w, &f, free);
@@ -59,7 +52,7 @@ static inline struct fake hire_parked(struct world *w, struct skills skills, uin
     return f;
 }
 
-static inline struct asked *ask_queue(struct world *w, const char *name, struct queue_wish wish)
+struct asked *ask_queue(struct world *w, const char *name, struct queue_wish wish)
 {
     struct asked *asked = ask(w, CMD_QUEUE);
     wish.name = str_c(name);
@@ -67,7 +60,7 @@ static inline struct asked *ask_queue(struct world *w, const char *name, struct 
     return asked;
 }
 
-static inline void pause_job(struct world *w, uint64_t id, const char *reason)
+void pause_job(struct world *w, uint64_t id, const char *reason)
 {
     ask_about(w, CMD_PAUSE_JOB, id)->cmd.target.reason = str_c(reason);
     world_turn(w);

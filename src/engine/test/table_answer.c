@@ -1,0 +1,257 @@
+/* What a table knows, asked by an engine: every kind of question there is. */
+#include "engine/test/table.h"
+
+static int due_order(const void *a, const void *b)
+{
+    const struct exec_rec *left = a;
+    const struct exec_rec *right = b;
+    if (left->due_ms != right->due_ms)
+        return left->due_ms < right->due_ms ? -1 : 1;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void answer_due(struct table *t, struct question *q)
+{
+    struct exec_rec *live = ARENA_ARRAY(&t->arena, struct exec_rec, t->live.len);
+    size_t len = 0;
+    MAP_EACH(&t->live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        bool after = x->due_ms != q->after_ms ? x->due_ms > q->after_ms : x->id > q->after_id;
+        if (exec_is_waiting(x->state) && after && x->due_ms <= q->until_ms)
+            live[len++] = *x;
+    }
+    if (len > 0)
+        qsort(live, len, sizeof *live, due_order);
+    q->answer.more = len > q->limit;
+    q->answer.live = live;
+    q->answer.live_count = len < q->limit ? len : q->limit;
+    struct job_rec *jobs = ARENA_ARRAY(&t->arena, struct job_rec, q->answer.live_count);
+    for (size_t i = 0; i < q->answer.live_count; i++)
+        jobs[i] = *(const struct job_rec *)map_get(&t->jobs, live[i].job_id);
+    q->answer.jobs = jobs;
+    q->answer.job_count = q->answer.live_count;
+}
+
+static void answer_job(struct table *t, struct question *q, uint64_t job_id)
+{
+    const struct job_rec *job = map_get(&t->jobs, job_id);
+    if (job == NULL)
+        return;
+    q->answer.jobs = job;
+    q->answer.job_count = 1;
+    q->answer.newest = map_get(&t->live, job->last_exec);
+}
+
+static void answer_ahead(struct table *t, struct question *q)
+{
+    MAP_EACH(&t->live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        if (x->job_id == q->id && x->state == EXEC_SCHEDULED &&
+            (q->answer.exec == NULL || x->id > q->answer.exec->id))
+            q->answer.exec = x;
+    }
+    answer_job(t, q, q->id);
+}
+
+static void answer_exec(struct table *t, struct question *q)
+{
+    const struct exec_rec *x = map_get(&t->live, q->id);
+    q->answer.exec = x != NULL ? x : map_get(&t->history, q->id);
+    if (q->answer.exec != NULL)
+        answer_job(t, q, q->answer.exec->job_id);
+    q->answer.letters = map_get(&t->letters, q->id);
+    q->answer.letter_count = q->answer.letters != NULL;
+}
+
+static int letter_by_place(const void *a, const void *b)
+{
+    return letter_order(((const struct letter_rec *)a)->place,
+                        ((const struct letter_rec *)b)->place);
+}
+
+static void answer_letters(struct table *t, struct question *q)
+{
+    struct letter_rec *letters = ARENA_ARRAY(&t->arena, struct letter_rec, t->letters.len);
+    size_t len = 0;
+    MAP_EACH(&t->letters, slot)
+    {
+        const struct letter_rec *letter = slot->value;
+        if (letter_order(letter->place, q->place) > 0 && letter->place.died_ms <= q->until_ms &&
+            letter_fits(&q->filter, letter))
+            letters[len++] = *letter;
+    }
+    if (len > 0)
+        qsort(letters, len, sizeof *letters, letter_by_place);
+    q->answer.more = len > q->limit;
+    q->answer.letters = letters;
+    q->answer.letter_count = q->answer.more ? q->limit : len;
+    if (q->answer.letter_count > 0)
+        q->answer.place = letters[q->answer.letter_count - 1].place;
+}
+
+static int old_order(const void *a, const void *b)
+{
+    const struct old_exec *left = a;
+    const struct old_exec *right = b;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static void answer_old(struct table *t, struct question *q)
+{
+    struct old_exec *old = ARENA_ARRAY(&t->arena, struct old_exec, t->history.len);
+    size_t len = 0;
+    MAP_EACH(&t->history, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        if (x->id > q->after_id && x->created_ms < q->until_ms)
+            old[len++] =
+                (struct old_exec){x->id, x->finished_ms, map_get(&t->letters, x->id) != NULL};
+    }
+    if (len > 0)
+        qsort(old, len, sizeof *old, old_order);
+    q->answer.more = len > q->limit;
+    q->answer.old = old;
+    q->answer.old_count = q->answer.more ? q->limit : len;
+}
+
+/* They are kept in the order of their ids. */
+static void answer_old_alerts(struct table *t, struct question *q)
+{
+    struct old_alert *old = ARENA_ARRAY(&t->arena, struct old_alert, t->alerts.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->alerts.len; i++) {
+        const struct alert_rec *alert = t->alerts.items[i];
+        if (alert->id > q->after_id && alert->at_ms < q->until_ms)
+            old[len++] = (struct old_alert){alert->id, alert->at_ms, alert->state};
+    }
+    q->answer.more = len > q->limit;
+    q->answer.old_alerts = old;
+    q->answer.old_alert_count = q->answer.more ? q->limit : len;
+}
+
+/* … and these in the order of their hours, as long as nobody sets the clock back. */
+static void answer_old_tallies(struct table *t, struct question *q)
+{
+    struct tally *old = ARENA_ARRAY(&t->arena, struct tally, t->tallies.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->tallies.len; i++) {
+        if (t->tallies.items[i].hour < q->hour)
+            old[len++] = t->tallies.items[i];
+    }
+    q->answer.more = len > q->limit;
+    q->answer.tallies = old;
+    q->answer.tally_count = q->answer.more ? q->limit : len;
+}
+
+static void answer_pace(struct table *t, struct question *q)
+{
+    struct sketch *pace = ARENA_NEW(&t->arena, struct sketch);
+    for (size_t i = 0; i < t->tallies.len; i++) {
+        const struct tally *row = &t->tallies.items[i];
+        if (row->scope == TALLY_JOB && row->end == EXEC_COMPLETED && str_eq(row->key, q->name))
+            sketch_put(pace, row->bucket, row->count);
+    }
+    q->answer.pace = pace;
+}
+
+static void answer_slot(struct table *t, struct question *q)
+{
+    const struct map *both[] = {&t->live, &t->history};
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        MAP_EACH(both[i], slot)
+        {
+            const struct exec_rec *x = slot->value;
+            const struct exec_rec *best = q->answer.exec;
+            if (x->job_id == q->id && x->origin == ORIGIN_SLOT && x->slot_ms <= q->until_ms &&
+                (best == NULL || x->slot_ms > best->slot_ms))
+                q->answer.exec = x;
+        }
+    }
+    answer_job(t, q, q->id);
+}
+
+static void answer_attempt(struct table *t, struct question *q)
+{
+    q->answer.attempt = map_get(&t->attempts, attempt_key(q->id, q->token));
+}
+
+static void answer_trail(struct table *t, struct question *q)
+{
+    const struct job_rec *job = map_get(&t->jobs, q->id);
+    const struct exec_rec *x = map_get(&t->live, q->id);
+    if (x == NULL)
+        x = map_get(&t->history, q->id);
+    q->answer.trail = job != NULL ? job->trail : x != NULL ? x->trail : STR("");
+}
+
+static void answer_claim(struct table *t, struct question *q)
+{
+    struct claim *claim = strmap_get(&t->claims[q->claim.kind], q->claim.key);
+    if (claim == NULL || (claim->until_ms > 0 && claim->until_ms <= q->now_ms)) {
+        claim = table_put_claim(t, &q->claim);
+        *VEC_PUSH(&t->arena, &t->taken) = claim;
+    } else {
+        q->answer.note = claim->note;
+    }
+    q->answer.holder = claim->holder;
+}
+
+static void answer_calendar(struct table *t, struct question *q)
+{
+    uint64_t *ids = ARENA_ARRAY(&t->arena, uint64_t, t->uses.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->uses.cap; i++) {
+        const struct calendar_use *use = t->uses.slots[i].value;
+        if (use != NULL && str_eq(use->calendar, q->name))
+            ids[len++] = use->job_id;
+    }
+    q->answer.ids = ids;
+    q->answer.id_count = len < q->limit ? len : q->limit;
+}
+
+static void answer_inbox(struct table *t, struct question *q)
+{
+    struct inbox_rec *mail = ARENA_ARRAY(&t->arena, struct inbox_rec, t->box->rows.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < t->box->rows.len; i++) {
+        if (partition_has_bucket(&t->owned, t->box->rows.items[i].bucket))
+            mail[len++] = t->box->rows.items[i];
+    }
+    q->answer.more = len > q->limit;
+    q->answer.mail = mail;
+    q->answer.mail_count = len < q->limit ? len : q->limit;
+}
+
+static void answer_any_job(struct table *t, struct question *q)
+{
+    answer_job(t, q, q->id);
+    for (size_t i = 0; t->box != NULL && q->answer.job_count == 0 && i < COUNT_OF(t->box->tables);
+         i++) {
+        if (t->box->tables[i] != NULL)
+            answer_job(t->box->tables[i], q, q->id);
+    }
+}
+
+void table_answer(struct table *t, struct question *q)
+{
+    switch (q->kind) {
+    case ASK_CLAIM: answer_claim(t, q); break;
+    case ASK_JOB: answer_any_job(t, q); break;
+    case ASK_AHEAD: answer_ahead(t, q); break;
+    case ASK_INBOX: answer_inbox(t, q); break;
+    case ASK_EXEC: answer_exec(t, q); break;
+    case ASK_ATTEMPT: answer_attempt(t, q); break;
+    case ASK_TRAIL: answer_trail(t, q); break;
+    case ASK_LETTERS: answer_letters(t, q); break;
+    case ASK_OLD: answer_old(t, q); break;
+    case ASK_OLD_ALERTS: answer_old_alerts(t, q); break;
+    case ASK_OLD_TALLIES: answer_old_tallies(t, q); break;
+    case ASK_PACE: answer_pace(t, q); break;
+    case ASK_SLOT: answer_slot(t, q); break;
+    case ASK_CALENDAR: answer_calendar(t, q); break;
+    case ASK_WORKER: q->answer.worker = map_get(&t->workers, q->id); break;
+    default: answer_due(t, q); break;
+    }
+}
