@@ -1,6 +1,5 @@
 #include "model.h"
 #include "coverage.h"
-#include "job/trail.h"
 #include "world.h"
 
 #include <inttypes.h>
@@ -127,183 +126,7 @@ static void keep_job(struct world *w, const struct job_change *change, const str
     job->rec.last_exec = to->last_exec;
 }
 
-/* ---- keeping executions: every step is one of the table's, and happens for a reason */
-
-static bool event_of(struct str name, enum exec_event *ret_event)
-{
-    for (int i = 0; i < EXEC_EVENTS; i++) {
-        if (str_eq(exec_event_name((enum exec_event)i), name)) {
-            *ret_event = (enum exec_event)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool reports(const struct poll *poll, const struct model_exec *x)
-{
-    return model_result(poll, x->rec.id, x->rec.token) != NULL;
-}
-
-/* A rightful word from the worker in this turn: the result, or a poll without it that was written
- * after its worker could know of it. */
-static bool was_let_go(const struct model_exec *x, const struct turn_view *view)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        const struct command *cmd = view->commands[i];
-        if (cmd->kind != CMD_POLL || cmd->poll.worker_id != x->rec.worker_id ||
-            cmd->reply.rc != RC_OK)
-            continue;
-        bool named = cmd->poll.seq <= x->sent_seq && !reports(&cmd->poll, x);
-        for (size_t j = 0; j < cmd->poll.held_count; j++)
-            named |=
-                cmd->poll.held[j].exec_id == x->rec.id && cmd->poll.held[j].token == x->rec.token;
-        if (!named) /* reports it, or does not have it */
-            return true;
-    }
-    return false;
-}
-
-static void lease_ends(struct world *w, const struct model_exec *x, const struct turn_view *view)
-{
-    PROMISE(w, view->now.boot_ms >= x->lease_until_ms || was_let_go(x, view),
-            "the lease of %s was taken %" PRId64 " ms before its end, though its worker neither "
-            "reported nor dropped it",
-            exec_label(w, x->rec.id), x->lease_until_ms - view->now.boot_ms);
-}
-
-static void lease_begins(struct world *w, struct model_exec *x, const struct exec_rec *to,
-                         const struct turn_view *view)
-{
-    const struct model_worker *worker = model_worker(&w->model, to->worker_id);
-    PROMISE(w,
-            worker == NULL || !worker->rec.draining || /* its home knows; others hear of it */
-                !partition_has(&view->owned, worker->rec.id),
-            "%s was granted to a worker that drains", exec_label(w, to->id));
-    PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
-            "%s is granted now, and says another time", exec_label(w, to->id));
-    x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
-    failures_begin(w, x, view);
-    x->holder = to->worker_id;
-    x->sent_seq = 0;
-    *VEC_PUSH(w->model.arena, &x->attempts) =
-        (struct model_attempt){.token = x->rec.token + 1, .worker_id = to->worker_id};
-    x->rec.token++;
-}
-
-/* Somebody asked for the only run of this job before its time. */
-static bool was_triggered(const struct model_exec *x, const struct turn_view *view)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        const struct command *cmd = view->commands[i];
-        if (cmd->kind == CMD_TRIGGER_JOB && cmd->target.id == x->rec.job_id &&
-            cmd->reply.rc == RC_OK && !model_recurs(x))
-            return true;
-    }
-    return false;
-}
-
-/* What it is when it is made; its lease may follow in the same turn. */
-static enum exec_state first_state(const struct world *w, const struct model_exec *x,
-                                   const struct trail_step *step, const struct exec_rec *to,
-                                   const struct turn_view *view)
-{
-    if (model_waits(w, x) && str_eq(step->state, exec_state_name(EXEC_BLOCKED)))
-        return EXEC_BLOCKED; /* model_check_waits knows whether that is right */
-    bool first = x->rec.retry_of == 0;
-    bool asks = first && x->number == 1 && model_wish(&w->model, x->job)->rules.calendar_count > 0;
-    bool later = first && (to->due_ms > 0 || to->slot_ms > view->now.wall_ms);
-    return model_recurs(x) || later || asks ? EXEC_SCHEDULED : EXEC_QUEUED;
-}
-
-static void take_step(struct world *w, struct model_exec *x, enum exec_event event,
-                      const struct trail_step *step, const struct exec_rec *to,
-                      const struct turn_view *view)
-{
-    enum exec_state from = x->rec.state;
-    saw_step(event);
-    if (from == EXEC_QUEUED && event == EV_SUCCEED)
-        saw(SAW_LATE_SUCCESS);
-    enum exec_state next = event == EV_CREATE ? to->state : exec_next(from, event);
-    PROMISE(w, next != EXEC_NONE && (event == EV_CREATE) == (from == EXEC_NONE),
-            "%s took a step that is not in the table", exec_label(w, to->id));
-    if (event == EV_CREATE)
-        next = first_state(w, x, step, to, view);
-    deadlines_step(w, x, event, view);
-    bool edited = model_edited_now(&w->model, x->job);
-    PROMISE(w,
-            from != EXEC_SCHEDULED || event != EV_PLAN || edited ||
-                model_is_held_by_calendar(&x->rec),
-            "%s is moved, and nobody asked", exec_label(w, to->id));
-    if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
-        calendars_step(w, x, event, step->reason, to, view);
-    if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
-        x->rec.origin == ORIGIN_SLOT)
-        slots_decided(w, x, event, step->reason, to, view);
-    if (!was_triggered(x, view))
-        waits_step(w, x, event, step->reason, view);
-    if (event == EV_DUE || event == EV_LEASE)
-        PROMISE(w,
-                view->now.wall_ms >= x->rec.due_ms || was_triggered(x, view) || edited ||
-                    calendars_let_go(w, x, view),
-                "%s ran %" PRId64 " ms before its time", exec_label(w, to->id),
-                x->rec.due_ms - view->now.wall_ms);
-    if (exec_is_leased(from) && !exec_is_leased(next))
-        lease_ends(w, x, view);
-    if (event == EV_LEASE)
-        lease_begins(w, x, to, view);
-    PROMISE(w, event != EV_LEASE || !x->rec.effect_done,
-            "%s was delivered again, though its work is done", exec_label(w, to->id));
-    PROMISE(w, event != EV_DEDUPLICATE || to->effect_done,
-            "%s was deduplicated, and nobody did its work", exec_label(w, to->id));
-    if (event == EV_SUCCEED)
-        PROMISE(w, str_eq(to->result, STR(SIM_RESULT)) && to->error.len == 0,
-                "%s succeeded, and its result is lost", exec_label(w, to->id));
-    if (exec_is_leased(from) && !edited)
-        failures_step(w, x, event, to, view);
-    if (event == EV_RETRY && !edited)
-        failures_wait(w, x, to, view);
-    slas_step(w, x, event, next, view);
-    x->lost += event == EV_LOST || event == EV_QUARANTINE;
-    x->returned += event == EV_RETURN;
-    x->slow = x->slow && event != EV_RETRY;
-    x->ended_by = event;
-    if (event == EV_HOLD) { /* it may go on in the same turn */
-        x->rec.due_ms = to->due_ms;
-        x->rec.ready_ms = view->now.wall_ms;
-    } else if (event == EV_DUE) {
-        x->rec.due_ms = 0; /* and its lease may follow */
-    }
-    x->rec.state = next;
-}
-
-static void take_steps(struct world *w, struct model_exec *x, struct str steps,
-                       const struct exec_rec *to, const struct turn_view *view)
-{
-    struct trail_step step;
-    while (trail_next(&steps, &step)) {
-        enum exec_event event;
-        if (slas_note(w, x, &step, view) || pace_note(w, x, &step, view))
-            continue;
-        PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
-                STR_ARG(step.event));
-        PROMISE(w, step.at_ms == view->now.wall_ms, "%s took a step now, and says another time",
-                exec_label(w, to->id));
-        take_step(w, x, event, &step, to, view);
-        PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
-                "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),
-                STR_ARG(step.state), STR_ARG(exec_state_name(x->rec.state)));
-        SAY(w, "kept", "%s %.*s: %.*s, token %" PRIu64, exec_label(w, to->id), STR_ARG(step.event),
-            STR_ARG(step.state), x->rec.token);
-    }
-    PROMISE(w, x->rec.state == to->state, "the steps of %s do not lead where it is",
-            exec_label(w, to->id));
-    PROMISE(w, x->rec.late == to->late, "%s is late in its record, or in its steps, alone",
-            exec_label(w, to->id));
-    PROMISE(w, x->rec.token == to->token,
-            "%s has token %" PRIu64 " where its grants make it %" PRIu64, exec_label(w, to->id),
-            to->token, x->rec.token);
-}
+/* ---- keeping executions */
 
 /* When it was promised to run. */
 static void check_birth(struct world *w, const struct model_exec *x, int64_t created_ms,
@@ -367,7 +190,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->token_before = x->rec.token;
     x->holder_before = x->holder;
     duplicates_check_effect(w, x, to, view);
-    take_steps(w, x, change->step, to, view);
+    steps_take(w, x, change->step, to, view);
     if (is_new)
         check_birth(w, x, to->created_ms, view);
     PROMISE(w, is_new || x->rec.slot_ms == to->slot_ms || model_edited_now(&w->model, x->job),

@@ -1,5 +1,5 @@
-/* model.h - what should be true, kept in the plainest way: model.c, and for jobs that recur
- * model_slots.c, for what holds work back model_limits.c, for failures model_failures.c,
+/* model.h - what should be true, kept in the plainest way: model.c, for the steps of executions
+ * model_steps.c, for jobs that recur model_slots.c, for what holds work back model_limits.c, for failures model_failures.c,
  * for calendars model_calendars.c.
  *
  * The model hears of every turn that the store has kept (model_keep, from the store's own door) and
@@ -258,6 +258,9 @@ bool model_was_granted(const struct model *m, const struct model_exec *x); /* in
 
 /* The store keeps this delta, now. */
 void model_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* The lines that a turn added to the trail of an execution, one after the other (model_steps.c). */
+void steps_take(struct world *w, struct model_exec *x, struct str steps, const struct exec_rec *to,
+                const struct turn_view *view);
 /* After that: what waits for other jobs (model_waits.c). First each step of it. */
 bool model_waits(const struct world *w, const struct model_exec *x);
 void waits_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,

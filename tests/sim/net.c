@@ -1,7 +1,7 @@
 #include "net.h"
 #include "base/mem.h"
 #include "base/plant.h"
-#include "client.h"
+#include "client_wishes.h"
 #include "world.h"
 
 #include <inttypes.h>

@@ -274,6 +274,19 @@ static void check_edited(struct world *w, const struct command *cmd)
             "an edit of the newest version of %s was refused as old", job_label(w, cmd->edit.id));
 }
 
+/* Somebody was told that a run has more time. */
+static void check_extended(struct world *w, const struct command *cmd)
+{
+    const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
+    if (cmd->reply.rc != RC_OK)
+        return;
+    PROMISE(w,
+            x != NULL && x->rec.job_id == cmd->target.id &&
+                x->rec.sla_extra_ms >= cmd->reply.sla.extended_ms,
+            "somebody was told that %s has more time, and that was not kept",
+            job_label(w, cmd->target.id));
+}
+
 static void check_view(struct world *w, const struct queue_view *view)
 {
     struct queue_rec kept = model_queue(&w->model, view->queue.name);
@@ -337,131 +350,6 @@ static void check_teams(struct world *w, const struct command *cmd)
                     view->running == model_team_leases(&w->model, view->team.name),
                 "team %.*s is shown as it is not", STR_ARG(view->team.name));
     }
-}
-
-/* ---- workers */
-
-static void check_verdict(struct world *w, const struct command *cmd,
-                          const struct poll_verdict *verdict, enum outcome outcome)
-{
-    struct model_exec *x = model_exec(&w->model, verdict->exec_id);
-    uint64_t worker_id = cmd->poll.worker_id;
-    SAY(w, "answer", "%s, token %" PRIu64 ": the result is %s", exec_label(w, verdict->exec_id),
-        verdict->token, verdict->accepted ? "accepted" : "refused");
-    if (!verdict->accepted) {
-        PROMISE(w,
-                x == NULL || !exec_is_leased(x->rec.state) || x->rec.worker_id != worker_id ||
-                    x->rec.token != verdict->token || x->token_before < verdict->token,
-                "a result of %s was refused, and its worker has the lease",
-                exec_label(w, verdict->exec_id));
-        return;
-    }
-    const struct model_attempt *attempt = x == NULL ? NULL : model_attempt(x, verdict->token);
-    PROMISE(w, attempt != NULL && attempt->worker_id == worker_id,
-            "a result of %s was accepted from a worker that never had it",
-            exec_label(w, verdict->exec_id));
-    bool found_out = (attempt->outcome == OUTCOME_PERMANENT && outcome == OUTCOME_FAILED) ||
-                     (attempt->outcome == OUTCOME_TIMEOUT &&
-                      (outcome == OUTCOME_STOPPED || outcome == OUTCOME_RETURNED));
-    PROMISE(w, attempt->outcome == outcome || attempt->outcome == OUTCOME_STOPPED || found_out,
-            "%s reported %.*s and was told that it is in, but that was not kept",
-            exec_label(w, x->rec.id), STR_ARG(outcome_name(outcome)));
-    if (attempt->ended_turn == w->model.turn) /* else it was in before, and is said again */
-        PROMISE(w, verdict->token == x->token_before,
-                "a result of %s with token %" PRIu64 " was accepted after token %" PRIu64
-                " was granted",
-                exec_label(w, x->rec.id), verdict->token, x->token_before);
-}
-
-/* What its job is by now. A lease that is sent again in the turn of an edit may be as it was. */
-static bool is_payload_of(const struct model *m, const struct model_job *job, struct str payload)
-{
-    return str_eq(payload, model_wish(m, job)->payload) ||
-           (model_edited_now(m, job) &&
-            str_eq(payload, m->wishes.items[job->definition_before].payload));
-}
-
-static void check_lease(struct world *w, const struct command *cmd, const struct poll_lease *lease)
-{
-    const struct model_exec *x = model_exec(&w->model, lease->exec_id);
-    SAY(w, "answer", "%s, token %" PRIu64 ", goes to its worker", exec_label(w, lease->exec_id),
-        lease->token);
-    PROMISE(w,
-            x != NULL && exec_is_leased(x->rec.state) && x->rec.token == lease->token &&
-                x->rec.worker_id == cmd->poll.worker_id,
-            "%s was sent to a worker that has no lease of it", exec_label(w, lease->exec_id));
-    if (x->changed_turn != w->model.turn)
-        saw(SAW_SENT_AGAIN);
-    bool right = x->payload.len > 0 ? str_eq(lease->payload, x->payload)
-                                    : is_payload_of(&w->model, x->job, lease->payload);
-    PROMISE(w, right && lease->spec.len > 0,
-            "%s was sent with the definition of another job, or run",
-            exec_label(w, lease->exec_id));
-    if (x->payload.len > 0)
-        saw(SAW_OWN_PAYLOAD);
-}
-
-static void check_stop(struct world *w, const struct command *cmd, const struct poll_stop *stop)
-{
-    const struct model_exec *x = model_exec(&w->model, stop->exec_id);
-    saw(SAW_STOP_TOLD);
-    PROMISE(w,
-            x == NULL || x->rec.state != EXEC_RUNNING || x->rec.token != stop->token ||
-                x->rec.worker_id != cmd->poll.worker_id || model_timed_out(w, x) ||
-                model_must_stop(x),
-            "a worker was told to stop %s, which it has every right to run",
-            exec_label(w, stop->exec_id));
-}
-
-/* Somebody was told that a run has more time. */
-static void check_extended(struct world *w, const struct command *cmd)
-{
-    const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
-    if (cmd->reply.rc != RC_OK)
-        return;
-    PROMISE(w,
-            x != NULL && x->rec.job_id == cmd->target.id &&
-                x->rec.sla_extra_ms >= cmd->reply.sla.extended_ms,
-            "somebody was told that %s has more time, and that was not kept",
-            job_label(w, cmd->target.id));
-}
-
-/* One per result of what the server owns, in order; the others are for other servers. */
-static void check_verdicts(struct world *w, const struct command *cmd)
-{
-    const struct poll_reply *reply = &cmd->reply.poll;
-    size_t at = 0;
-    for (size_t i = 0; i < cmd->poll.result_count; i++) {
-        const struct poll_result *result = &cmd->poll.results[i];
-        if (!partition_has(&w->door->view->owned, result->exec_id))
-            continue;
-        PROMISE(w,
-                at < reply->verdict_count && reply->verdicts[at].exec_id == result->exec_id &&
-                    reply->verdicts[at].token == result->token,
-                "the result of %s got no verdict", exec_label(w, result->exec_id));
-        check_verdict(w, cmd, &reply->verdicts[at++], result->outcome);
-    }
-    PROMISE(w, at == reply->verdict_count, "a poll got %zu verdicts too many",
-            reply->verdict_count - at);
-}
-
-static void check_poll(struct world *w, const struct command *cmd)
-{
-    const struct poll_reply *reply = &cmd->reply.poll;
-    if (cmd->reply.rc != RC_OK) {
-        PROMISE(w,
-                cmd->reply.rc != RC_NOT_FOUND ||
-                    model_worker(&w->model, cmd->poll.worker_id) == NULL,
-                "a worker that is kept was not found");
-        return;
-    }
-    PROMISE(w, reply->lease_count <= cmd->poll.free, "a poll with %" PRIu32 " free slots got %zu",
-            cmd->poll.free, reply->lease_count);
-    check_verdicts(w, cmd);
-    for (size_t i = 0; i < reply->lease_count; i++)
-        check_lease(w, cmd, &reply->leases[i]);
-    for (size_t i = 0; i < reply->stop_count; i++)
-        check_stop(w, cmd, &reply->stops[i]);
 }
 
 static void check_registered(struct world *w, const struct command *cmd)
@@ -607,7 +495,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_TEAM: check_team(w, cmd); break;
     case CMD_CALENDAR: calendars_check_answer(w, cmd, kept_nothing); break;
     case CMD_REGISTER: check_registered(w, cmd); break;
-    case CMD_POLL: check_poll(w, cmd); break;
+    case CMD_POLL: promise_poll(w, cmd); break;
     case CMD_FENCE:
         if (kept_nothing)
             check_fence(w, cmd);

@@ -9,6 +9,8 @@ struct world;
 
 /* Answers that are about to leave the server say what was kept, and no more. */
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
+/* One of them: the reply to a poll. */
+void promise_poll(struct world *w, const struct command *cmd);
 /* Whatever a turn took is answered by now, or is a poll that the engine has parked. */
 void promise_parked(struct world *w, const struct sim_server *s);
 /* A command that was refused because its turn could not be kept has left nothing behind. */

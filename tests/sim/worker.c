@@ -1,6 +1,6 @@
 #include "worker.h"
-#include "promises.h"
 #include "worker/credits.h"
+#include "worker_runs.h"
 #include "world.h"
 
 #include <assert.h>
@@ -9,17 +9,15 @@
 
 enum {
     IDLE_GAP_MS = 100, /* these as in worker/poller.c */
-    WATCH_MS = 200,
     START_OVER_MS = 100,
     REGISTER_TIMEOUT_MS = 10000,
     REST_MAX_MS = 8000, /* between a death and the next start */
     TURN_MS = 1000,     /* so long free slots stay where they are, while many want them */
-    STOP_MAX_MS = 2000, /* from being asked to stop to being gone */
 };
 
 static void act(struct world *w, void *what, uint64_t no);
 
-static bool is_asleep(const struct world *w, const struct sim_worker *k)
+bool sim_worker_sleeps(const struct world *w, const struct sim_worker *k)
 {
     return w->boot_ms < k->asleep_until_ms;
 }
@@ -33,7 +31,7 @@ static void act_in(struct world *w, struct sim_poller *p, int64_t delay_ms)
     agenda_add(w, at_ms, act, p, ++p->act_no);
 }
 
-static void all_act(struct world *w, struct sim_worker *k)
+void sim_worker_act(struct world *w, struct sim_worker *k)
 {
     for (size_t i = 0; i < k->poller_count; i++)
         act_in(w, &k->pollers[i], 0);
@@ -44,173 +42,6 @@ static void back_off(struct world *w, struct sim_poller *p)
     p->retry_ms = p->retry_ms == 0 ? 50 : p->retry_ms < 800 ? p->retry_ms * 2 : 1600;
     p->paused_until_ms = w->boot_ms + pick_ms(w, p->retry_ms / 2, p->retry_ms);
     act_in(w, p, 0);
-}
-
-/* ---- runs */
-
-static struct sim_run *find_run(struct sim_worker *k, uint64_t exec_id, uint64_t token)
-{
-    for (size_t i = 0; i < RUNS_MAX; i++) {
-        if (k->runs[i].token == token && k->runs[i].exec_id == exec_id)
-            return &k->runs[i];
-    }
-    return NULL;
-}
-
-static void run_ends(struct world *w, void *what, uint64_t no);
-
-static void end_run_in(struct world *w, struct sim_worker *k, struct sim_run *run,
-                       enum outcome outcome, int64_t delay_ms)
-{
-    run->outcome = outcome;
-    run->ends_ms = w->boot_ms + delay_ms;
-    run->no = ++k->run_no;
-    agenda_add(w, run->ends_ms, run_ends, k, run->no);
-}
-
-static struct sim_run *run_with_no(struct sim_worker *k, uint64_t no)
-{
-    for (size_t i = 0; i < RUNS_MAX; i++) {
-        if (k->runs[i].token != 0 && k->runs[i].no == no)
-            return &k->runs[i];
-    }
-    return NULL;
-}
-
-static void draw_failure(struct world *w, struct poll_result *result)
-{
-    static const enum failure_class classes[] = {
-        FAILURE_NONE,    FAILURE_NETWORK, FAILURE_NOT_FOUND, FAILURE_KILLED,
-        FAILURE_UNKNOWN, FAILURE_USER,    FAILURE_DISK,
-    };
-    result->class = classes[pick(w, COUNT_OF(classes))];
-    result->permanent = (enum permanence)pick(w, PERMANENT_YES + 1);
-    result->retry_after_ms = pick(w, 2) == 0 ? 0 : pick_ms(w, 1, 12000);
-    result->tail = STR(SIM_ERROR);
-}
-
-/* What a lost worker has done already cannot always be done again. */
-static bool finds_it_done(struct world *w, const struct sim_run *run)
-{
-    const struct model_exec *x = model_exec(&w->model, run->exec_id);
-    return x != NULL && x->rec.effect_done && pick(w, 4) > 0;
-}
-
-/* The process is gone. A worker that sleeps hears of it when it wakes up. */
-static void run_ends(struct world *w, void *what, uint64_t no)
-{
-    struct sim_worker *k = what;
-    struct sim_run *run = run_with_no(k, no);
-    if (run == NULL)
-        return;
-    if (is_asleep(w, k)) {
-        agenda_add(w, k->asleep_until_ms, run_ends, k, no);
-        return;
-    }
-    if (finds_it_done(w, run))
-        run->outcome = OUTCOME_FAILED;
-    SAY(w, k->label, "%s ended: %.*s", exec_label(w, run->exec_id),
-        STR_ARG(outcome_name(run->outcome)));
-    struct poll_result result = {
-        .exec_id = run->exec_id,
-        .token = run->token,
-        .outcome = run->outcome,
-        .result = run->outcome == OUTCOME_SUCCEEDED ? STR(SIM_RESULT) : STR(""),
-        .error = run->outcome == OUTCOME_SUCCEEDED ? STR("") : STR(SIM_ERROR),
-    };
-    if (run->outcome == OUTCOME_FAILED)
-        draw_failure(w, &result);
-    *run = (struct sim_run){0};
-    holdings_end(&k->holdings, &result);
-    all_act(w, k);
-}
-
-static enum outcome draw_outcome(struct world *w)
-{
-    static const enum outcome bad[] = {OUTCOME_FAILED, OUTCOME_FAILED, OUTCOME_PERMANENT,
-                                       OUTCOME_TIMEOUT, OUTCOME_RETURNED};
-    if (w->healing || !chance(w, w->scene.fail_permille))
-        return OUTCOME_SUCCEEDED;
-    return bad[pick(w, COUNT_OF(bad))];
-}
-
-static int64_t timeout_of(const struct world *w, uint64_t exec_id)
-{
-    const struct model_exec *x = model_exec(&w->model, exec_id);
-    return x == NULL ? 0 : model_wish(&w->model, x->job)->rules.timeout_ms;
-}
-
-static void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *lease)
-{
-    struct sim_run *run = find_run(k, 0, 0);
-    PROMISE(w, run != NULL, "a worker was given more runs than it has room for");
-    SAY(w, k->label, "runs %s, token %" PRIu64 ", attempt %" PRIu32, exec_label(w, lease->exec_id),
-        lease->token, lease->attempt);
-    promise_alone(w, k, lease->exec_id);
-    *run =
-        (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
-    enum outcome outcome = draw_outcome(w);
-    /* What was lost before takes longer, so that who lost it can come back meanwhile. */
-    int64_t more_ms = lease->token > 1 ? w->scene.engine.lease_ms : 0;
-    int64_t run_ms = pick_ms(w, 0, w->scene.run_max_ms + more_ms);
-    int64_t timeout_ms = timeout_of(w, lease->exec_id);
-    run->defiant = timeout_ms > 0 && run_ms > timeout_ms && pick(w, 3) == 0;
-    if (timeout_ms > 0 && run_ms > timeout_ms && !run->defiant) {
-        outcome = OUTCOME_TIMEOUT;
-        run_ms = pick_ms(w, timeout_ms, timeout_ms + w->scene.engine.kill_grace_ms);
-    }
-    end_run_in(w, k, run, outcome, run_ms);
-}
-
-/* Some are done before the signal comes. */
-static enum outcome killed(struct world *w)
-{
-    return pick(w, 3) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_RETURNED;
-}
-
-/* Within the margin that the lease leaves for it: a quarter of the term at most. */
-static int64_t kill_ms(struct world *w)
-{
-    int64_t quarter_ms = w->scene.engine.lease_ms / 4;
-    return pick_ms(w, 0, (quarter_ms < 1000 ? quarter_ms : 1000) / 2);
-}
-
-struct visit {
-    struct world *w;
-    struct sim_worker *k;
-};
-
-static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
-{
-    const struct visit *visit = arg;
-    struct sim_run *run = find_run(visit->k, exec_id, token);
-    SAY(visit->w, visit->k->label, "kills %s: its lease could not be renewed",
-        exec_label(visit->w, exec_id));
-    if (run != NULL && run->ends_ms > visit->w->boot_ms) /* else it ended while we slept */
-        end_run_in(visit->w, visit->k, run, killed(visit->w), kill_ms(visit->w));
-}
-
-static void expire(struct world *w, struct sim_worker *k)
-{
-    struct visit visit = {w, k};
-    holdings_expire(&k->holdings, w->boot_ms, on_lost, &visit);
-}
-
-/* The real one looks every 200 ms. */
-static void watch(struct world *w, void *what, uint64_t no)
-{
-    struct sim_worker *k = what;
-    if (no != k->watch_no || !k->alive || k->holdings.running_count == 0)
-        return;
-    if (is_asleep(w, k)) {
-        agenda_add(w, k->asleep_until_ms, watch, k, no);
-        return;
-    }
-    expire(w, k);
-    if (k->holdings.deadline_ms == INT64_MAX)
-        return;
-    int64_t next_ms = k->holdings.deadline_ms;
-    agenda_add(w, next_ms + pick_ms(w, 1, WATCH_MS / 4), watch, k, no);
 }
 
 /* ---- what the server says */
@@ -236,16 +67,15 @@ static struct sim_link *link_of(struct sim_worker *k, const struct call *call,
 /* The server does not know us, or takes somebody else for us: what runs here runs for nobody. */
 static void start_over(struct world *w, struct sim_worker *k)
 {
-    struct visit visit = {w, k};
     SAY(w, k->label, "registers again");
     k->registered = false;
-    holdings_void(&k->holdings, on_lost, &visit);
+    runs_void(w, k);
     for (size_t i = 0; i < k->poller_count; i++) {
         struct sim_poller *p = &k->pollers[i];
         memset(p->links, 0, sizeof p->links);
         p->paused_until_ms = w->boot_ms + START_OVER_MS;
     }
-    all_act(w, k);
+    sim_worker_act(w, k);
 }
 
 /* What a poll to this server is about, as in worker/crew.c: all that it owns, what nobody else is known
@@ -296,23 +126,8 @@ static size_t take_leases(struct world *w, struct sim_worker *k, const struct si
         taken++;
     }
     if (taken > 0)
-        watch(w, k, ++k->watch_no);
+        runs_watch(w, k);
     return taken;
-}
-
-static void take_stops(struct world *w, struct sim_worker *k, const struct poll_reply *reply)
-{
-    for (size_t i = 0; i < reply->stop_count; i++) {
-        const struct poll_stop *stop = &reply->stops[i];
-        struct sim_run *run = find_run(k, stop->exec_id, stop->token);
-        int64_t delay_ms = pick_ms(w, 0, STOP_MAX_MS);
-        if (run == NULL || !holdings_runs(&k->holdings, stop->exec_id, stop->token) ||
-            run->ends_ms <= w->boot_ms + delay_ms)
-            continue;
-        SAY(w, k->label, "stops %s: %.*s", exec_label(w, stop->exec_id), STR_ARG(stop->reason));
-        bool too_late = pick(w, 4) == 0; /* it had ended by itself */
-        end_run_in(w, k, run, too_late ? OUTCOME_SUCCEEDED : OUTCOME_STOPPED, delay_ms);
-    }
 }
 
 static void take_reply(struct world *w, struct sim_poller *p, const struct sim_link *link,
@@ -333,7 +148,7 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
     holdings_landed(&k->holdings, link->seq);
     if (link->seq == p->seq && !k->draining)
         taken = take_leases(w, k, link, reply);
-    take_stops(w, k, reply);
+    runs_stop(w, k, reply);
     k->draining |= reply->drain;
     bool last_word = k->draining && link->free == 0 && link->seq == p->seq &&
                      k->holdings.running_count + k->holdings.ended_count == 0;
@@ -346,7 +161,7 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
     bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, &of) &&
                 w->boot_ms - link->sent_ms < IDLE_GAP_MS;
     if (w->cluster)
-        all_act(w, k); /* where there is work has changed */
+        sim_worker_act(w, k); /* where there is work has changed */
     act_in(w, p, idle ? IDLE_GAP_MS : 0);
 }
 
@@ -380,7 +195,7 @@ static void take_welcome(struct world *w, struct sim_poller *p, const struct cal
     k->seq = 0;
     for (size_t i = 0; i < k->poller_count; i++)
         k->pollers[i].seq = k->pollers[i].owned_seq = 0;
-    all_act(w, k);
+    sim_worker_act(w, k);
 }
 
 void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *call)
@@ -443,7 +258,7 @@ static void lose_patience(struct world *w, void *what, uint64_t no)
     struct sim_link *link = k->alive ? link_with(k, no, &p) : NULL;
     if (link == NULL)
         return;
-    if (is_asleep(w, k)) {
+    if (sim_worker_sleeps(w, k)) {
         agenda_add(w, k->asleep_until_ms, lose_patience, k, no);
         return;
     }
@@ -622,12 +437,12 @@ static void act(struct world *w, void *what, uint64_t no)
     struct sim_worker *k = p->worker;
     if (!k->alive || no != p->act_no)
         return;
-    if (is_asleep(w, k)) {
+    if (sim_worker_sleeps(w, k)) {
         agenda_add(w, k->asleep_until_ms, act, p, no);
         return;
     }
     if (w->boot_ms >= k->holdings.deadline_ms) { /* slept too long: first hear of what ended */
-        expire(w, k);
+        runs_expire(w, k);
         act_in(w, p, IDLE_GAP_MS);
         return;
     }
@@ -681,7 +496,7 @@ void sim_worker_start(struct world *w, struct sim_worker *k)
     holdings_init(&k->holdings);
     draw_trade(w, k);
     SAY(w, label, "starts with %" PRIu32 " slots", k->hello.slots);
-    all_act(w, k);
+    sim_worker_act(w, k);
 }
 
 static void start(struct world *w, void *what, uint64_t no)
@@ -709,7 +524,7 @@ void sim_worker_crash(struct world *w, struct sim_worker *k)
 
 void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms)
 {
-    if (is_asleep(w, k))
+    if (sim_worker_sleeps(w, k))
         return;
     SAY(w, k->label, "sleeps for %" PRId64 " ms", for_ms);
     k->asleep_until_ms = w->boot_ms + for_ms;

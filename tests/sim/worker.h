@@ -2,8 +2,8 @@
  *
  * What it holds is kept by the real worker/holdings.c. Two connections, numbered polls, a second
  * poll that replaces a parked one, back-off, killing what could not be renewed, starting over when
- * the server does not know it: all as the real one does, on the boot clock. A run is a moment at
- * which it will end and a dice roll how.
+ * the server does not know it: all as the real one does, on the boot clock. What it runs is in
+ * worker_runs.c.
  *
  * In a cluster it has one registration and a poller per server, and offers its free slots among them
  * (worker/credits.h). */
@@ -74,6 +74,9 @@ void sim_worker_start(struct world *w, struct sim_worker *k);
 void sim_worker_crash(struct world *w, struct sim_worker *k);
 /* Stops working for that long, as a stopped process does; its runs go on. */
 void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms);
+bool sim_worker_sleeps(const struct world *w, const struct sim_worker *k);
+/* Its pollers see what there is to say, as soon as they may. */
+void sim_worker_act(struct world *w, struct sim_worker *k);
 /* Closes the connection of its parked poll. */
 void sim_worker_hang_up(struct world *w, struct sim_worker *k);
 void sim_worker_free(struct sim_worker *k);

@@ -1,5 +1,6 @@
 #include "world.h"
 #include "client.h"
+#include "client_wishes.h"
 #include "promises.h"
 
 #include <inttypes.h>

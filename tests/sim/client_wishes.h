@@ -1,0 +1,17 @@
+/* client_wishes.h - the jobs that the people of the day want, and how they change their minds.
+ *
+ * Each submission and each edit is written down as a wish before it is sent; its payload names the
+ * wish, so that the model knows in the store whose job it is. */
+#pragma once
+#include "net.h"
+
+/* A few jobs, drawn at random: some wait for each other, some must not be there twice. */
+void client_submit(struct world *w);
+/* Another definition of one that is there, as far as anybody knows. */
+void client_edit(struct world *w);
+/* The same submission once more, as another wish: what a repeated request is to a server. */
+void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
+/* The same for an edit. */
+void client_edit_again(struct world *w, struct call *copy, const struct command *cmd);
+/* A job of each name: whoever finds it in use must find the job that has it. */
+void client_want_names(struct world *w);
