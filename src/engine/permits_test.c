@@ -1,22 +1,7 @@
-#include "base/rng.h"
+#include "engine/test/crew.h"
 #include "engine/test/duo.h"
-#include "engine/test/fake.h"
 #include "engine/test/jobs.h"
-
-/* A key of that kind whose home is in a partition of two. */
-static const char *key_at(enum limit_kind kind, uint32_t partition, unsigned which)
-{
-    static char keys[16][16];
-    static unsigned next;
-    char *key = keys[next++ % COUNT_OF(keys)];
-    char full[17];
-    for (unsigned i = 0;; i++) {
-        snprintf(key, sizeof keys[0], "k%u", i);
-        snprintf(full, sizeof full, "%d%s", (int)kind, key);
-        if (partition_of_bucket(2, inbox_home(str_c(full))) == partition && which-- == 0)
-            return key;
-    }
-}
+#include "engine/test/limits.h"
 
 #define FAR_KEY key_at(LIMIT_CONCURRENCY, 0, 0) /* for what runs with b */
 
@@ -26,53 +11,6 @@ static size_t running(const struct world *w)
     MAP_EACH(&w->table.live, slot)
     count += exec_is_leased(((const struct exec_rec *)slot->value)->state);
     return count;
-}
-
-/* A poll that takes what is there, now or when it comes. */
-struct crew {
-    struct fake fake;
-    struct asked *poll;
-    uint32_t slots;
-};
-
-static struct crew crew_hire(struct world *w, uint32_t slots)
-{
-    return (struct crew){.fake = HIRE(w, .slots = slots), .slots = slots};
-}
-
-static void crew_take(struct crew *c)
-{
-    if (c->poll != NULL && c->poll->answers > 0) {
-        fake_take(&c->fake, c->poll);
-        asked_free(c->poll);
-        c->poll = NULL;
-    }
-}
-
-static void crew_poll(struct world *w, struct crew *c)
-{
-    crew_take(c);
-    if (c->poll == NULL)
-        c->poll = ask_poll(w, &c->fake, c->slots - (uint32_t)c->fake.held_count);
-}
-
-/* Ends the i-th of what it runs. */
-static void crew_end(struct world *w, struct crew *c, size_t i, enum outcome outcome)
-{
-    struct poll_lease lease = {.exec_id = c->fake.held[i].exec_id, .token = c->fake.held[i].token};
-    fake_drop(&c->fake, lease.exec_id);
-    if (c->poll != NULL) { /* the one that is parked is answered with it */
-        struct asked *hangup = ask_about(w, CMD_HANGUP, c->fake.id);
-        hangup->cmd.target.seq = c->fake.seq;
-        world_turn(w);
-        asked_free(hangup);
-        crew_take(c);
-    }
-    struct asked *poll = ask_poll(w, &c->fake, 0);
-    add_result(poll, &lease, outcome);
-    world_turn(w);
-    assert_int_equal(poll->answers, 1);
-    asked_free(poll);
 }
 
 static void settle(struct duo *d, struct crew *a, struct crew *b)
@@ -338,22 +276,6 @@ static void a_rate_is_kept_over_both(void **state)
     assert_int_equal(running(&d.b), 3);
 }
 
-static void limit_queue(struct world *w, const char *name, uint32_t concurrency)
-{
-    struct asked *asked = ask(w, CMD_QUEUE);
-    asked->cmd.queue = (struct queue_wish){
-        .name = str_c(name), .set_concurrency = true, .concurrency = concurrency};
-    world_turn(w);
-}
-
-static void limit_team(struct world *w, const char *name, uint32_t concurrency)
-{
-    struct asked *asked = ask(w, CMD_TEAM);
-    asked->cmd.team = (struct team_wish){
-        .name = str_c(name), .set_concurrency = true, .concurrency = concurrency};
-    world_turn(w);
-}
-
 static void queues_and_teams_have_homes_too(void **state)
 {
     (void)state;
@@ -559,140 +481,6 @@ static void a_job_with_a_key_is_made_where_its_home_is(void **state)
     arena_free(&box.arena);
 }
 
-/* ---- anything, in any order */
-
-struct soak {
-    struct duo d;
-    struct crew crews[2];
-    struct rng rng;
-    size_t submitted;
-    size_t ended;
-};
-
-static struct world *side(struct soak *s, unsigned which)
-{
-    return which == 0 ? &s->d.a : &s->d.b;
-}
-
-/* No more run than each of their keys allows. */
-static void check_limits(const struct soak *s)
-{
-    for (uint32_t home = 0; home < 2; home++) {
-        for (unsigned which = 0; which < 2; which++) {
-            struct str key = str_c(key_at(LIMIT_CONCURRENCY, home, which));
-            const struct world *worlds[] = {&s->d.a, &s->d.b};
-            size_t count = 0;
-            for (size_t i = 0; i < 2; i++) {
-                MAP_EACH(&worlds[i]->engine->execs, slot)
-                {
-                    const struct exec *x = slot->value;
-                    const struct limit *limit = x->job->v.def->track->bars[BAR_CONCURRENCY].limit;
-                    count += exec_is_leased(x->v.state) && limit != NULL && str_eq(limit->key, key);
-                }
-            }
-            assert_true(count <= which + 1);
-        }
-    }
-}
-
-static void soak_submit(struct soak *s, unsigned on)
-{
-    unsigned which = (unsigned)rng_below(&s->rng, 2);
-    bool rated = rng_below(&s->rng, 4) == 0;
-    SUBMIT(side(s, on), .key = key_at(LIMIT_CONCURRENCY, (uint32_t)rng_below(&s->rng, 2), which),
-           .limit = which + 1, .retries = 3,
-           .rate = rated ? key_at(LIMIT_RATE, (uint32_t)rng_below(&s->rng, 2), 0) : NULL,
-           .starts = rated ? 2 : 0, .per_ms = rated ? 1000 : 0,
-           .team = rng_below(&s->rng, 3) == 0 ? "team" : NULL);
-    s->submitted++;
-}
-
-static void soak_cancel(struct world *w)
-{
-    MAP_EACH(&w->table.live, slot)
-    {
-        ask_about(w, CMD_CANCEL_EXEC, slot->key);
-        return;
-    }
-}
-
-static void soak_end(struct soak *s, unsigned on, bool winding_down)
-{
-    struct crew *crew = &s->crews[on];
-    bool fails = rng_below(&s->rng, 4) == 0 && !winding_down;
-    if (crew->fake.held_count > 0)
-        crew_end(side(s, on), crew, rng_below(&s->rng, crew->fake.held_count),
-                 fails ? OUTCOME_FAILED : OUTCOME_SUCCEEDED);
-}
-
-static void soak_restart(struct soak *s, unsigned on)
-{
-    world_restart(side(s, on));
-    crew_take(&s->crews[on]);
-    s->crews[on].poll = NULL;
-}
-
-static void soak_step(struct soak *s, bool winding_down)
-{
-    unsigned on = (unsigned)rng_below(&s->rng, 2);
-    struct world *w = side(s, on);
-    uint64_t dice = rng_below(&s->rng, 100);
-    if (dice < 20 && !winding_down) {
-        soak_submit(s, on);
-    } else if (dice < 40) {
-        crew_poll(w, &s->crews[on]);
-    } else if (dice < 60) {
-        soak_end(s, on, winding_down);
-    } else if (dice < 63 && !winding_down) {
-        soak_cancel(w);
-    } else if (dice < 66) {
-        soak_restart(s, on);
-    } else if (dice < 75) {
-        s->d.a.now_ms += 700;
-        s->d.b.now_ms += 700;
-    }
-    if (rng_below(&s->rng, 2) == 0)
-        engine_mail(w->engine);
-    world_turn(w);
-    crew_take(&s->crews[on]);
-    check_limits(s);
-}
-
-static void whatever_happens_no_limit_is_exceeded_and_none_is_lost(void **state)
-{
-    (void)state;
-    const char *seed = getenv("BELFRY_SEED");
-    struct soak *s = MEM_NEW(struct soak);
-    struct engine_options options = engine_defaults;
-    options.breaker.percent = 0;
-    s->rng.state = seed == NULL ? 1 : strtoull(seed, NULL, 10);
-    duo_init(&s->d, &options);
-    limit_team(&s->d.a, "team", 2);
-    limit_team(&s->d.b, "team", 2);
-    s->crews[0] = crew_hire(&s->d.a, 3);
-    s->crews[1] = crew_hire(&s->d.b, 3);
-    for (int i = 0; i < 3000; i++)
-        soak_step(s, false);
-    for (int i = 0; i < 20000 && s->d.a.table.live.len + s->d.b.table.live.len > 0; i++) {
-        s->d.a.now_ms += 50;
-        s->d.b.now_ms += 50;
-        soak_step(s, true);
-    }
-    if (s->d.a.table.live.len + s->d.b.table.live.len > 0) {
-        struct buf out = BUF(TEXT_MAX);
-        engine_dump(s->d.a.engine, &out);
-        buf_printf(&out, "-------------------- b\n");
-        engine_dump(s->d.b.engine, &out);
-        fwrite(out.ptr, 1, out.len, stderr);
-    }
-    assert_int_equal(s->d.a.table.live.len + s->d.b.table.live.len, 0);
-    duo_settle(&s->d);
-    assert_int_equal(s->d.a.table.permits.len + s->d.b.table.permits.len, 0);
-    print_message("%zu jobs, %llu messages\n", s->submitted, (unsigned long long)s->d.box.numbers);
-    duo_free(&s->d);
-    free(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -715,7 +503,6 @@ int main(void)
         cmocka_unit_test(one_who_owns_both_leaves_a_row_for_when_they_part),
         cmocka_unit_test(rows_that_hold_nothing_go_when_partitions_meet),
         cmocka_unit_test(a_job_with_a_key_is_made_where_its_home_is),
-        cmocka_unit_test(whatever_happens_no_limit_is_exceeded_and_none_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
