@@ -1,54 +1,4 @@
-#include "wire/spec_json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define NOW_MS INT64_C(1794816000000) /* 2026-11-16T08:00:00Z */
-
-static struct arena arena;
-
-static int release(void **state)
-{
-    (void)state;
-    arena_free(&arena);
-    return 0;
-}
-
-static struct spec spec_of(const char *text)
-{
-    struct spec spec;
-    struct err err;
-    if (spec_read(str_c(text), &arena, &spec, &err))
-        fail_msg("%s: %s", text, err.text);
-    return spec;
-}
-
-static struct field_errors errors_of(struct str text)
-{
-    struct json doc;
-    struct spec spec;
-    struct field_errors errors = {0};
-    assert_int_equal(json_parse(text, &arena, &doc, NULL), RC_OK);
-    assert_int_equal(spec_parse(&doc, &arena, &spec, &errors), RC_INVALID);
-    return errors;
-}
-
-/* The document has one problem: this one. */
-static void assert_problem(const char *text, const char *field, const char *message)
-{
-    struct field_errors errors = errors_of(str_c(text));
-    assert_string_equal(errors.items[0].field.ptr, field);
-    assert_string_equal(errors.items[0].message.ptr, message);
-    assert_int_equal(errors.count, 1);
-}
-
-/* A job with this member beside its command has one problem. */
-#define assert_member_problem(member, field, message)                                              \
-    assert_problem("{\"command\": [\"true\"], " member "}", field, message)
+#include "wire/spec_rig.h"
 
 static void a_full_document_is_understood(void **state)
 {
@@ -92,26 +42,6 @@ static void what_is_not_said_has_its_default(void **state)
     assert_int_equal(spec.timeout_ms, 0);
     assert_memory_equal(&spec.retry, &retry_default, sizeof spec.retry);
     assert_int_equal(spec.name.len + spec.payload.len + spec.env_count + spec.tag_count, 0);
-}
-
-/* Written as it is, not put together: it must say what the default is, and nothing else. */
-static void the_default_retry_is_printed_as_any_other(void **state)
-{
-    (void)state;
-    struct spec spec = {
-        .work = WORK_HANDLER, .handler = STR("h"), .queue = STR("default"), .retry = retry_default};
-    struct spec other = spec;
-    struct spec again;
-    assert_int_equal(spec_read(spec_text(&spec, &arena), &arena, &again, NULL), RC_OK);
-    assert_memory_equal(&again.retry, &retry_default, sizeof again.retry);
-    other.retry.max_retries = 4;
-    struct str text = spec_text(&spec, &arena);
-    struct str with = spec_text(&other, &arena);
-    assert_int_equal(text.len, with.len);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] != with.ptr[i])
-            assert_true(text.ptr[i] == '3' && with.ptr[i] == '4');
-    }
 }
 
 static void a_schedule_recurs_by_interval_or_by_cron(void **state)
@@ -401,54 +331,6 @@ static void unknown_fields_are_named(void **state)
                           "unknown field");
 }
 
-static void jobs_to_wait_for_are_named_by_id_number_or_name(void **state)
-{
-    (void)state;
-    struct spec spec = spec_of("{\"command\": \"x\", \"depends_on\": ["
-                               "{\"job\": \"job_0000000000007\"},"
-                               "{\"job\": \"#2\", \"type\": \"failure\"},"
-                               "{\"type\": \"completion\", \"job\": \"name:load:1\"}]}");
-    assert_int_equal(spec.depends_count, 3);
-    assert_int_equal(spec.depends_on[0].job_id, 7);
-    assert_int_equal(spec.depends_on[0].type, DEPENDS_SUCCESS);
-    assert_int_equal(spec.depends_on[1].job_id, 0);
-    assert_int_equal(spec.depends_on[1].number, 2);
-    assert_int_equal(spec.depends_on[1].type, DEPENDS_FAILURE);
-    assert_int_equal(spec.depends_on[1].name.len, 0);
-    assert_true(str_eq(spec.depends_on[2].name, STR("load:1")));
-    assert_int_equal(spec.depends_on[2].type, DEPENDS_COMPLETION);
-}
-
-static void dependencies_that_make_no_sense_are_refused(void **state)
-{
-    (void)state;
-    static const char *const jobs[] = {
-        "x", "#", "#x", "#-1", "job_7", "name:", "exec_0000000000007", "#99999999999999999999"};
-    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
-        struct str text = arena_printf(
-            &arena, "{\"command\": \"x\", \"depends_on\": [{\"job\": \"%s\"}]}", jobs[i]);
-        assert_problem(text.ptr, "depends_on[0].job",
-                       "must be the id of a job, or of the same batch #2 (the third) or name:... "
-                       "(by its name)");
-    }
-    assert_member_problem("\"depends_on\": [{}]", "depends_on[0].job", "is required");
-    assert_member_problem("\"depends_on\": [{\"job\": \"#0\", \"type\": \"done\"}]",
-                          "depends_on[0].type", "must be one of success, failure and completion");
-}
-
-static void one_dependency_too_many_is_refused(void **state)
-{
-    (void)state;
-    CLEANUP(buf_free) struct buf text = BUF(1 << 20);
-    buf_add(&text, STR("{\"command\": \"x\", \"depends_on\": ["));
-    for (int i = 0; i <= SPEC_DEPENDS_MAX; i++)
-        buf_printf(&text, "%s{\"job\": \"#%d\"}", i > 0 ? "," : "", i);
-    buf_add(&text, STR("]}"));
-    struct field_errors errors = errors_of(buf_str(&text));
-    assert_string_equal(errors.items[0].field.ptr, "depends_on");
-    assert_non_null(strstr(errors.items[0].message.ptr, "10000"));
-}
-
 static void calendars_are_names_or_say_otherwise(void **state)
 {
     (void)state;
@@ -566,55 +448,6 @@ static void a_hostile_document_gets_a_bounded_answer(void **state)
     buf_free(&out);
 }
 
-static void what_is_printed_reads_back_as_the_same(void **state)
-{
-    (void)state;
-    static const char *const docs[] = {
-        "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
-        "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
-        "{\"command\": \"x\", \"start_within\": \"5m\", \"expires_in\": \"1h30m\"}",
-        "{\"handler\": \"send_email\", \"schedule\": {\"at\": \"2031-01-01T00:00:00.5Z\"}}",
-        "{\"handler\": \"x\", \"schedule\": {\"at\": \"1970-01-01T00:00:00Z\"}}",
-        "{\"handler\": \"x\", \"schedule\": {\"delay\": \"0s\"}, \"retry\": {\"jitter\": 0}}",
-        "{\"command\": \"x\", \"env\": {\"A\": \"1\", \"B\": \"\"}, \"tags\": {\"t\": \"\"}}",
-        "{\"command\": \"x\", \"retry\": {\"jitter\": 0.333, \"policy\": \"immediate\"}}",
-        "{\"command\": \"x\", \"retry\": {\"jitter\": 1, \"max_retries\": 0, \"delay\": \"0s\"}}",
-        "{\"command\": \"x\", \"retry\": {\"jitter\": 0.05, \"max_delay\": \"90m\"}}",
-        ("{\"command\": \"x\", \"concurrency\": {\"limit\": 1, \"key\": \"a \\\"b\\\"\"},"
-         " \"rate\": {\"key\": \"smtp\", \"limit\": 1000000, \"per\": \"3660d\"}}"),
-    };
-    for (size_t i = 0; i < COUNT_OF(docs); i++) {
-        struct spec first = spec_of(docs[i]);
-        struct str text = spec_text(&first, &arena);
-        struct spec second = spec_of(text.ptr);
-        assert_true(str_eq(text, spec_text(&second, &arena)));
-        assert_int_equal(first.retry.jitter_permille, second.retry.jitter_permille);
-        assert_int_equal(first.when_ms, second.when_ms);
-        assert_int_equal(first.rate.per_ms, second.rate.per_ms);
-        assert_true(str_eq(first.concurrency.key, second.concurrency.key));
-    }
-}
-
-static void the_canonical_form_has_its_defaults_filled_in(void **state)
-{
-    (void)state;
-    struct spec spec = spec_of("{\"payload\": 1, \"command\": [\"true\"]}");
-    assert_string_equal(
-        spec_text(&spec, &arena).ptr,
-        "{\"command\":[\"true\"],\"priority\":500,\"queue\":\"default\",\"retry\":{"
-        "\"max_retries\":3,\"policy\":\"exponential\",\"delay\":\"1s\",\"max_delay\":\"1h\","
-        "\"jitter\":0.3}}");
-}
-
-static void retry_on_is_printed_in_the_order_of_the_classes(void **state)
-{
-    (void)state;
-    struct spec spec = spec_of("{\"command\": \"x\", \"retry\": {\"retry_on\": "
-                               "[\"unknown\", \"timeout\", \"unknown\"]}}");
-    assert_int_equal(spec.retry.retry_on, 1U << FAILURE_TIMEOUT | 1U << FAILURE_UNKNOWN);
-    assert_non_null(strstr(spec_text(&spec, &arena).ptr, "\"retry_on\":[\"timeout\",\"unknown\"]"));
-}
-
 static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
 {
     (void)state;
@@ -626,37 +459,11 @@ static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
     assert_string_equal(err.text, "priority must be between 0 and 1000");
 }
 
-static void the_schedule_is_told_in_words(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *doc;
-        const char *words;
-    } cases[] = {
-        {"{\"command\":\"x\"}", "once, right away"},
-        {"{\"command\":\"x\",\"schedule\":{\"delay\":\"10m\"}}",
-         "once, 10m after it was submitted"},
-        {"{\"command\":\"x\",\"schedule\":{\"at\":\"2026-11-16T08:00:01Z\"}}",
-         "once, at 2026-11-16T08:00:01.000Z"},
-        {"{\"command\":\"x\",\"schedule\":{\"at\":\"2020-01-01T00:00:00Z\"}}",
-         "once, right away (the time given, 2020-01-01T00:00:00.000Z, has passed)"},
-        {"{\"command\":\"x\",\"schedule\":{\"every\":\"15m\"}}", "every 15m"},
-        {"{\"command\":\"x\",\"schedule\":{\"cron\":\"0 3 * * *\",\"timezone\":"
-         "\"Europe/Berlin\"}}",
-         "at 03:00 every day (Europe/Berlin)"},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct spec spec = spec_of(cases[i].doc);
-        assert_string_equal(spec_schedule_text(&spec, NOW_MS, &arena).ptr, cases[i].words);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_document_is_understood),
         cmocka_unit_test(what_is_not_said_has_its_default),
-        cmocka_unit_test(the_default_retry_is_printed_as_any_other),
         cmocka_unit_test(a_schedule_recurs_by_interval_or_by_cron),
         cmocka_unit_test(schedules_that_make_no_sense_are_refused),
         cmocka_unit_test(limits_are_keys_with_numbers),
@@ -671,25 +478,18 @@ int main(void)
         cmocka_unit_test(durations_have_a_unit_and_a_range),
         cmocka_unit_test(a_schedule_is_a_moment_or_a_delay),
         cmocka_unit_test(retry_has_its_limits),
-        cmocka_unit_test(retry_on_is_printed_in_the_order_of_the_classes),
         cmocka_unit_test(a_default_delay_gives_way_to_the_other_one),
         cmocka_unit_test(environment_names_are_names),
         cmocka_unit_test(tags_are_lines_and_not_too_many),
         cmocka_unit_test(unknown_fields_are_named),
-        cmocka_unit_test(jobs_to_wait_for_are_named_by_id_number_or_name),
-        cmocka_unit_test(dependencies_that_make_no_sense_are_refused),
         cmocka_unit_test(unique_work_has_a_key_and_a_time_in_which_it_holds),
         cmocka_unit_test(an_idempotency_key_is_of_the_submission_and_not_of_the_job),
-        cmocka_unit_test(one_dependency_too_many_is_refused),
         cmocka_unit_test(calendars_are_names_or_say_otherwise),
         cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),
         cmocka_unit_test(deadlines_of_a_start_are_durations),
         cmocka_unit_test(all_problems_are_reported_at_once),
         cmocka_unit_test(a_hostile_document_gets_a_bounded_answer),
-        cmocka_unit_test(what_is_printed_reads_back_as_the_same),
-        cmocka_unit_test(the_canonical_form_has_its_defaults_filled_in),
         cmocka_unit_test(stored_text_that_makes_no_sense_gets_one_sentence),
-        cmocka_unit_test(the_schedule_is_told_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }
