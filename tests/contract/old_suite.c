@@ -1,6 +1,199 @@
-/* The past: what a turn asks about it, and what is deleted because it is old. See letter_suite.c for
- * executions and jobs. */
-#include "world.h"
+/* The past: what a turn asks about it, and what is deleted because it is old. */
+#include "deaths.h"
+
+#define CHANGES(...) ((struct exec_change[]){__VA_ARGS__})
+
+/* ---- executions and jobs */
+
+static void forget(struct world *w, uint64_t exec_id)
+{
+    world_commit(w, (struct delta){.forgotten = &exec_id, .forgotten_count = 1});
+}
+
+/* It ends as the engine says it: with its job's end and its attempt in one word. */
+static uint64_t live_and_end(struct world *w, enum job_state job_state, struct job_change *ret_job)
+{
+    struct job_change job = new_job(w);
+    struct exec_change exec = new_exec(w, &job, EXEC_RUNNING);
+    exec.exec.token = 1;
+    exec.exec.attempts = 1;
+    job.job.last_exec = exec.exec.id;
+    exec.exec.first = true;
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    struct exec_rec kept = read_exec(w, exec.exec.id);
+    struct exec_change ends = next_change(&kept, CHANGE_FINISH, EXEC_COMPLETED);
+    ends.exec.finished_ms = T0 + 50;
+    struct job_change over = {.kind = CHANGE_UPDATE, .job = job.job, .step = STR("over\n")};
+    over.job.state = job_state;
+    over.job.finished_ms = T0 + 50;
+    over.with_exec = true;
+    struct attempt_rec attempt = {
+        .exec_id = exec.exec.id,
+        .token = 1,
+        .number = 1,
+        .started_ms = T0,
+        .ended_ms = T0 + 50,
+        .outcome = OUTCOME_SUCCEEDED,
+        .usage.exit_code = -1,
+        .with_exec = true,
+    };
+    ends.ends_job = &over;
+    ends.ends_attempt = &attempt;
+    world_commit(w, (struct delta){.jobs = &over,
+                                   .job_count = 1,
+                                   .execs = &ends,
+                                   .exec_count = 1,
+                                   .attempts = &attempt,
+                                   .attempt_count = 1});
+    *ret_job = over;
+    return exec.exec.id;
+}
+
+static void a_job_that_is_over_goes_with_its_last_execution(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    struct job_change other;
+    uint64_t id = live_and_end(w, JOB_COMPLETED, &job);
+    uint64_t stays = live_and_end(w, JOB_COMPLETED, &other);
+    struct dependency_rec wait = {other.job.id, job.job.id, DEPENDS_SUCCESS, DEPENDENCY_MET};
+    world_commit(w, (struct delta){.dependencies = &wait, .dependency_count = 1});
+    forget(w, id);
+    assert_false(exec_exists(w, id));
+    assert_false(job_exists(w, job.job.id));
+    assert_true(exec_exists(w, stays) && job_exists(w, other.job.id));
+    struct dependency_rec *waits;
+    size_t count;
+    assert_rc(w->reader->ops->dependencies(w->reader, job.job.id, SIDE_UPSTREAMS, 10, &w->arena,
+                                           &waits, &count, &w->err),
+              RC_OK);
+    assert_int_equal(count, 0);
+    struct question q = {.kind = ASK_ATTEMPT, .id = id, .token = 1};
+    world_admit(w, &q);
+    assert_null(q.answer.attempt);
+    w->store->ops->abort(w->store);
+    forget(w, id); /* once more: nothing is there */
+}
+
+static void a_job_that_goes_on_stays_without_its_history(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change past = new_exec(w, &job, EXEC_COMPLETED);
+    struct exec_change ahead = new_exec(w, &job, EXEC_SCHEDULED);
+    past.kind = CHANGE_RECORD;
+    past.exec.finished_ms = T0 + 1;
+    ahead.exec.due_ms = T0 + 1000;
+    ahead.exec.origin = past.exec.origin = ORIGIN_SLOT;
+    job.job.last_exec = past.exec.id;
+    world_commit(w,
+                 (struct delta){
+                     .jobs = &job, .job_count = 1, .execs = CHANGES(past, ahead), .exec_count = 2});
+    forget(w, past.exec.id);
+    assert_false(exec_exists(w, past.exec.id));
+    assert_true(exec_exists(w, ahead.exec.id));
+    struct job_rec kept = read_job(w, job.job.id);
+    assert_int_equal(kept.state, JOB_ACTIVE);
+}
+
+/* Its end stood in the row of the execution that ended it. */
+static void a_job_that_stays_remembers_its_end(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t last = live_and_end(w, JOB_COMPLETED, &job);
+    struct exec_change older = new_exec(w, &job, EXEC_FAILED);
+    older.kind = CHANGE_RECORD;
+    older.exec.finished_ms = T0 + 1;
+    world_commit(w, (struct delta){.execs = &older, .exec_count = 1});
+    struct job_rec before = read_job(w, job.job.id);
+    assert_int_equal(before.state, JOB_COMPLETED);
+    forget(w, last);
+    assert_false(exec_exists(w, last));
+    struct job_rec after = read_job(w, job.job.id);
+    assert_int_equal(after.state, JOB_COMPLETED);
+    assert_int_equal(after.finished_ms, before.finished_ms);
+    assert_str(after.trail, before.trail);
+    world_reopen(w);
+    after = read_job(w, job.job.id);
+    assert_int_equal(after.state, JOB_COMPLETED);
+    assert_str(after.trail, before.trail);
+    forget(w, older.exec.id);
+    assert_false(job_exists(w, job.job.id));
+}
+
+static void many_executions_of_one_job_can_go_at_once(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t ids[3] = {live_and_end(w, JOB_COMPLETED, &job)};
+    for (size_t i = 1; i < 3; i++) {
+        struct exec_change more = new_exec(w, &job, EXEC_FAILED);
+        more.kind = CHANGE_RECORD;
+        more.exec.finished_ms = T0 + 1;
+        ids[i] = more.exec.id;
+        world_commit(w, (struct delta){.execs = &more, .exec_count = 1});
+    }
+    world_commit(w, (struct delta){.forgotten = ids, .forgotten_count = 3});
+    assert_false(job_exists(w, job.job.id));
+    for (size_t i = 0; i < 3; i++)
+        assert_false(exec_exists(w, ids[i]));
+}
+
+/* In one turn with its deletion, somebody runs it again. */
+static void a_job_that_is_run_again_stays(void **state)
+{
+    struct world *w = *state;
+    struct job_change job;
+    uint64_t id = live_and_end(w, JOB_COMPLETED, &job);
+    struct exec_change again = new_exec(w, &job, EXEC_QUEUED);
+    struct job_change active = {.kind = CHANGE_UPDATE, .job = job.job, .step = STR("again\n")};
+    active.job.state = JOB_ACTIVE;
+    active.job.finished_ms = 0;
+    active.job.last_exec = again.exec.id;
+    world_commit(w, (struct delta){.jobs = &active,
+                                   .job_count = 1,
+                                   .execs = &again,
+                                   .exec_count = 1,
+                                   .forgotten = &id,
+                                   .forgotten_count = 1});
+    assert_false(exec_exists(w, id));
+    struct job_rec kept = read_job(w, job.job.id);
+    assert_int_equal(kept.state, JOB_ACTIVE);
+    assert_true(exec_exists(w, again.exec.id));
+}
+
+static void a_turn_is_told_what_has_ended_by_id(void **state)
+{
+    struct world *w = *state;
+    struct death first = kill_one(w, T0 + 5, "mail", 1);
+    struct job_change job;
+    uint64_t second = live_and_end(w, JOB_COMPLETED, &job);
+    world_submit(w, EXEC_QUEUED);
+    struct question q = {.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 2);
+    assert_false(q.answer.more);
+    assert_int_equal(q.answer.old[0].id, first.exec.exec.id);
+    assert_int_equal(q.answer.old[0].finished_ms, T0 + 5);
+    assert_true(q.answer.old[0].is_letter);
+    assert_int_equal(q.answer.old[1].id, second);
+    assert_int_equal(q.answer.old[1].finished_ms, T0 + 50);
+    assert_false(q.answer.old[1].is_letter);
+    q = (struct question){.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 1};
+    world_admit(w, &q);
+    assert_true(q.answer.old_count == 1 && q.answer.more);
+    q = (struct question){
+        .kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 1, .after_id = first.exec.exec.id};
+    world_admit(w, &q);
+    assert_true(q.answer.old_count == 1 && !q.answer.more);
+    q = (struct question){.kind = ASK_OLD, .until_ms = T0 - 1000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 0);
+    w->store->ops->abort(w->store);
+}
+
+/* ---- what goes with it, or by itself */
 
 /* A job that is over, or one more execution of it. */
 static uint64_t keep_ended(struct world *w, const struct job_change *job)
@@ -197,6 +390,12 @@ static void an_execution_may_have_a_payload_of_its_own(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    PROMISE(a_job_that_is_over_goes_with_its_last_execution),
+    PROMISE(a_job_that_goes_on_stays_without_its_history),
+    PROMISE(a_job_that_stays_remembers_its_end),
+    PROMISE(many_executions_of_one_job_can_go_at_once),
+    PROMISE(a_job_that_is_run_again_stays),
+    PROMISE(a_turn_is_told_what_has_ended_by_id),
     PROMISE(sla_events_go_with_their_execution),
     PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names),
     PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names),

@@ -7,7 +7,7 @@ int promises_run(const struct candidate *candidate)
     const struct suite *suites[] = {
         &turn_suite,  &claim_suite,  &record_suite,     &question_suite, &state_suite,  &load_suite,
         &list_suite,  &logs_suite,   &checkpoint_suite, &edit_suite,     &letter_suite, &life_suite,
-        &inbox_suite, &member_suite, &old_suite,        &report_suite};
+        &inbox_suite, &member_suite, &shared_suite,     &old_suite,      &report_suite};
     size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(suites); i++)
         count += suites[i]->count;

@@ -89,7 +89,7 @@ struct suite {
 
 extern const struct suite turn_suite, claim_suite, record_suite, question_suite, state_suite,
     load_suite, list_suite, logs_suite, checkpoint_suite, edit_suite, letter_suite, life_suite,
-    inbox_suite, member_suite, old_suite, report_suite;
+    inbox_suite, member_suite, shared_suite, old_suite, report_suite;
 
 /* Runs all of them against a candidate; tells how many it broke. */
 int promises_run(const struct candidate *candidate);

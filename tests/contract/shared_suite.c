@@ -1,0 +1,264 @@
+/* A store that several servers share: what is asked of it is asked of what is owned, and some of it
+ * belongs to everybody. Stores that only one server can have open pass over these. */
+#include "peers.h"
+
+/* ---- what is asked is asked of what is owned */
+
+static struct exec_change exec_in(struct world *w, const struct peer *p,
+                                  const struct job_change *job, uint32_t partition,
+                                  enum exec_state state)
+{
+    struct exec_change exec = new_exec(w, job, state);
+    exec.exec.id = peer_id_in(w, p, partition);
+    return exec;
+}
+
+/* A job with an execution in a partition; returns the execution's id. */
+static uint64_t submit_in(struct world *w, struct peer *p, uint32_t partition,
+                          enum exec_state state)
+{
+    struct job_change job = peer_job_in(w, p, partition);
+    struct exec_change exec = exec_in(w, p, &job, partition, state);
+    if (p->turn < p->own.turn_floor)
+        p->turn = p->own.turn_floor;
+    struct delta delta = {
+        .turn = ++p->turn, .jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1};
+    assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
+    return exec.exec.id;
+}
+
+struct loaded {
+    uint64_t jobs[8];
+    size_t job_count;
+    uint64_t execs[8];
+    size_t exec_count;
+    size_t queue_count;
+    size_t team_count;
+};
+
+static enum rc on_job(void *arg, const struct job_rec *job, struct err *err)
+{
+    struct loaded *loaded = arg;
+    (void)err;
+    assert_true(loaded->job_count < COUNT_OF(loaded->jobs));
+    loaded->jobs[loaded->job_count++] = job->id;
+    return RC_OK;
+}
+
+static enum rc on_exec(void *arg, const struct exec_rec *exec, struct err *err)
+{
+    struct loaded *loaded = arg;
+    (void)err;
+    assert_true(loaded->exec_count < COUNT_OF(loaded->execs));
+    loaded->execs[loaded->exec_count++] = exec->id;
+    return RC_OK;
+}
+
+static enum rc on_queue(void *arg, const struct queue_rec *queue, struct err *err)
+{
+    struct loaded *loaded = arg;
+    (void)err;
+    assert_str(queue->name, STR("mail"));
+    loaded->queue_count++;
+    return RC_OK;
+}
+
+static enum rc on_team(void *arg, const struct team_rec *team, struct err *err)
+{
+    struct loaded *loaded = arg;
+    (void)err;
+    assert_str(team->name, STR("data"));
+    loaded->team_count++;
+    return RC_OK;
+}
+
+static struct loaded load(struct world *w, struct peer *p)
+{
+    struct loaded loaded = {0};
+    struct load_sink sink = {.job = on_job, .exec = on_exec, .arg = &loaded};
+    assert_rc(p->store->ops->load(p->store, &p->own, T0 + 1000, &sink, &w->err), RC_OK);
+    return loaded;
+}
+
+static void a_server_loads_what_it_owns(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x5);
+    peer_take(w, &pair.b, 0x2);
+    uint64_t first = submit_in(w, &pair.a, 0, EXEC_QUEUED);
+    uint64_t second = submit_in(w, &pair.b, 1, EXEC_QUEUED);
+    uint64_t third = submit_in(w, &pair.a, 2, EXEC_SCHEDULED);
+    struct loaded loaded = load(w, &pair.a);
+    assert_int_equal(loaded.job_count, 2);
+    assert_int_equal(loaded.exec_count, 2);
+    assert_int_equal(loaded.execs[0], first);
+    assert_int_equal(loaded.execs[1], third);
+    loaded = load(w, &pair.b);
+    assert_int_equal(loaded.exec_count, 1);
+    assert_int_equal(loaded.execs[0], second);
+    peer_give_back(w, &pair.b, 0x2);
+    peer_take(w, &pair.a, 0x2);
+    assert_int_equal(load(w, &pair.a).exec_count, 3);
+    pair_free(&pair);
+}
+
+static void admit(struct world *w, struct peer *p, struct question *q)
+{
+    assert_rc(p->store->ops->admit(p->store, &p->own, &q, 1, &w->arena, &w->err), RC_OK);
+    p->store->ops->abort(p->store);
+}
+
+static void what_is_due_or_old_is_asked_of_what_is_owned(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    uint64_t due[] = {submit_in(w, &pair.a, 0, EXEC_SCHEDULED),
+                      submit_in(w, &pair.b, 1, EXEC_SCHEDULED)};
+    uint64_t old[] = {submit_in(w, &pair.a, 0, EXEC_COMPLETED),
+                      submit_in(w, &pair.b, 1, EXEC_COMPLETED)};
+    struct peer *peers[] = {&pair.a, &pair.b};
+    for (size_t i = 0; i < 2; i++) {
+        struct question q = {.kind = ASK_DUE, .until_ms = T0 + 1000, .limit = 10};
+        admit(w, peers[i], &q);
+        assert_int_equal(q.answer.live_count, 1);
+        assert_int_equal(q.answer.live[0].id, due[i]);
+        q = (struct question){.kind = ASK_OLD, .until_ms = T0 + 1000, .limit = 10};
+        admit(w, peers[i], &q);
+        assert_int_equal(q.answer.old_count, 1);
+        assert_int_equal(q.answer.old[0].id, old[i]);
+    }
+    pair_free(&pair);
+}
+
+static struct letter_rec letter_of(struct world *w, uint64_t exec_id)
+{
+    struct exec_rec exec = read_exec(w, exec_id);
+    return (struct letter_rec){.place = {.died_ms = T0, .exec_id = exec_id},
+                               .job_id = exec.job_id,
+                               .state = EXEC_FAILED,
+                               .queue = STR("default"),
+                               .class = FAILURE_NETWORK};
+}
+
+static void dead_letters_are_asked_of_what_is_owned(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    struct peer *peers[] = {&pair.a, &pair.b};
+    uint64_t ids[] = {submit_in(w, &pair.a, 0, EXEC_FAILED), submit_in(w, &pair.b, 1, EXEC_FAILED)};
+    for (size_t i = 0; i < 2; i++) {
+        struct letter_rec letter = letter_of(w, ids[i]);
+        struct delta delta = {.turn = ++peers[i]->turn, .letters = &letter, .letter_count = 1};
+        assert_rc(peers[i]->store->ops->commit(peers[i]->store, &peers[i]->own, &delta, &w->err),
+                  RC_OK);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct question q = {.kind = ASK_LETTERS, .until_ms = T0 + 1000, .limit = 10};
+        admit(w, peers[i], &q);
+        assert_int_equal(q.answer.letter_count, 1);
+        assert_int_equal(q.answer.letters[0].place.exec_id, ids[i]);
+        assert_false(q.answer.more);
+    }
+    pair_free(&pair);
+}
+
+/* ---- what belongs to everybody */
+
+static uint64_t claim(struct world *w, struct peer *p, struct str key, uint64_t holder)
+{
+    struct question q = {.kind = ASK_CLAIM,
+                         .claim = {.kind = CLAIM_NAME, .key = key, .holder = holder}};
+    struct question *asked = &q;
+    assert_rc(p->store->ops->admit(p->store, &p->own, &asked, 1, &w->arena, &w->err), RC_OK);
+    return q.answer.holder;
+}
+
+static void a_key_has_one_holder_in_the_whole_store(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    struct job_change job = peer_job_in(w, &pair.a, 0);
+    assert_int_equal(claim(w, &pair.a, STR("nightly"), job.job.id), job.job.id);
+    assert_rc(peer_commit_job(w, &pair.a, &job), RC_OK);
+    uint64_t other = peer_id_in(w, &pair.b, 1);
+    assert_int_equal(claim(w, &pair.b, STR("nightly"), other), job.job.id);
+    pair.b.store->ops->abort(pair.b.store);
+    pair_free(&pair);
+}
+
+static void a_turn_that_ends_without_a_commit_gives_its_keys_back(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    struct job_change job = peer_job_in(w, &pair.a, 0);
+    claim(w, &pair.a, STR("nightly"), job.job.id);
+    pair.a.store->ops->abort(pair.a.store);
+    uint64_t other = peer_id_in(w, &pair.b, 1);
+    assert_int_equal(claim(w, &pair.b, STR("nightly"), other), other);
+    pair.b.store->ops->abort(pair.b.store);
+    pair_free(&pair);
+}
+
+static void change_settings(struct world *w, struct peer *p)
+{
+    struct queue_rec queue = {.name = STR("mail"), .paused = true, .changed_ms = T0};
+    struct team_rec team = {.name = STR("data"), .concurrency = 3, .changed_ms = T0};
+    struct delta delta = {
+        .turn = ++p->turn, .queues = &queue, .queue_count = 1, .teams = &team, .team_count = 1};
+    assert_rc(p->store->ops->commit(p->store, &p->own, &delta, &w->err), RC_OK);
+}
+
+static void a_changed_setting_is_seen_by_everybody(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x1);
+    peer_take(w, &pair.b, 0x2);
+    uint64_t before = peer_renew(w, &pair.b).settings_version;
+    submit_in(w, &pair.a, 0, EXEC_QUEUED);
+    assert_int_equal(peer_renew(w, &pair.b).settings_version, before); /* that is none */
+    change_settings(w, &pair.a);
+    uint64_t after = peer_renew(w, &pair.b).settings_version;
+    assert_true(after > before);
+    struct loaded loaded = {0};
+    struct load_sink sink = {.queue = on_queue, .team = on_team, .arg = &loaded};
+    assert_rc(pair.b.store->ops->settings(pair.b.store, &sink, &w->err), RC_OK);
+    assert_int_equal(loaded.queue_count, 1);
+    assert_int_equal(loaded.team_count, 1);
+    struct key_rec key = {.id = peer_id_in(w, &pair.a, 0), .created_ms = T0};
+    assert_rc(pair.a.store->ops->key_put(pair.a.store, &key, &w->err), RC_OK);
+    assert_true(peer_renew(w, &pair.b).settings_version > after);
+    pair_free(&pair);
+}
+
+static const struct CMUnitTest tests[] = {
+    PROMISE(a_server_loads_what_it_owns),
+    PROMISE(what_is_due_or_old_is_asked_of_what_is_owned),
+    PROMISE(dead_letters_are_asked_of_what_is_owned),
+    PROMISE(a_key_has_one_holder_in_the_whole_store),
+    PROMISE(a_turn_that_ends_without_a_commit_gives_its_keys_back),
+    PROMISE(a_changed_setting_is_seen_by_everybody),
+};
+
+const struct suite shared_suite = {tests, COUNT_OF(tests)};
