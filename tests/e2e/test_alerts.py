@@ -189,9 +189,12 @@ def test_every_kind_is_sent_signed_and_once():
 
 
 def test_old_alerts_go():
-    with Server("--no-worker", "--set", "alerts_keep_ms=1s") as own:
+    with Server("--no-worker") as own:
         fail_once(own, Worker(own), name="payroll")
         assert len(alerts(own)) == 1
+        own.stop()
+        own.flags += ("--set", "alerts_keep_ms=1s")
+        own.start()
         wait_for(lambda: not alerts(own), "the alert to be old")
 
 

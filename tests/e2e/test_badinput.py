@@ -33,6 +33,14 @@ def run(**job):
     return server.wait_for_status(job_id, *FINAL)
 
 
+def cpu_s(pid):
+    """What a process has computed so far. Unlike the clock on the wall it does not count how long the
+    machine was busy elsewhere."""
+    with open(f"/proc/{pid}/stat") as stat:
+        user, system = stat.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 # ---- jobs
 
 def test_a_nul_is_refused_wherever_it_stands():
@@ -113,9 +121,9 @@ def test_very_many_and_very_long_things_get_a_short_answer():
                        ({"env": {f"E{i}": "v" for i in range(100000)}}, "env"),
                        ({"name": long}, "name"), ({"queue": long}, "queue"),
                        ({"description": long}, "description"), ({"working_dir": long}, "working_dir")):
-        start = time.monotonic()
+        before = cpu_s(server.process.pid)
         problem(400, "POST", "/jobs", {"command": "true", **job}, field)
-        assert SANITIZED or time.monotonic() - start < 2, field
+        assert SANITIZED or cpu_s(server.process.pid) - before < 0.5, field
     for job in ({long: 1}, {"env": {long: "x"}}, {"tags": {long: "x"}},
                 {f"{i}{'y' * 1000}": 1 for i in range(1000)}):
         answer = call(server, "POST", API + "/jobs", {"command": "true", **job})
@@ -135,10 +143,11 @@ def test_a_document_is_read_in_the_time_its_bytes_are_worth():
                  b'{"command":"true","payload":[' + b"1," * (size // 2) + b"1]}",
                  b"{" + b",".join(b'"k%d":1' % i for i in range(size // 12)) + b"}",
                  b" " * size, b'"' + b"\xc3\xa4" * (size // 2) + b'"', b"1" * size):
-        start = time.monotonic()
+        before = cpu_s(server.process.pid)
         answer = call(server, "POST", API + "/jobs", body)
+        took_s = cpu_s(server.process.pid) - before
         assert answer.status in (400, 413), (body[:20], answer)
-        assert SANITIZED or time.monotonic() - start < 3, (body[:20], time.monotonic() - start)
+        assert SANITIZED or took_s < 1, (body[:20], took_s)
 
 
 # ---- workers
