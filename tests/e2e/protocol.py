@@ -10,9 +10,10 @@ import json
 import socket
 import threading
 
-from belfry import PATIENCE_S
+from belfry import PATIENCE_S, wait_for
 
 API = "/api/v1"
+LONG_MS = 60000  # a poll that waits this long is answered because something happened
 names = map("t{}".format, itertools.count(1))  # next(names): a queue, name or tag of one's own
 
 
@@ -141,6 +142,18 @@ class Worker:
                             "results": [result(*one) for one in results]})
         assert answer.status == 200, answer
         return answer.json
+
+    def park(self, **poll):
+        """A poll that waits, on a thread of its own, and is known to have arrived."""
+        before = self.seen_at()
+        wait_for(lambda: expect(200, self.server, "GET", "/stats")["time"] > before, "a millisecond")
+        waiting = Later(self.poll, wait_ms=LONG_MS, **poll)
+        wait_for(lambda: self.seen_at() != before, "the poll to arrive")
+        return waiting
+
+    def seen_at(self):
+        workers = expect(200, self.server, "GET", "/workers")["workers"]
+        return [w["seen_at"] for w in workers if w["worker_id"] == self.id][0]
 
     def take(self, count=1):
         """This many leases, confirmed."""

@@ -11,12 +11,11 @@ import tempfile
 import time
 
 from belfry import BELFRY, PATIENCE_S, Server, main, processes_of, tests_of, wait_for
-from protocol import API, Worker, call, execution, expect, names, submit
+from protocol import API, LONG_MS, Worker, call, execution, expect, names, submit
 
 BYTES = {"Content-Type": "application/octet-stream"}
 AGAIN = {"max_retries": 3, "policy": "immediate"}
 BINARY = bytes(range(256)) * 3
-LONG_MS = 60000
 
 # For the calls; the commands have servers of their own.
 server = Server("--no-worker", "--set", "park_ms=60s")
@@ -162,8 +161,11 @@ def test_a_checkpoint_of_an_execution_that_may_go_on_is_never_too_old():
 
 # ---- commands
 
-# Leases and looks are short, so that what is lost comes back while we watch.
-FAST = ("--set", "lease_ms=3s", "--set", "park_ms=500ms", "--set", "checkpoint_ms=100ms")
+# Looks are frequent, so that what is written is saved while we watch.
+FAST = ("--set", "checkpoint_ms=100ms")
+# And leases short, so that what is lost comes back; but no run is lost when the machine stands still
+# for a moment between two polls.
+LOSING = (*FAST, "--set", "lease_ms=3s", "--set", "park_ms=100ms")
 
 # The first attempt leaves something and goes on; the others print what they find, in hexadecimal.
 LEAVE = "od -An -tx1 -v $BELFRY_CHECKPOINT_FILE && exit 0; printf 'half\\000way\\377' > new && " \
@@ -218,14 +220,14 @@ def test_a_failed_command_finds_its_checkpoint_again():
 
 def test_its_last_state_counts_also_when_nobody_looked_in_between():
     with Server("--set", "checkpoint_ms=1h") as own:
+        slow, slow_execution = run(own, "exec sleep 1000", timeout="2s")
         job, execution_id = run(own, "exit 75")
         found(own, job, execution_id, ["failed", "succeeded"])
-        job, execution_id = run(own, "exec sleep 1000", timeout="1s")
-        found(own, job, execution_id, ["timeout", "succeeded"])
+        found(own, slow, slow_execution, ["timeout", "succeeded"])
 
 
 def test_a_checkpoint_survives_a_worker_killed_with_9():
-    with Server(*FAST) as own:
+    with Server(*LOSING) as own:
         job, execution_id = run(own, "exec sleep 1000")
         saved(own, execution_id)
         os.kill(int((own.data / "worker.lock").read_text()), signal.SIGKILL)
@@ -233,7 +235,7 @@ def test_a_checkpoint_survives_a_worker_killed_with_9():
 
 
 def test_another_worker_elsewhere_finds_it():
-    with Server("--no-worker", *FAST) as own:
+    with Server("--no-worker", *LOSING) as own:
         with belfry_worker(own, cleans_up=False) as first:  # nobody is left who could
             job, execution_id = run(own, "exec sleep 1000")
             saved(own, execution_id)
@@ -246,7 +248,7 @@ def test_another_worker_elsewhere_finds_it():
 
 
 def test_a_worker_that_loses_its_lease_leaves_it_to_the_next():
-    with Server("--no-worker", *FAST) as own:
+    with Server("--no-worker", *LOSING) as own:
         with belfry_worker(own) as first, belfry_worker(own) as second:
             job, execution_id = run(own, "exec sleep 1000")
             saved(own, execution_id)

@@ -34,8 +34,10 @@ def test_what_nobody_starts_in_time_expires():
 def test_what_has_started_does_not_expire():
     queue = next(names)
     worker = Worker(server, queues=[queue])
+    waiting = worker.park(free=1)  # so that it starts as it is submitted, however slow we are
     _, run_id = submit(server, queue=queue, expires_in="500ms", start_within="300ms")
-    lease = worker.take()[0]
+    lease, = waiting.get()["leases"]
+    worker.poll(running=[lease])
     _, other = submit(server, queue=next(names), expires_in="501ms")
     wait_for_status(server, other, "expired")
     assert worker.finish(lease)

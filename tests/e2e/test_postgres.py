@@ -144,13 +144,12 @@ def test_a_database_that_is_away_is_told_and_comes_back():
 
 def test_backends_that_are_terminated_cost_nothing():
     with Server("--store", calm.database("terminated")) as server:
-        with Load(server, pace_s=0.05) as load:
+        with Load(server, 100 * JOBS, pace_s=0.05) as load:  # and leaving it, there are no more
             ended = 0
-            while len(load.acknowledged) < JOBS:
+            while len(load.acknowledged) < JOBS or ended < 5:
                 ended += calm.terminate_one("belfry")
                 time.sleep(0.2)
         load.judge()
-        assert ended >= 5, ended
 
 
 def test_a_database_that_takes_no_writes_is_waited_for():
@@ -176,9 +175,10 @@ def test_a_database_without_connections_to_give_is_waited_for():
         with Server("--store", database.url.replace("postgres@", "bell@")) as server:
             server.wait_for_status(server.submit("--", "true"), "completed")
             with database.all_connections():
-                database.end_connections("belfry")
-                wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 503,
-                         "a refusal")
+                def refused():
+                    database.end_connections("belfry")  # again, if the server was faster than we are
+                    return server.api("POST", "/jobs", {"command": "true"})[0] == 503
+                wait_for(refused, "a refusal")
             wait_for(lambda: server.api("POST", "/jobs", {"command": "true"})[0] == 201, "a job")
             wait_for(server.is_ready, "the server to be ready again")
 

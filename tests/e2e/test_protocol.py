@@ -5,12 +5,11 @@ import socket
 import time
 
 from belfry import Server, main, tests_of, wait_for
-from protocol import (API, Later, Stream, Worker, call, connect, execution, expect, frame, hold, names,
-                      result, send, submit)
+from protocol import (API, LONG_MS, Later, Stream, Worker, call, connect, execution, expect, frame, hold,
+                      names, result, send, submit)
 
 UNKNOWN_WORKER = "wrk_0000000000001"
 UNKNOWN_EXECUTION = "exec_0000000000001"
-LONG_MS = 60000  # a poll that waits this long is answered because something happened
 
 # One for all tests, each of which keeps to a queue of its own. Polls may wait longer than any test.
 # Without breakers: what fails here fails on purpose, and is called again at once.
@@ -31,20 +30,6 @@ def refused(status, code, path, body, *fields, key="worker"):
     assert answer.status == status and answer.json["code"] == code, answer
     assert [e["field"] for e in answer.json.get("errors", [])] == list(fields), answer
     return answer.json
-
-
-def seen_at(worker):
-    workers = expect(200, worker.server, "GET", "/workers")["workers"]
-    return [w["seen_at"] for w in workers if w["worker_id"] == worker.id][0]
-
-
-def park(worker, **poll):
-    """A poll that waits, on a thread of its own, and is known to have arrived."""
-    before = seen_at(worker)
-    wait_for(lambda: expect(200, worker.server, "GET", "/stats")["time"] > before, "a millisecond")
-    waiting = Later(worker.poll, wait_ms=LONG_MS, **poll)
-    wait_for(lambda: seen_at(worker) != before, "the poll to arrive")
-    return waiting
 
 
 # ---- registration
@@ -218,7 +203,7 @@ def test_an_old_poll_is_stale():
 def test_a_poll_waits_for_work():
     queue = next(names)
     worker = Worker(server, queues=[queue])
-    waiting = park(worker, free=1)
+    waiting = worker.park(free=1)
     _, execution_id = submit(server, queue=queue)
     assert [lease["execution_id"] for lease in waiting.get()["leases"]] == [execution_id]
 
@@ -231,7 +216,7 @@ def test_a_poll_does_not_wait_for_ever():
 def test_a_newer_poll_ends_one_that_waits():
     queue = next(names)
     worker = Worker(server, queues=[queue])
-    waiting = park(worker, free=1)
+    waiting = worker.park(free=1)
     worker.poll(free=1)
     assert waiting.get()["leases"] == []
 
@@ -255,14 +240,14 @@ def test_leases_too_large_for_one_reply_come_with_the_next():
 def test_work_is_not_given_to_a_worker_that_hung_up():
     with Server("--no-worker", "--set", "park_ms=60s", "--set", "net_threads=1") as own:
         gone, there = Worker(own), Worker(own)
-        before = seen_at(gone)
+        before = gone.seen_at()
         wait_for(lambda: expect(200, own, "GET", "/stats")["time"] > before, "a millisecond")
         connection = connect(own)
         connection.connect()
         lost = Later(send, connection, own, "POST", f"{API}/workers/{gone.id}/poll",
                      {"seq": 1, "free": 1, "wait_ms": LONG_MS}, "worker")
-        wait_for(lambda: seen_at(gone) != before, "the poll to arrive")
-        waiting = park(there, free=1)
+        wait_for(lambda: gone.seen_at() != before, "the poll to arrive")
+        waiting = there.park(free=1)
         connection.sock.shutdown(socket.SHUT_RDWR)
         lost.thread.join()
         for _ in range(2):  # through the same thread: by then it has seen the hangup
@@ -365,7 +350,7 @@ def test_what_a_worker_holds_without_a_right_it_must_stop():
 
 def test_a_cancelled_run_is_stopped_at_once():
     worker, (lease,) = worker_with()
-    waiting = park(worker, running=[lease])
+    waiting = worker.park(running=[lease])
     answer = expect(200, server, "POST", f"/executions/{lease['execution_id']}/cancel")
     assert answer["status"] == "running" and answer["stopping"] is True
     stop, = waiting.get()["stop"]
@@ -393,7 +378,7 @@ def test_a_stop_is_repeated_until_the_run_is_gone():
 def test_a_draining_worker_gets_nothing_new():
     queue = next(names)
     worker = Worker(server, queues=[queue])
-    waiting = park(worker, free=1)
+    waiting = worker.park(free=1)
     answer = expect(200, server, "POST", f"/workers/{worker.id}/drain")
     assert answer == {"worker_id": worker.id, "status": "draining"}
     assert waiting.get()["drain"] is True
@@ -405,14 +390,17 @@ def test_a_draining_worker_gets_nothing_new():
     assert len(Worker(server, queues=[queue]).poll(free=1)["leases"]) == 1
 
 
-# ---- leases and time
+# ---- leases and time; short ones end while we watch, but not when the machine stands still for a moment
+
+BRIEF = ("--no-worker", "--set", "lease_ms=2s")
+
 
 def test_a_silent_worker_loses_its_run_and_cannot_report_it():
-    with Server("--no-worker", "--set", "lease_ms=1s") as own:
+    with Server(*BRIEF) as own:
         _, execution_id = submit(own)
         silent, other = Worker(own), Worker(own)
         lease, = silent.take()
-        assert lease["ttl_ms"] == 1000
+        assert lease["ttl_ms"] == 2000
         again, = wait_for(lambda: other.poll(free=1, wait_ms=LONG_MS)["leases"], "the lease to end")
         assert again["execution_id"] == execution_id and again["token"] == 2 and again["attempt"] == 1
         other.poll(running=[again])
@@ -424,7 +412,7 @@ def test_a_silent_worker_loses_its_run_and_cannot_report_it():
 
 
 def test_a_late_success_counts_when_nobody_else_has_begun():
-    with Server("--no-worker", "--set", "lease_ms=1s") as own:
+    with Server(*BRIEF) as own:
         _, execution_id = submit(own)
         worker = Worker(own)
         lease, = worker.take()
@@ -436,11 +424,11 @@ def test_a_late_success_counts_when_nobody_else_has_begun():
 
 
 def test_listing_a_run_keeps_its_lease():
-    with Server("--no-worker", "--set", "lease_ms=1s") as own:
+    with Server(*BRIEF) as own:
         _, execution_id = submit(own)
         worker = Worker(own)
         lease, = worker.take()
-        end = time.monotonic() + 2  # two leases long
+        end = time.monotonic() + 3  # longer than a lease
         while time.monotonic() < end:
             assert worker.poll(running=[lease], wait_ms=200)["stop"] == []
         assert worker.finish(lease)

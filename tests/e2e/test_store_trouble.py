@@ -18,8 +18,9 @@ import time
 from belfry import Server, main, tests_of, wait_for
 from protocol import API, Later, Worker, call, execution, expect, submit
 
-LEASE_S = 2
-# Short leases, so that a run whose lease is not renewed is lost while we watch.
+LEASE_S = 3
+# Short leases, so that a run whose lease is not renewed is lost while we watch; but none when the machine
+# stands still for a moment.
 FLAGS = ("--no-worker", "--set", f"lease_ms={LEASE_S}s", "--set", "park_ms=300ms")
 
 
@@ -102,7 +103,7 @@ def check_full_disk(server, make_full):
     assert "room" in problem["detail"], problem
 
     # Both runs live on: one is renewed by name, the other by the result that nobody can keep yet.
-    until = time.monotonic() + 3 * LEASE_S
+    until = time.monotonic() + 2 * LEASE_S
     while time.monotonic() < until:
         answer = worker.poll(running=[run], results=[(done, "succeeded")], wait_ms=300)
         assert not answer["stop"] and not answer["results"], answer
