@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import urllib.error
@@ -45,6 +46,45 @@ def wait_for(condition, what, patience_s=PATIENCE_S):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {patience_s} s for {what}")
         time.sleep(0.02)
+
+
+class Stopwatch:
+    """Measures how long something takes on a machine that may stand still for a moment, as a context: a
+    thread looks at the clock again and again, and time in which it could not is not counted."""
+
+    LOOK_S, STALL_S = 0.01, 0.1
+
+    def __init__(self):
+        self.elapsed_s = 0.0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        last = time.monotonic()
+        while not self.over.wait(self.LOOK_S):
+            now = time.monotonic()
+            self.elapsed_s += min(now - last, self.STALL_S)
+            last = now
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def wait_until(self, elapsed_s):
+        """For what is to be given a while in which everybody could do something."""
+        wait_for(lambda: self.elapsed_s >= elapsed_s, "time to pass")
+
+
+def wait_within(limit_s, condition, what):
+    """As wait_for; and it must not take longer than this."""
+    with Stopwatch() as watch:
+        value = wait_for(condition, what)
+    assert watch.elapsed_s < limit_s, f"{what} took {watch.elapsed_s:.1f} s"
+    return value
 
 
 def processes_of(data_dir):

@@ -9,7 +9,7 @@ import tempfile
 import psycopg2
 
 from belfry import main, tests_of, wait_for
-from cluster import Cluster, Postgres
+from cluster import Cluster, Postgres, Shared
 
 POSTGRES = Postgres()
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "sql"
@@ -59,6 +59,9 @@ class Shop:
         status, answer = (server or self.servers[0]).api("GET", "/submissions/rejected")
         assert status == 200, answer
         return answer["rejected"]
+
+
+SHOP = Shared(POSTGRES, Shop)
 
 
 def submit(connection, **job):
@@ -123,23 +126,23 @@ def test_a_role_cancels_jobs_of_its_own_team_and_no_others():
 
 
 def test_nobody_else_gets_in():
-    with Shop(1) as shop:
-        POSTGRES.sql("DO $$ BEGIN CREATE ROLE eve LOGIN; "
-                     "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
-        eve, alice = shop.connect("eve"), shop.connect("alice")
-        for connection, statement in (
-                (eve, "SELECT belfry.submit('{}')"),
-                (alice, "SELECT * FROM belfry.inbox"),
-                (alice, "INSERT INTO belfry.inbox (bucket, kind, sent_ms, name) VALUES (1, 1, 1, 'blue')"),
-                (alice, "SELECT belfry.admit_submitter('alice', 'blue')"),
-                (alice, "SELECT belfry.cancel('job_nonsense')"),
-                (alice, "SELECT belfry.submit(NULL)")):
-            try:
-                with connection, connection.cursor() as cursor:
-                    cursor.execute(statement)
-            except psycopg2.Error:
-                continue
-            raise AssertionError(f"taken: {statement}")
+    shop = SHOP.made
+    POSTGRES.sql("DO $$ BEGIN CREATE ROLE eve LOGIN; "
+                 "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    eve, alice = shop.connect("eve"), shop.connect("alice")
+    for connection, statement in (
+            (eve, "SELECT belfry.submit('{}')"),
+            (alice, "SELECT * FROM belfry.inbox"),
+            (alice, "INSERT INTO belfry.inbox (bucket, kind, sent_ms, name) VALUES (1, 1, 1, 'blue')"),
+            (alice, "SELECT belfry.admit_submitter('alice', 'blue')"),
+            (alice, "SELECT belfry.cancel('job_nonsense')"),
+            (alice, "SELECT belfry.submit(NULL)")):
+        try:
+            with connection, connection.cursor() as cursor:
+                cursor.execute(statement)
+        except psycopg2.Error:
+            continue
+        raise AssertionError(f"taken: {statement}")
 
 
 def run_example(shop, *command):
@@ -150,25 +153,26 @@ def run_example(shop, *command):
 
 
 def test_the_example_in_sql():
-    with Shop() as shop:
-        run_example(shop, "psql", "-v", "ON_ERROR_STOP=1", "-f", EXAMPLES / "submit.sql")
-        assert shop.wait_for_job("receipt-1")["team"] == "red"
-        assert not shop.named("never")
+    shop = SHOP.made
+    run_example(shop, "psql", "-v", "ON_ERROR_STOP=1", "-f", EXAMPLES / "submit.sql")
+    assert shop.wait_for_job("receipt-1")["team"] == "red"
+    assert not shop.named("never")
 
 
 def test_the_example_in_python():
-    with Shop() as shop:
-        out = run_example(shop, "/usr/bin/python3", EXAMPLES / "submit.py")
-        assert "nothing was submitted: an order needs a customer" in out, out
-        shop.wait_for_job("receipt-py-1")
-        assert not shop.named("receipt-py-2")
+    shop = SHOP.made
+    out = run_example(shop, "/usr/bin/python3", EXAMPLES / "submit.py")
+    assert "nothing was submitted: an order needs a customer" in out, out
+    shop.wait_for_job("receipt-py-1")
+    assert not shop.named("receipt-py-2")
 
 
 def test_the_example_in_node():
     if shutil.which("npm") is None:
         print("skipped: there is no npm")
         return
-    with tempfile.TemporaryDirectory() as home, Shop() as shop:
+    shop = SHOP.made
+    with tempfile.TemporaryDirectory() as home:
         installed = subprocess.run(["npm", "install", "--prefix", home, "--no-audit", "--no-fund", "pg"],
                                    capture_output=True, text=True, timeout=120)
         if installed.returncode != 0:
@@ -183,30 +187,30 @@ def test_the_example_in_node():
 
 
 def test_jobs_wait_for_jobs_of_other_servers():
-    with Shop(2) as shop:
-        a, b = shop.servers
-        with tempfile.TemporaryDirectory() as place:
-            status, up = a.api("POST", "/jobs", {"command": ["sh", "-c", f"sleep 1; date +%s%N > {place}/up"]})
-            assert status == 201, up
-            downs = []
-            for server in (a, b):
-                for i in range(4):
-                    status, down = server.api("POST", "/jobs", {
-                        "command": ["sh", "-c", f"date +%s%N > {place}/{server.name}{i}"],
-                        "depends_on": [{"job": up["job_id"]}]})
-                    assert status == 201, down
-                    downs.append(down["job_id"])
-            for job in downs:
-                b.wait_for_status(job, "completed")
-            stamps = [int((pathlib.Path(place) / f"{s.name}{i}").read_text()) for s in (a, b) for i in range(4)]
-            assert min(stamps) >= int((pathlib.Path(place) / "up").read_text())
-        status, failing = a.api("POST", "/jobs", {"command": ["false"], "retry": {"max_retries": 0}})
-        a.wait_for_status(failing["job_id"], "failed")
-        status, never = b.api("POST", "/jobs", {"command": ["true"], "depends_on": [{"job": failing["job_id"]}]})
-        assert status == 201, never
-        b.wait_for_status(never["job_id"], "skipped", "failed", "cancelled")
-        wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.waiter", shop.database) == "0",
-                 "everybody to have heard")
+    shop = SHOP.made
+    a, b = shop.servers
+    with tempfile.TemporaryDirectory() as place:
+        status, up = a.api("POST", "/jobs", {"command": ["sh", "-c", f"sleep 1; date +%s%N > {place}/up"]})
+        assert status == 201, up
+        downs = []
+        for server in (a, b):
+            for i in range(4):
+                status, down = server.api("POST", "/jobs", {
+                    "command": ["sh", "-c", f"date +%s%N > {place}/{server.name}{i}"],
+                    "depends_on": [{"job": up["job_id"]}]})
+                assert status == 201, down
+                downs.append(down["job_id"])
+        for job in downs:
+            b.wait_for_status(job, "completed")
+        stamps = [int((pathlib.Path(place) / f"{s.name}{i}").read_text()) for s in (a, b) for i in range(4)]
+        assert min(stamps) >= int((pathlib.Path(place) / "up").read_text())
+    status, failing = a.api("POST", "/jobs", {"command": ["false"], "retry": {"max_retries": 0}})
+    a.wait_for_status(failing["job_id"], "failed")
+    status, never = b.api("POST", "/jobs", {"command": ["true"], "depends_on": [{"job": failing["job_id"]}]})
+    assert status == 201, never
+    b.wait_for_status(never["job_id"], "skipped", "failed", "cancelled")
+    wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.waiter", shop.database) == "0",
+             "everybody to have heard")
 
 
 def submit_limited(servers, log, count):
@@ -229,7 +233,8 @@ def most_at_once(log):
 
 
 def test_a_limit_holds_over_all_servers():
-    with Shop(2) as shop, tempfile.TemporaryDirectory() as place:
+    shop = SHOP.made
+    with tempfile.TemporaryDirectory() as place:
         log = pathlib.Path(place) / "log"
         for job in submit_limited(shop.servers, log, 12):
             shop.servers[0].wait_for_status(job, "completed")
@@ -254,4 +259,4 @@ def test_a_limit_holds_while_a_server_dies():
 
 
 if __name__ == "__main__":
-    main(tests_of(globals()), POSTGRES)
+    main(tests_of(globals()), SHOP)
