@@ -4,13 +4,13 @@ import pathlib
 import signal
 import subprocess
 import tempfile
-import time
 import urllib.parse
 
 from belfry import BELFRY, PATIENCE_S, Stopwatch, free_port, main, tests_of, wait_for
-from cluster import Cluster, Node, Postgres
+from cluster import Cluster, Node, Postgres, Shared
 
 POSTGRES = Postgres()
+TRIO = Shared(POSTGRES, lambda: Cluster(POSTGRES, 3, "--no-worker"))
 
 
 class Worker:
@@ -48,7 +48,8 @@ def submit_at(server, command, **spec):
 
 
 def test_a_worker_that_knows_one_server_serves_all():
-    with Cluster(POSTGRES, 3, "--no-worker") as nodes, Worker(nodes[0], nodes[1].url):
+    nodes = TRIO.made
+    with Worker(nodes[0], nodes[1].url):
         for round in range(3):
             jobs = [(node, submit_at(node, "echo hello")) for node in nodes]
             for node, job in jobs:
@@ -58,7 +59,8 @@ def test_a_worker_that_knows_one_server_serves_all():
 
 
 def test_one_slot_is_enough_for_all_servers():
-    with Cluster(POSTGRES, 3, "--no-worker") as nodes, Worker(nodes[0], nodes[0].url, slots=1):
+    nodes = TRIO.made
+    with Worker(nodes[0], nodes[0].url, slots=1):
         jobs = [(node, submit_at(node, "sleep 0.1")) for node in nodes for _ in range(5)]
         for node, job in jobs:
             execution = node.wait_for_status(job, "completed", "failed")
@@ -103,9 +105,8 @@ def test_a_server_that_joins_gets_workers():
 
 def test_output_arrives_though_the_server_it_went_to_dies():
     with Cluster(POSTGRES, 2, "--no-worker") as (a, b), Worker(a, f"{b.url},{a.url}"):
-        job = submit_at(a, "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.5; done")
-        a.wait_for_status(job, "running")
-        time.sleep(1)
+        job = submit_at(a, "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.3; done")
+        wait_for(lambda: "line 2" in a.cli("logs", job).stdout, "some of its output")
         b.kill()
         execution = a.wait_for_status(job, "completed", "failed")
         assert execution["status"] == "completed", execution
@@ -152,4 +153,4 @@ def test_the_worker_beside_a_server_serves_all_of_them():
 
 
 if __name__ == "__main__":
-    main(tests_of(globals()), POSTGRES)
+    main(tests_of(globals()), TRIO)
