@@ -219,12 +219,14 @@ check: $(TESTS)
 check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgres/%,$(TESTS))
 	$(Q)scripts/check $^
 
-# E2E chooses: E2E="api http".
+# E2E chooses: E2E="api http". Those that take long come first.
 E2E ?= *
-# Three at a time: mostly they wait, each for servers of its own, and they mind no company.
+E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres crew sql_submit crash)
+E2E_TESTS = $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
+# Five at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN)
-	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=3 \
-	    scripts/check $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
+	$(Q)BELFRY=$(abspath $(BIN)) CHECK_JOBS=5 \
+	    scripts/check $(foreach t,$(E2E_LONG),$(filter $t,$(E2E_TESTS))) $(filter-out $(E2E_LONG),$(E2E_TESTS))
 
 san tsan:
 	$(Q)$(MAKE) --no-print-directory VARIANT=$@ check
