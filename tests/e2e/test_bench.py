@@ -34,7 +34,12 @@ def test_a_small_bench_counts_what_it_measured():
         ended = figures["jobs_acknowledged"] if completed else 0
         assert figures["rows_completed"] == figures["rows_attempt"] == ended, (name, figures)
         assert figures["seconds"] > 0 and figures["commits"] > 0, (name, figures)
-    assert report["life"]["jobs_per_s"] > (100 if SANITIZED else 1000), report["life"]
+
+
+def test_a_second_is_enough_for_a_thousand_jobs():
+    # So many that it is also true when the machine stands still for a second meanwhile.
+    figures = json.loads(bench("life", "--jobs", str(10 * JOBS), "-o", "json"))["life"]
+    assert figures["jobs_per_s"] > (100 if SANITIZED else 1000), figures
 
 
 def test_one_measurement_can_be_chosen_and_is_printed_for_people():
