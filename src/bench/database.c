@@ -28,10 +28,11 @@ struct database {
     struct ledger before; /* what was there when we came */
 };
 
-/* The partition's turns are not counted: a server writes one row per commit and sweeps old ones. */
+/* As in ledger.c. The partition's turns are not counted: a server writes one row per commit and sweeps old
+ * ones. */
 static const char sql_totals[] =
     "SELECT (SELECT count(*) FROM belfry.job), (SELECT count(*) FROM belfry.live),"
-    " (SELECT count(*) FROM belfry.attempt)"
+    " (SELECT count(*) FROM belfry.attempt WHERE outcome <> 7)"
     " + (SELECT count(attempt_outcome) FROM belfry.history),"
     " pg_database_size(current_database())";
 static const char sql_history[] = "SELECT state, count(*) FROM belfry.history GROUP BY state";

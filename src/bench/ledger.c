@@ -6,8 +6,9 @@
 
 enum { PATH_BYTES_MAX = 4096 };
 
+/* 7: OUTCOME_RETURNED */
 static const char sql_totals[] = "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM live),"
-                                 " (SELECT count(*) FROM attempt)"
+                                 " (SELECT count(*) FROM attempt WHERE outcome <> 7)"
                                  " + (SELECT count(attempt_outcome) FROM history),"
                                  " (SELECT turn FROM partition)";
 static const char sql_history[] = "SELECT state, count(*) FROM history GROUP BY state";

@@ -10,9 +10,9 @@ struct ledger {
     uint64_t jobs;
     uint64_t live; /* unfinished executions */
     uint64_t history[EXEC_STATES];
-    uint64_t attempts;
-    uint64_t commits; /* turns that were kept, since the database was made */
-    uint64_t bytes;   /* of the database, without its log */
+    uint64_t attempts; /* without leases that were given back, and not run: they cost nothing */
+    uint64_t commits;  /* turns that were kept, since the database was made */
+    uint64_t bytes;    /* of the database, without its log */
 };
 
 /* data_dir is a server's. May be called while the server runs. */
