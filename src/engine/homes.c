@@ -192,11 +192,6 @@ static bool is_behind_ours(const struct permit *p)
     return false;
 }
 
-static struct moment now_of(const struct engine *e)
-{
-    return (struct moment){.wall_ms = e->now_ms, .boot_ms = e->boot_ms};
-}
-
 static void grant(struct engine *e, struct permit *p)
 {
     struct permit_values to = p->v;

@@ -250,14 +250,13 @@ void permits_limited(struct engine *e, uint32_t before, uint32_t max)
 
 void permits_count_running(struct engine *e)
 {
-    if (!e->post.limited)
+    if (!e->post.limited || e->owned.count <= 1)
         return;
     e->post.limited = false;
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
-        unsigned missing = apart(e, x) & ~(unsigned)x->v.has & ~(1U << BAR_RATE);
-        if (exec_is_leased(x->v.state) && missing != 0)
+        if (exec_is_leased(x->v.state) && (apart(e, x) & ~(unsigned)x->v.has & ~(1U << BAR_RATE)))
             permits_started(e, x);
     }
 }

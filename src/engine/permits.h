@@ -48,7 +48,8 @@ bool permits_waited(const struct exec *x, unsigned *bar, struct str *ret_key);
 /* The first turn after a start: says to all others who holds something of theirs. */
 void permits_announce(struct engine *e);
 /* Queues and teams can be limited while their work runs. That counts, too: its homes are told in the next
- * turn. */
+ * turn. After a crash before that turn nobody knows of it (permits_inherit takes it that they were told):
+ * these runs do not count until they end. */
 void permits_limited(struct engine *e, uint32_t before, uint32_t max);
 void permits_count_running(struct engine *e);
 /* A home has granted something. */

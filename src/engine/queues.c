@@ -100,11 +100,6 @@ void permits_return(struct engine *e, struct job *job)
     ready_release(&e->ready, job->v.def->track);
 }
 
-static struct moment now_of(const struct engine *e)
-{
-    return (struct moment){.wall_ms = e->now_ms, .boot_ms = e->boot_ms};
-}
-
 void rate_start(struct engine *e, struct job *job)
 {
     const struct bar *bar = &job->v.def->track->bars[BAR_RATE];

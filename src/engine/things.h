@@ -556,3 +556,9 @@ struct engine {
     VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
     struct delta delta;
 };
+
+/* When this turn is. */
+static inline struct moment now_of(const struct engine *e)
+{
+    return (struct moment){.wall_ms = e->now_ms, .boot_ms = e->boot_ms};
+}

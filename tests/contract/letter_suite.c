@@ -1,6 +1,7 @@
 /* Dead letters, and operations on many of them. */
 #include "base/vec.h"
 #include "deaths.h"
+#include "loaded.h"
 
 static void assert_same_letter(const struct letter_rec *got, const struct letter_rec *want)
 {
@@ -249,35 +250,6 @@ static void a_turn_is_told_letters_from_the_oldest_behind_a_place(void **state)
 
 /* ---- operations */
 
-struct loaded {
-    struct arena arena;
-    VEC(struct operation_rec) operations;
-};
-
-static enum rc take_operation(void *arg, const struct operation_rec *operation, struct err *err)
-{
-    struct loaded *l = arg;
-    (void)err;
-    struct operation_rec copy = *operation;
-    copy.filter.queue = arena_str(&l->arena, copy.filter.queue);
-    copy.filter.name = arena_str(&l->arena, copy.filter.name);
-    copy.by = arena_str(&l->arena, copy.by);
-    copy.refusal = arena_str(&l->arena, copy.refusal);
-    *VEC_PUSH(&l->arena, &l->operations) = copy;
-    return RC_OK;
-}
-
-static void loaded_free(struct loaded *l)
-{
-    arena_free(&l->arena);
-}
-
-static void load(struct world *w, struct loaded *l)
-{
-    struct load_sink sink = {.operation = take_operation, .arg = l};
-    assert_rc(w->store->ops->load(w->store, &w->own, T0, &sink, &w->err), RC_OK);
-}
-
 static void operations_are_loaded_as_they_stand(void **state)
 {
     struct world *w = *state;
@@ -302,7 +274,7 @@ static void operations_are_loaded_as_they_stand(void **state)
     world_commit(w, (struct delta){.operations = &changes[1], .operation_count = 1});
     world_reopen(w);
     CLEANUP(loaded_free) struct loaded l = {0};
-    load(w, &l);
+    assert_rc(load(w, T0, &l), RC_OK);
     assert_int_equal(l.operations.len, 2);
     const struct operation_rec *got = &l.operations.items[1];
     const struct operation_rec *want = &changes[1].operation;
@@ -326,7 +298,7 @@ static void operations_are_loaded_as_they_stand(void **state)
     changes[0].forget = true;
     world_commit(w, (struct delta){.operations = changes, .operation_count = 1});
     CLEANUP(loaded_free) struct loaded after = {0};
-    load(w, &after);
+    assert_rc(load(w, T0, &after), RC_OK);
     assert_int_equal(after.operations.len, 1);
     assert_int_equal(after.operations.items[0].id, want->id);
 }

@@ -118,9 +118,22 @@ static enum rc take_counter(void *arg, const struct counter *counter, struct err
     return RC_OK;
 }
 
-enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
+static enum rc take_operation(void *arg, const struct operation_rec *operation, struct err *err)
 {
-    struct load_sink sink = {
+    struct loaded *l = arg;
+    (void)err;
+    struct operation_rec copy = *operation;
+    copy.filter.queue = arena_str(&l->arena, copy.filter.queue);
+    copy.filter.name = arena_str(&l->arena, copy.filter.name);
+    copy.by = arena_str(&l->arena, copy.by);
+    copy.refusal = arena_str(&l->arena, copy.refusal);
+    *VEC_PUSH(&l->arena, &l->operations) = copy;
+    return RC_OK;
+}
+
+struct load_sink loaded_sink(struct loaded *l)
+{
+    return (struct load_sink){
         .job = take_job,
         .exec = take_exec,
         .worker = take_worker,
@@ -131,8 +144,14 @@ enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
         .breaker = take_breaker,
         .dependency = take_dependency,
         .calendar = take_calendar,
+        .operation = take_operation,
         .arg = l,
     };
+}
+
+enum rc load(struct world *w, int64_t until_ms, struct loaded *l)
+{
+    struct load_sink sink = loaded_sink(l);
     return w->store->ops->load(w->store, &w->own, until_ms, &sink, &w->err);
 }
 

@@ -13,12 +13,15 @@ struct loaded {
     VEC(struct breaker_rec) breakers;
     VEC(struct dependency_rec) dependencies;
     VEC(struct calendar_rec) calendars;
+    VEC(struct operation_rec) operations;
     VEC(struct counter) counters;
     size_t stop_after; /* executions; then the sink fails */
 };
 
 void loaded_free(struct loaded *l);
-/* Everything up to the horizon, in copies. */
+/* Takes everything, in copies. */
+struct load_sink loaded_sink(struct loaded *l);
+/* Everything up to the horizon. */
 enum rc load(struct world *w, int64_t until_ms, struct loaded *l);
 /* NULL: it is not among them. */
 const struct exec_rec *loaded_exec(const struct loaded *l, uint64_t id);

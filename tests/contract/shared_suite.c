@@ -1,5 +1,6 @@
 /* A store that several servers share: what is asked of it is asked of what is owned, and some of it
  * belongs to everybody. Stores that only one server can have open pass over these. */
+#include "loaded.h"
 #include "peers.h"
 
 /* ---- what is asked is asked of what is owned */
@@ -27,57 +28,10 @@ static uint64_t submit_in(struct world *w, struct peer *p, uint32_t partition,
     return exec.exec.id;
 }
 
-struct loaded {
-    uint64_t jobs[8];
-    size_t job_count;
-    uint64_t execs[8];
-    size_t exec_count;
-    size_t queue_count;
-    size_t team_count;
-};
-
-static enum rc on_job(void *arg, const struct job_rec *job, struct err *err)
+static void load_of(struct world *w, struct peer *p, struct loaded *l)
 {
-    struct loaded *loaded = arg;
-    (void)err;
-    assert_true(loaded->job_count < COUNT_OF(loaded->jobs));
-    loaded->jobs[loaded->job_count++] = job->id;
-    return RC_OK;
-}
-
-static enum rc on_exec(void *arg, const struct exec_rec *exec, struct err *err)
-{
-    struct loaded *loaded = arg;
-    (void)err;
-    assert_true(loaded->exec_count < COUNT_OF(loaded->execs));
-    loaded->execs[loaded->exec_count++] = exec->id;
-    return RC_OK;
-}
-
-static enum rc on_queue(void *arg, const struct queue_rec *queue, struct err *err)
-{
-    struct loaded *loaded = arg;
-    (void)err;
-    assert_str(queue->name, STR("mail"));
-    loaded->queue_count++;
-    return RC_OK;
-}
-
-static enum rc on_team(void *arg, const struct team_rec *team, struct err *err)
-{
-    struct loaded *loaded = arg;
-    (void)err;
-    assert_str(team->name, STR("data"));
-    loaded->team_count++;
-    return RC_OK;
-}
-
-static struct loaded load(struct world *w, struct peer *p)
-{
-    struct loaded loaded = {0};
-    struct load_sink sink = {.job = on_job, .exec = on_exec, .arg = &loaded};
+    struct load_sink sink = loaded_sink(l);
     assert_rc(p->store->ops->load(p->store, &p->own, T0 + 1000, &sink, &w->err), RC_OK);
-    return loaded;
 }
 
 static void a_server_loads_what_it_owns(void **state)
@@ -91,17 +45,21 @@ static void a_server_loads_what_it_owns(void **state)
     uint64_t first = submit_in(w, &pair.a, 0, EXEC_QUEUED);
     uint64_t second = submit_in(w, &pair.b, 1, EXEC_QUEUED);
     uint64_t third = submit_in(w, &pair.a, 2, EXEC_SCHEDULED);
-    struct loaded loaded = load(w, &pair.a);
-    assert_int_equal(loaded.job_count, 2);
-    assert_int_equal(loaded.exec_count, 2);
-    assert_int_equal(loaded.execs[0], first);
-    assert_int_equal(loaded.execs[1], third);
-    loaded = load(w, &pair.b);
-    assert_int_equal(loaded.exec_count, 1);
-    assert_int_equal(loaded.execs[0], second);
+    CLEANUP(loaded_free) struct loaded of_a = {0};
+    load_of(w, &pair.a, &of_a);
+    assert_int_equal(of_a.jobs.len, 2);
+    assert_int_equal(of_a.execs.len, 2);
+    assert_non_null(loaded_exec(&of_a, first));
+    assert_non_null(loaded_exec(&of_a, third));
+    CLEANUP(loaded_free) struct loaded of_b = {0};
+    load_of(w, &pair.b, &of_b);
+    assert_int_equal(of_b.execs.len, 1);
+    assert_non_null(loaded_exec(&of_b, second));
     peer_give_back(w, &pair.b, 0x2);
     peer_take(w, &pair.a, 0x2);
-    assert_int_equal(load(w, &pair.a).exec_count, 3);
+    CLEANUP(loaded_free) struct loaded of_both = {0};
+    load_of(w, &pair.a, &of_both);
+    assert_int_equal(of_both.execs.len, 3);
     pair_free(&pair);
 }
 
@@ -241,11 +199,13 @@ static void a_changed_setting_is_seen_by_everybody(void **state)
     change_settings(w, &pair.a);
     uint64_t after = peer_renew(w, &pair.b).settings_version;
     assert_true(after > before);
-    struct loaded loaded = {0};
-    struct load_sink sink = {.queue = on_queue, .team = on_team, .arg = &loaded};
+    CLEANUP(loaded_free) struct loaded loaded = {0};
+    struct load_sink sink = loaded_sink(&loaded);
     assert_rc(pair.b.store->ops->settings(pair.b.store, &sink, &w->err), RC_OK);
-    assert_int_equal(loaded.queue_count, 1);
-    assert_int_equal(loaded.team_count, 1);
+    assert_int_equal(loaded.queues.len, 1);
+    assert_str(loaded.queues.items[0].name, STR("mail"));
+    assert_int_equal(loaded.teams.len, 1);
+    assert_str(loaded.teams.items[0].name, STR("data"));
     struct key_rec key = {.id = peer_id_in(w, &pair.a, 0), .created_ms = T0};
     assert_rc(pair.a.store->ops->key_put(pair.a.store, &key, &w->err), RC_OK);
     assert_true(peer_renew(w, &pair.b).settings_version > after);

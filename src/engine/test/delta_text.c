@@ -97,6 +97,111 @@ static void print_worker(struct printer *p, const struct worker_change *change)
                w->registered_ms);
 }
 
+static void print_sla_events(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->sla_event_count; i++) {
+        const struct sla_event_rec *event = &d->sla_events[i];
+        buf_printf(p->out, "sla %d", (int)event->kind);
+        print_id(p, "of", event->exec_id);
+        buf_printf(p->out, " %" PRId64 " %" PRId64 " %" PRId64 "\n", event->actual_ms,
+                   event->expected_ms, event->max_ms);
+    }
+}
+
+static void print_dependencies(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->dependency_count; i++) {
+        buf_add(p->out, STR("dependency"));
+        print_id(p, "of", d->dependencies[i].dependant);
+        print_id(p, "on", d->dependencies[i].upstream);
+        buf_printf(p->out, " %d %d\n", (int)d->dependencies[i].type, (int)d->dependencies[i].state);
+    }
+}
+
+/* What goes to other partitions, and what came from there. */
+static void print_mail(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->mail_count; i++) {
+        const struct inbox_rec *m = &d->mail[i];
+        buf_printf(p->out, "mail %.*s", STR_ARG(inbox_kind_name(m->kind)));
+        print_id(p, "about", m->about);
+        print_id(p, "from", m->from);
+        buf_printf(p->out, " %" PRId64 " %" PRId64 " %.*s %.*s\n",
+                   m->kind == INBOX_ASK || m->kind == INBOX_GRANT ? 0 : m->value, m->number,
+                   STR_ARG(without_ids(p->arena, m->name)), STR_ARG(m->body));
+    }
+    for (size_t i = 0; i < d->mail_read_count; i++)
+        buf_printf(p->out, "read %" PRIu64 "\n", d->mail_read[i]);
+    for (size_t i = 0; i < d->waiter_count; i++) {
+        const struct waiter_rec *rec = &d->waiters[i].waiter;
+        buf_printf(p->out, "waiter %d %" PRIu64 " %" PRIu64 " %d %" PRId64 "\n",
+                   d->waiters[i].forget, rec->upstream, rec->exec_id, (int)rec->type, rec->slot_ms);
+    }
+    for (size_t i = 0; i < d->permit_count; i++) {
+        const struct permit_rec *rec = &d->permits[i].permit;
+        buf_printf(p->out, "permit %d %.*s", d->permits[i].forget, STR_ARG(rec->key));
+        print_id(p, "for", rec->exec_id);
+        buf_printf(p->out, " %d %" PRId64 " %" PRId64 "\n", rec->granted, rec->max, rec->rank);
+    }
+    for (size_t i = 0; i < d->rejected_count; i++)
+        buf_printf(p->out, "rejected %.*s: %.*s\n", STR_ARG(d->rejected[i].head),
+                   STR_ARG(d->rejected[i].reason));
+}
+
+static void print_letters(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->letter_count; i++) {
+        const struct letter_rec *l = &d->letters[i];
+        buf_add(p->out, STR("letter"));
+        print_id(p, "of", l->place.exec_id);
+        buf_printf(p->out, " %" PRId64 " %d %d %d %" PRIx64 " %.*s: %.*s\n", l->place.died_ms,
+                   (int)l->state, (int)l->reason, (int)l->class, l->fingerprint, STR_ARG(l->line),
+                   STR_ARG(l->error));
+    }
+    for (size_t i = 0; i < d->letter_gone_count; i++)
+        buf_printf(p->out, "letter gone %" PRIu64 "\n", d->letters_gone[i].exec_id);
+    for (size_t i = 0; i < d->operation_count; i++) {
+        const struct operation_rec *op = &d->operations[i].operation;
+        buf_add(p->out, STR("operation"));
+        print_id(p, "id", op->id);
+        buf_printf(p->out, " %d %d %" PRIu64 " %" PRIu64 " %" PRId64 " %.*s\n", (int)op->kind,
+                   (int)op->state, op->done, op->refused, op->at.died_ms, STR_ARG(op->refusal));
+    }
+}
+
+static void print_calendars(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->calendar_count; i++) {
+        const struct calendar_rec *rec = &d->calendars[i].calendar;
+        buf_printf(p->out, "calendar %d %.*s v%" PRIu32 " %.*s %.*s\n", d->calendars[i].forget,
+                   STR_ARG(rec->name), rec->version, STR_ARG(rec->document),
+                   STR_ARG(rec->changed_by));
+    }
+    for (size_t i = 0; i < d->calendar_use_count; i++) {
+        buf_printf(p->out, "use %d %.*s", d->calendar_uses[i].forget,
+                   STR_ARG(d->calendar_uses[i].calendar));
+        print_id(p, "by", d->calendar_uses[i].job_id);
+        buf_add_char(p->out, '\n');
+    }
+}
+
+static void print_claims_and_counters(struct printer *p, const struct delta *d)
+{
+    for (size_t i = 0; i < d->released_count; i++) {
+        buf_printf(p->out, "release %.*s", STR_ARG(d->released[i].key));
+        print_id(p, "holder", d->released[i].holder);
+        buf_add_char(p->out, '\n');
+    }
+    for (size_t i = 0; i < d->claim_count; i++) {
+        buf_printf(p->out, "claim %d %.*s", (int)d->claims[i].kind, STR_ARG(d->claims[i].key));
+        print_id(p, "holder", d->claims[i].holder);
+        buf_printf(p->out, " %" PRId64 "\n", d->claims[i].until_ms);
+    }
+    for (size_t i = 0; i < d->counter_count; i++)
+        buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,
+                   STR_ARG(d->counters[i].queue), d->counters[i].state, d->counters[i].value);
+}
+
 void print_delta(struct buf *out, struct arena *arena, const struct delta *d, uint64_t newest_id)
 {
     struct printer p = {.out = out, .arena = arena, .newest_id = newest_id};
@@ -107,91 +212,17 @@ void print_delta(struct buf *out, struct arena *arena, const struct delta *d, ui
         print_exec(&p, &d->execs[i]);
     for (size_t i = 0; i < d->attempt_count; i++)
         print_attempt(&p, &d->attempts[i]);
-    for (size_t i = 0; i < d->sla_event_count; i++) {
-        const struct sla_event_rec *event = &d->sla_events[i];
-        buf_printf(out, "sla %d", (int)event->kind);
-        print_id(&p, "of", event->exec_id);
-        buf_printf(out, " %" PRId64 " %" PRId64 " %" PRId64 "\n", event->actual_ms,
-                   event->expected_ms, event->max_ms);
-    }
+    print_sla_events(&p, d);
     for (size_t i = 0; i < d->worker_count; i++)
         print_worker(&p, &d->workers[i]);
-    for (size_t i = 0; i < d->dependency_count; i++) {
-        buf_add(out, STR("dependency"));
-        print_id(&p, "of", d->dependencies[i].dependant);
-        print_id(&p, "on", d->dependencies[i].upstream);
-        buf_printf(out, " %d %d\n", (int)d->dependencies[i].type, (int)d->dependencies[i].state);
-    }
-    for (size_t i = 0; i < d->mail_count; i++) {
-        const struct inbox_rec *m = &d->mail[i];
-        buf_printf(out, "mail %.*s", STR_ARG(inbox_kind_name(m->kind)));
-        print_id(&p, "about", m->about);
-        print_id(&p, "from", m->from);
-        buf_printf(out, " %" PRId64 " %" PRId64 " %.*s %.*s\n",
-                   m->kind == INBOX_ASK || m->kind == INBOX_GRANT ? 0 : m->value, m->number,
-                   STR_ARG(without_ids(p.arena, m->name)), STR_ARG(m->body));
-    }
-    for (size_t i = 0; i < d->mail_read_count; i++)
-        buf_printf(out, "read %" PRIu64 "\n", d->mail_read[i]);
-    for (size_t i = 0; i < d->waiter_count; i++) {
-        const struct waiter_rec *rec = &d->waiters[i].waiter;
-        buf_printf(out, "waiter %d %" PRIu64 " %" PRIu64 " %d %" PRId64 "\n", d->waiters[i].forget,
-                   rec->upstream, rec->exec_id, (int)rec->type, rec->slot_ms);
-    }
-    for (size_t i = 0; i < d->permit_count; i++) {
-        const struct permit_rec *rec = &d->permits[i].permit;
-        buf_printf(out, "permit %d %.*s", d->permits[i].forget, STR_ARG(rec->key));
-        print_id(&p, "for", rec->exec_id);
-        buf_printf(out, " %d %" PRId64 " %" PRId64 "\n", rec->granted, rec->max, rec->rank);
-    }
-    for (size_t i = 0; i < d->rejected_count; i++)
-        buf_printf(out, "rejected %.*s: %.*s\n", STR_ARG(d->rejected[i].head),
-                   STR_ARG(d->rejected[i].reason));
-    for (size_t i = 0; i < d->letter_count; i++) {
-        const struct letter_rec *l = &d->letters[i];
-        buf_add(out, STR("letter"));
-        print_id(&p, "of", l->place.exec_id);
-        buf_printf(out, " %" PRId64 " %d %d %d %" PRIx64 " %.*s: %.*s\n", l->place.died_ms,
-                   (int)l->state, (int)l->reason, (int)l->class, l->fingerprint, STR_ARG(l->line),
-                   STR_ARG(l->error));
-    }
-    for (size_t i = 0; i < d->letter_gone_count; i++)
-        buf_printf(out, "letter gone %" PRIu64 "\n", d->letters_gone[i].exec_id);
-    for (size_t i = 0; i < d->operation_count; i++) {
-        const struct operation_rec *op = &d->operations[i].operation;
-        buf_add(out, STR("operation"));
-        print_id(&p, "id", op->id);
-        buf_printf(out, " %d %d %" PRIu64 " %" PRIu64 " %" PRId64 " %.*s\n", (int)op->kind,
-                   (int)op->state, op->done, op->refused, op->at.died_ms, STR_ARG(op->refusal));
-    }
+    print_dependencies(&p, d);
+    print_mail(&p, d);
+    print_letters(&p, d);
     for (size_t i = 0; i < d->forgotten_count; i++)
         buf_printf(out, "forgotten %" PRIu64 "\n", d->forgotten[i]);
     for (size_t i = 0; i < d->alert_gone_count; i++)
         buf_printf(out, "alert gone %" PRIu64 "\n", d->alerts_gone[i]);
     buf_printf(out, "%zu tallies, %zu gone\n", d->tally_count, d->tally_gone_count);
-    for (size_t i = 0; i < d->calendar_count; i++) {
-        const struct calendar_rec *rec = &d->calendars[i].calendar;
-        buf_printf(out, "calendar %d %.*s v%" PRIu32 " %.*s %.*s\n", d->calendars[i].forget,
-                   STR_ARG(rec->name), rec->version, STR_ARG(rec->document),
-                   STR_ARG(rec->changed_by));
-    }
-    for (size_t i = 0; i < d->calendar_use_count; i++) {
-        buf_printf(out, "use %d %.*s", d->calendar_uses[i].forget,
-                   STR_ARG(d->calendar_uses[i].calendar));
-        print_id(&p, "by", d->calendar_uses[i].job_id);
-        buf_add_char(out, '\n');
-    }
-    for (size_t i = 0; i < d->released_count; i++) {
-        buf_printf(out, "release %.*s", STR_ARG(d->released[i].key));
-        print_id(&p, "holder", d->released[i].holder);
-        buf_add_char(out, '\n');
-    }
-    for (size_t i = 0; i < d->claim_count; i++) {
-        buf_printf(out, "claim %d %.*s", (int)d->claims[i].kind, STR_ARG(d->claims[i].key));
-        print_id(&p, "holder", d->claims[i].holder);
-        buf_printf(out, " %" PRId64 "\n", d->claims[i].until_ms);
-    }
-    for (size_t i = 0; i < d->counter_count; i++)
-        buf_printf(out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,
-                   STR_ARG(d->counters[i].queue), d->counters[i].state, d->counters[i].value);
+    print_calendars(&p, d);
+    print_claims_and_counters(&p, d);
 }

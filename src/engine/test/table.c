@@ -403,6 +403,50 @@ int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue
     return &c->value;
 }
 
+static void keep_sla_event(struct table *t, const struct sla_event_rec *event)
+{
+    struct sla_event_rec *copy = table_copy(t, event, sizeof *copy);
+    copy->queue = arena_str(&t->arena, copy->queue);
+    copy->actor = arena_str(&t->arena, copy->actor);
+    copy->reason = arena_str(&t->arena, copy->reason);
+    copy->approver = arena_str(&t->arena, copy->approver);
+    *VEC_PUSH(&t->arena, &t->sla_events) = copy;
+    table_saw(t, copy->id);
+}
+
+static void keep_alert(struct table *t, const struct alert_rec *alert)
+{
+    struct alert_rec *copy = table_copy(t, alert, sizeof *copy);
+    copy->key = arena_str(&t->arena, copy->key);
+    copy->text = arena_str(&t->arena, copy->text);
+    *VEC_PUSH(&t->arena, &t->alerts) = copy;
+}
+
+static void keep_tally(struct table *t, const struct tally *tally)
+{
+    struct tally *row = VEC_PUSH(&t->arena, &t->tallies);
+    *row = *tally;
+    row->key = arena_str(&t->arena, row->key);
+}
+
+static void keep_attempts(struct table *t, const struct delta *d)
+{
+    for (size_t i = 0; i < d->attempt_count; i++) {
+        for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
+            assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||
+                        d->attempts[k].token != d->attempts[i].token);
+        keep_attempt(t, &d->attempts[i]);
+    }
+}
+
+static void release_claim(struct table *t, const struct claim *claim)
+{
+    struct strmap *claims = &t->claims[claim->kind];
+    const struct claim *held = strmap_get(claims, claim->key);
+    if (held != NULL && held->holder == claim->holder)
+        strmap_remove(claims, claim->key);
+}
+
 void table_keep(struct table *t, const struct delta *d)
 {
     assert_int_equal(d->turn, ++t->turn);
@@ -416,21 +460,10 @@ void table_keep(struct table *t, const struct delta *d)
         keep_queue(t, &d->queues[i]);
     for (size_t i = 0; i < d->breaker_count; i++)
         keep_breaker(t, &d->breakers[i]);
-    for (size_t i = 0; i < d->sla_event_count; i++) {
-        struct sla_event_rec *copy = table_copy(t, &d->sla_events[i], sizeof *copy);
-        copy->queue = arena_str(&t->arena, copy->queue);
-        copy->actor = arena_str(&t->arena, copy->actor);
-        copy->reason = arena_str(&t->arena, copy->reason);
-        copy->approver = arena_str(&t->arena, copy->approver);
-        *VEC_PUSH(&t->arena, &t->sla_events) = copy;
-        table_saw(t, copy->id);
-    }
-    for (size_t i = 0; i < d->alert_count; i++) {
-        struct alert_rec *copy = table_copy(t, &d->alerts[i], sizeof *copy);
-        copy->key = arena_str(&t->arena, copy->key);
-        copy->text = arena_str(&t->arena, copy->text);
-        *VEC_PUSH(&t->arena, &t->alerts) = copy;
-    }
+    for (size_t i = 0; i < d->sla_event_count; i++)
+        keep_sla_event(t, &d->sla_events[i]);
+    for (size_t i = 0; i < d->alert_count; i++)
+        keep_alert(t, &d->alerts[i]);
     for (size_t i = 0; i < d->team_count; i++)
         keep_team(t, &d->teams[i]);
     for (size_t i = 0; i < d->rate_count; i++)
@@ -441,12 +474,7 @@ void table_keep(struct table *t, const struct delta *d)
         keep_calendar(t, &d->calendars[i]);
     for (size_t i = 0; i < d->calendar_use_count; i++)
         keep_use(t, &d->calendar_uses[i]);
-    for (size_t i = 0; i < d->attempt_count; i++) {
-        for (size_t k = 0; k < i; k++) /* some stores cannot replace one twice in a commit */
-            assert_true(d->attempts[k].exec_id != d->attempts[i].exec_id ||
-                        d->attempts[k].token != d->attempts[i].token);
-        keep_attempt(t, &d->attempts[i]);
-    }
+    keep_attempts(t, d);
     for (size_t i = 0; i < d->worker_count; i++)
         table_keep_worker(t, &d->workers[i]);
     for (size_t i = 0; i < d->letter_gone_count; i++)
@@ -455,11 +483,8 @@ void table_keep(struct table *t, const struct delta *d)
         keep_letter(t, &d->letters[i]);
     for (size_t i = 0; i < d->operation_count; i++)
         keep_operation(t, &d->operations[i]);
-    for (size_t i = 0; i < d->tally_count; i++) {
-        struct tally *row = VEC_PUSH(&t->arena, &t->tallies);
-        *row = d->tallies[i];
-        row->key = arena_str(&t->arena, row->key);
-    }
+    for (size_t i = 0; i < d->tally_count; i++)
+        keep_tally(t, &d->tallies[i]);
     for (size_t i = 0; i < d->forgotten_count; i++)
         forget_exec(t, d->forgotten[i]);
     keep_mail(t, d);
@@ -472,12 +497,8 @@ void table_keep(struct table *t, const struct delta *d)
             d->counters[i].value;
     for (size_t i = 0; i < d->claim_count; i++)
         table_put_claim(t, &d->claims[i]);
-    for (size_t i = 0; i < d->released_count; i++) {
-        struct strmap *claims = &t->claims[d->released[i].kind];
-        const struct claim *held = strmap_get(claims, d->released[i].key);
-        if (held != NULL && held->holder == d->released[i].holder)
-            strmap_remove(claims, d->released[i].key);
-    }
+    for (size_t i = 0; i < d->released_count; i++)
+        release_claim(t, &d->released[i]);
 }
 
 void table_abort(struct table *t)
