@@ -52,6 +52,8 @@ struct poll {
     size_t held_count;
     const struct poll_result *results;
     size_t result_count;
+    uint64_t heard; /* the newest poll of ours whose answer, by this very server, had been read when this
+                     * one was written; 0: none, or a worker that does not say */
 };
 
 /* What the worker is told. */
@@ -92,6 +94,15 @@ struct poll_reply {
 
     /* From a server that may be one of several; empty from one that is alone with its store. */
     struct partition_set owned; /* what it decides about; count 0: everything */
+    /* Of each partition that it owns or keeps leases of; 0: it does not speak of that one. NULL: from a
+     * server that is alone, or of an older version. A worker believes nothing that is said under a smaller
+     * epoch than the largest it has heard. */
+    const uint64_t *epochs;
+    /* This server may not decide now, and another may be about to: no stops, leases, verdicts or drain,
+     * and `owned` is empty. Only what is named in `kept` is renewed. */
+    bool provisional;
+    const struct poll_held *kept;
+    size_t kept_count;
     uint32_t backlog;           /* ready work that is left and this worker could take, at most
                        * POLL_BACKLOG_MAX; a hint for where to offer free slots */
     struct str server;          /* which of `servers` is speaking; filled in by the server, */
@@ -108,4 +119,7 @@ struct hello {
     size_t handler_count;
     bool runs_commands;
     uint32_t slots;
+    struct str boot_id; /* of the machine's kernel, /proc/sys/kernel/random/boot_id; empty: not said */
+    /* The worker that had this one's lock before and is dead for sure, with all it ran; 0: none. */
+    uint64_t replaces;
 };

@@ -339,6 +339,9 @@ struct node_rec {
     int64_t started_ms; /* by the store's clock, as are all times here */
     int64_t seen_ms;    /* the newest renewal */
     int64_t clock_ms;   /* what its own wall clock said then */
+    int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
+    int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
+    struct str boot_id; /* of the machine that it runs on */
 };
 
 struct partition_rec {
@@ -346,6 +349,7 @@ struct partition_rec {
     struct str owner;  /* start of a node; empty: free */
     struct str former; /* who had it before it was given back, or was taken */
     int64_t since_ms;
+    int64_t unsure_ms; /* how long leases that nobody has confirmed may outlive its next load */
 };
 
 struct cluster_view {
