@@ -1,5 +1,6 @@
 #include "cli/api.h"
 #include "base/when.h"
+#include "cli/view.h"
 #include "wire/client.h"
 
 #include <inttypes.h>
@@ -56,8 +57,9 @@ static void add_details(struct cli *cli, const struct json *problem, struct str 
         return;
     CLEANUP(buf_free) struct buf lines = BUF(DETAILS_BYTES_MAX);
     for (size_t i = 0; i < errors->count; i++) {
-        struct str field = api_text(&errors->items[i], STR("field"));
-        struct str message = api_text(&errors->items[i], STR("message"));
+        struct str field = view_one_line(api_text(&errors->items[i], STR("field")), &cli->arena);
+        struct str message =
+            view_one_line(api_text(&errors->items[i], STR("message")), &cli->arena);
         if (errors->count == 1 && memmem(detail.ptr, detail.len, message.ptr, message.len) != NULL)
             continue;
         buf_printf(&lines, "  %.*s: %.*s\n", STR_ARG(field), STR_ARG(message));
@@ -75,7 +77,7 @@ void api_print_status(struct cli *cli, struct str id, const struct json *answer)
 
 enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err)
 {
-    struct str detail = api_text(problem, STR("detail"));
+    struct str detail = view_one_line(api_text(problem, STR("detail")), &cli->arena);
     cli->refused = true;
     add_details(cli, problem, detail);
     if (status == 401 && cli->token.len == 0)

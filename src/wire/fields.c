@@ -65,7 +65,6 @@ static bool is_word_char(unsigned char c)
 static bool is_allowed(enum field_kind kind, unsigned char c)
 {
     switch (kind) {
-    case FIELD_LINE: return c >= 0x20 && c != 0x7f;
     case FIELD_WORD: return is_word_char(c);
     case FIELD_PATH: return is_word_char(c) || c == '/';
     default: return true;
@@ -96,7 +95,9 @@ bool fields_text(const struct fields *f, const struct field_place *at, const str
         return false;
     }
     for (size_t i = 0; kind != FIELD_TEXT && i < text.len; i++) {
-        if (!is_allowed(kind, (unsigned char)text.ptr[i])) {
+        bool bad = kind == FIELD_LINE ? str_control_len(str_from(text, i)) > 0
+                                      : !is_allowed(kind, (unsigned char)text.ptr[i]);
+        if (bad) {
             fields_fail(f, at, "%s", allowed_text(kind));
             return false;
         }
