@@ -99,8 +99,14 @@ static void fit_connections(struct server_options *options)
 
 static enum rc make_dir(const char *path, struct err *err)
 {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+    struct stat dir;
+    if ((mkdir(path, 0700) != 0 && errno != EEXIST) || stat(path, &dir) != 0)
         return err_set(err, RC_IO, "cannot make the data directory %s: %s", path, strerror(errno));
+    /* Keys and history are in there: whoever may put a file in the place of another has both. */
+    if (dir.st_mode & (S_IWGRP | S_IWOTH))
+        return err_set(err, RC_DENIED,
+                       "others may write to the data directory %s; `chmod go-w %s` forbids it",
+                       path, path);
     return RC_OK;
 }
 
