@@ -1329,7 +1329,9 @@ ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_jobs_in_state
 -- Of those that are neither active nor completed. Either the job's own row says so, or that of an execution,
--- not necessarily the newest: what is found counts by the same rule as everywhere.
+-- not necessarily the newest: what is found counts by the same rule as everywhere. A job may have several such
+-- executions, so a window of $4 rows of each kind has fewer jobs; it ends where the first of the two does,
+-- since behind that the other kind is not known yet.
 SELECT j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
     j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec, j.spec
 FROM (SELECT DISTINCT id FROM (
@@ -1339,7 +1341,14 @@ FROM (SELECT DISTINCT id FROM (
         (SELECT job_id FROM belfry.history
         WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
         ORDER BY job_id DESC LIMIT $4)) e
-    ORDER BY id DESC LIMIT $4) w
+    WHERE id >= greatest(
+        (SELECT id FROM belfry.job
+        WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3
+        ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1),
+        (SELECT job_id FROM belfry.history
+        WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
+        ORDER BY job_id DESC LIMIT 1 OFFSET $4::bigint - 1), 0)
+    ORDER BY id DESC) w
 JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
 LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
     WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true
@@ -1350,14 +1359,15 @@ WHERE ($5::bigint = 0 OR coalesce(h.job_state, j.state) = $5::bigint)
 ORDER BY w.id DESC LIMIT $12;
 
 -- name: edge_jobs_in_state
-SELECT DISTINCT id FROM (
+SELECT max(id) FROM (
     (SELECT id FROM belfry.job
-    WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4)
+    WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3
+    ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1)
     UNION ALL
     (SELECT job_id FROM belfry.history
     WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
-    ORDER BY job_id DESC LIMIT $4)) e
-ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+    ORDER BY job_id DESC LIMIT 1 OFFSET $4::bigint - 1)) e
+HAVING count(*) > 0;
 
 -- name: list_live
 -- $5 is stopping when $4 is running, since users see one as the other.
