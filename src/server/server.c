@@ -116,6 +116,7 @@ static enum rc start_nets(struct process *p, struct err *err)
 {
     uint16_t port = p->options.listen_port;
     TRY(http_probe(str_c(p->options.listen_host), port, err));
+    p->server.quota = http_quota_new();
     for (size_t i = 0; i < p->options.net_threads; i++) {
         TRY(net_start(&p->server, &port, &p->server.nets[i], err));
         atomic_fetch_add(&p->server.net_count, 1);
@@ -330,6 +331,7 @@ static void stop(struct process *p)
         decider_free(s->decider);
     membership_free(s->membership);
     zones_free(s->zones);
+    http_quota_free(s->quota);
     auth_close(&s->auth);
     if (s->store != NULL)
         s->store->ops->close(s->store);
