@@ -60,9 +60,14 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
 
 -- name: migrate_begin
 -- Run whole. The lock ends with the transaction, so it works behind a pooler, too; whoever comes second
--- waits, and then finds nothing to do.
+-- waits, and then finds nothing to do. What migrates much takes its time, whatever the role's time-outs are;
+-- but it does not stand before a locked table, with everybody else behind it, for longer than the role may.
 BEGIN;
+SET LOCAL statement_timeout = 0;
+SET LOCAL idle_in_transaction_session_timeout = 0;
+SET LOCAL lock_timeout = 0;
 SELECT pg_advisory_xact_lock(7163384699220917);
+SET LOCAL lock_timeout TO DEFAULT;
 CREATE SCHEMA IF NOT EXISTS belfry;
 CREATE TABLE IF NOT EXISTS belfry.meta (key text PRIMARY KEY, value text NOT NULL) WITH (fillfactor = 50);
 INSERT INTO belfry.meta (key, value) VALUES ('version', '0') ON CONFLICT DO NOTHING;
@@ -294,8 +299,11 @@ CROSS JOIN LATERAL (SELECT o.last_exec FROM belfry.job o WHERE o.id = e.job_id O
 CROSS JOIN LATERAL (SELECT * FROM belfry.live_row r WHERE r.id = j.last_exec OFFSET 0) l;
 
 -- name: find_ahead
--- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT * FROM belfry.live_row WHERE job_id = $1::bigint AND NOT first AND state = 1
+-- Here and below: what was made with the job is found by the job's row, the rest by the index. From the newest
+-- on, so that it steps over nothing but runs that people asked for since.
+SELECT * FROM (SELECT * FROM belfry.live_row
+    WHERE job_id = $1::bigint AND NOT first AND state = 1
+    ORDER BY id DESC LIMIT 1) a
 UNION ALL
 SELECT l.* FROM belfry.job j
 CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
