@@ -146,8 +146,21 @@ struct store_ops {
     void (*close)(struct store *);
 };
 
+/* How long whoever uses the writing side can wait for a store that does not answer. All zero: as long as the
+ * store itself. A store that cannot be cut off, or that waits for a disk only, need not look at it. */
+struct store_patience {
+    int64_t
+        ask_ms; /* questions and the like, within a turn and before its commit, are given up as RC_BUSY */
+    /* Called now and then while the store waits (ten times a second), but not before a commit, from the calling
+     * thread: somebody else may be waiting for that thread. It must not use the store. Where it is set,
+     * a connection that is missing is not waited for: RC_BUSY, until there is one. */
+    void (*on_wait)(void *arg);
+    void *arg;
+};
+
 struct store {
     const struct store_ops *ops;
+    struct store_patience patience; /* set by the user, between turns */
 };
 
 /* ---- reading: short transactions, a page at a time */
