@@ -26,6 +26,11 @@ struct ownership {
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
+    /* By this process' boot clock. Leases that a partition comes with may be alive at workers until
+     * unsure_until_ms even if nobody names them; 0: for a plain term. Its former owner was last known to be
+     * alive at alive_ms; 0: until it was loaded. */
+    int64_t unsure_until_ms[PARTITIONS_MAX];
+    int64_t alive_ms[PARTITIONS_MAX];
 };
 
 struct partition_set ownership_set(const struct ownership *own);
