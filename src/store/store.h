@@ -26,9 +26,13 @@ struct ownership {
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
-    /* Leases that nobody has confirmed and that may still be alive somewhere: */
-    int64_t unsure_ms[PARTITIONS_MAX];       /* for how long, as the partition's row says */
-    int64_t unsure_until_ms[PARTITIONS_MAX]; /* until when, by our boot clock; 0: nothing known */
+    /* Leases that a partition comes with may be alive at workers although nobody names them: for unsure_ms by
+     * the partition's row, counted from its next load, and until unsure_until_ms by this process' boot clock;
+     * 0: for a plain term. Its former owner was last known to be alive at alive_ms, by the same clock;
+     * 0: until it was loaded. */
+    int64_t unsure_ms[PARTITIONS_MAX];
+    int64_t unsure_until_ms[PARTITIONS_MAX];
+    int64_t alive_ms[PARTITIONS_MAX];
     uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
 };
 
