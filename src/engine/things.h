@@ -148,6 +148,8 @@ struct exec_values {
     uint32_t attempts;
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
+    uint16_t unseen; /* as in its record, and proven, too */
+    bool proven;
     uint8_t sla_marks;  /* as in its record, and so are the other two */
     bool effect_done;   /* as in its record */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
@@ -169,6 +171,7 @@ struct exec_values {
     int64_t sla_since_ms;
     int64_t sla_extra_ms;
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
+    int64_t named_ms;     /* boot clock: since when its worker names it; 0: it has not yet */
     int64_t usual_ms;     /* PACE_KNOWN: what runs of its job usually take */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
@@ -208,6 +211,7 @@ struct exec {
 
 struct worker_values {
     uint64_t seq;           /* of the newest poll */
+    uint64_t told_seq;      /* of the first poll whose answer said what we own; 0: none did */
     int64_t seen_ms;        /* boot clock: its newest poll */
     int64_t wake_ms;        /* boot clock: end of parking, or time to forget it */
     struct command *parked; /* the poll that waits for something to say */
@@ -224,6 +228,8 @@ struct worker {
     uint32_t slots;
     uint32_t busy; /* leases on the list */
     int64_t registered_ms;
+    uint64_t replaces;    /* as in its record */
+    uint32_t boot_id_len; /* of the text behind the name */
     struct list leases;
     struct list_node waiting; /* on trade.waiting while it is parked with free slots */
     struct term term;
@@ -468,6 +474,10 @@ struct engine {
     struct engine_options options;
     struct id_gen ids;
     struct partition_set owned;
+    uint64_t epochs[PARTITIONS_MAX];         /* of what is owned, in a cluster */
+    int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
+    int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
+    struct moment loaded;
     uint32_t bucket; /* of the newest job; the next one goes to the next */
     uint64_t turn;   /* of the newest commit */
     uint64_t polls;  /* polls decided so far; marks what one of them listed */

@@ -67,6 +67,7 @@ struct exec_rec {
     uint32_t lost;     /* leases that ended without a word from a confirmed worker */
     uint32_t returned; /* leases that came back without having run, or by a drain: cost nothing */
     uint32_t unseen;   /* inherited leases that ended in silence since an end was last reported */
+    bool proven;       /* its newest lease was named for so long that it left its probation */
     bool late;         /* it had not started when it should have, and that was told */
     int64_t sla_since_ms; /* when the clock of its SLA began for the newest attempt; 0: not yet */
     int64_t sla_extra_ms; /* time that was added to its limits */
@@ -156,6 +157,7 @@ struct worker_rec {
     uint32_t slots;
     int64_t registered_ms;
     struct str boot_id; /* of the machine that it was started on; empty: not known */
+    uint64_t replaces;  /* the worker that is dead for sure since this one came; 0: none */
 };
 
 /* What somebody decided about a queue. A queue without such a record is open and unlimited. */

@@ -208,8 +208,11 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     with_rules.rules_arg = t->reading;
     with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
     t->engine = engine_new(&with_rules);
-    return engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor,
-                             owned->turn_floor);
+    int64_t until_ms =
+        engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor, owned->turn_floor);
+    if (owned->partitions > 1)
+        engine_load_terms(t->engine, owned->epochs, owned->unsure_until_ms, owned->alive_ms);
+    return until_ms;
 }
 
 enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,

@@ -26,6 +26,14 @@ struct ownership {
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
+    /* Leases that a partition comes with may be alive at workers although nobody names them: for unsure_ms by
+     * the partition's row, counted from its next load, and until unsure_until_ms by this process' boot clock;
+     * 0: for a plain term. Its former owner was last known to be alive at alive_ms, by the same clock;
+     * 0: until it was loaded. */
+    int64_t unsure_ms[PARTITIONS_MAX];
+    int64_t unsure_until_ms[PARTITIONS_MAX];
+    int64_t alive_ms[PARTITIONS_MAX];
+    uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
 };
 
 struct partition_set ownership_set(const struct ownership *own);
@@ -142,8 +150,21 @@ struct store_ops {
     void (*close)(struct store *);
 };
 
+/* How long whoever uses the writing side can wait for a store that does not answer. All zero: as long as the
+ * store itself. A store that cannot be cut off, or that waits for a disk only, need not look at it. */
+struct store_patience {
+    int64_t
+        ask_ms; /* questions and the like, within a turn and before its commit, are given up as RC_BUSY */
+    /* Called now and then while the store waits (ten times a second), but not before a commit, from the calling
+     * thread: somebody else may be waiting for that thread. It must not use the store. Where it is set,
+     * a connection that is missing is not waited for: RC_BUSY, until there is one. */
+    void (*on_wait)(void *arg);
+    void *arg;
+};
+
 struct store {
     const struct store_ops *ops;
+    struct store_patience patience; /* set by the user, between turns */
 };
 
 /* ---- reading: short transactions, a page at a time */
@@ -342,7 +363,13 @@ struct node_rec {
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
     struct str boot_id; /* of the machine that it runs on */
+    /* Of our own row, and not kept: the start before this one, which is dead for sure. */
+    struct str replaces;
 };
+
+/* A node that does not say how long it keeps leases alive is believed to do so for as long as we would, and
+ * this. */
+enum { NODE_UNSAID_MS = 30000 };
 
 struct partition_rec {
     uint64_t epoch;
@@ -362,16 +389,22 @@ struct cluster_view {
 };
 
 struct member_ops {
-    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent
-     * has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent, and
+     * not the one that we replace, has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
     enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lease_ms, struct arena *,
                      struct cluster_view *ret_view, struct err *);
-    /* Takes those in wanted that are free or whose owner was silent for longer than the lease, raising
-     * their epochs; adds what it got to *own, with the floors. */
+    /* Takes those in wanted that are free, of the start that we replace, or whose owner was silent for longer
+     * than the lease, raising their epochs; adds what it got to *own, with the floors. A silent owner may
+     * keep leases alive for its grace and a lease: unsure_ms becomes at least that (of its numbers and
+     * ours the larger ones count, and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else
+     * unsure_ms is as the row has it. */
     enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
                     struct ownership *own, struct err *);
-    /* Gives those back, and takes them out of *own. The turn must not decide about them any more. */
+    /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
+     * any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
+    /* Leases that nobody has confirmed are left in none of those: unsure_ms becomes 0, also in *own. */
+    enum rc (*ensure)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
     /* Gives everything back and deletes our row. */
     enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
     /* Forgets the rows of nodes that own nothing and were silent for that long. */

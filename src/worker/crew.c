@@ -98,6 +98,14 @@ struct partition_set crew_scope(const struct crew *c, const struct poller *p)
     return scope;
 }
 
+struct partition_set crew_believed(struct crew *c, const struct poll_reply *reply)
+{
+    int64_t grace_ms = c->welcome.outage_grace_ms;
+    int64_t lease_ms = c->welcome.lease_ms;
+    int64_t keep_ms = grace_ms > INT64_MAX - lease_ms ? INT64_MAX : grace_ms + lease_ms;
+    return epochs_hear(&c->epochs, reply, clock_boot_ms(), keep_ms);
+}
+
 /* ---- where to offer what is free */
 
 uint32_t crew_free_slots(const struct crew *c)
@@ -118,7 +126,7 @@ static size_t spread(const struct crew *c, const struct poller *p, struct credit
         if (other == p)
             me = count;
         credits[count++] = (struct credit){
-            .usable = poller_is_connected(other) || c->poller_count == 1,
+            .usable = (poller_is_connected(other) || c->poller_count == 1) && !other->provisional,
             .backlog = other->backlog,
             .out = newest == NULL ? 0 : newest->free,
         };
@@ -156,6 +164,7 @@ void crew_registered(struct crew *c, const struct welcome *welcome)
     char id[ID_TEXT_MAX];
     c->welcome = *welcome;
     c->registered = true;
+    c->hello.replaces = 0; /* who comes next replaces us, and we may not be dead by then */
     c->seq = 0;
     id_format(id, ID_WORKER, c->welcome.worker_id);
     log_info("registered", "worker_id", id, NULL);
@@ -175,6 +184,7 @@ static void start_over(struct crew *c, const char *why)
         poller_reset(poller_of(node));
     }
     holdings_void(&c->holdings, c->events.on_lost, c->events.arg);
+    c->epochs = (struct epochs){0}; /* nothing is held; the store may be another one */
     crew_tell_deadline(c);
     pace_pause(&c->registrar->pace, START_OVER_MS);
 }
@@ -255,6 +265,7 @@ static void copy_hello(struct crew *c, const struct hello *hello)
         handlers[i] = arena_str(&c->options, hello->handlers[i]);
     c->hello = *hello;
     c->hello.name = arena_str(&c->options, hello->name);
+    c->hello.boot_id = arena_str(&c->options, hello->boot_id);
     c->hello.queues = queues;
     c->hello.handlers = handlers;
 }

@@ -4,6 +4,7 @@
  * addresses of one server, which nobody can tell apart before it has answered, do no harm. */
 #pragma once
 #include "worker/crew.h"
+#include "worker/epochs.h"
 #include "worker/holdings.h"
 #include "worker/poller.h"
 
@@ -24,6 +25,7 @@ struct crew {
     struct poller *registrar; /* whose turn it is to register us; one of the pollers */
 
     struct holdings holdings;
+    struct epochs epochs; /* under which we were spoken to */
     struct arena scratch; /* of one poll or reply */
     struct welcome welcome;
     bool registered;
@@ -56,6 +58,8 @@ uint32_t crew_free_slots(const struct crew *c);
 struct partition_set crew_scope(const struct crew *c, const struct poller *p);
 /* What no server that answers owns, by the same division as p's. */
 struct partition_set crew_orphans(const struct crew *c, const struct poller *p);
+/* Takes note of the epochs that a reply names; about which partitions it may be believed. */
+struct partition_set crew_believed(struct crew *c, const struct poll_reply *reply);
 /* What to offer this server, and whether the poll that waits there offers the wrong amount. */
 uint32_t crew_offer(const struct crew *c, const struct poller *p);
 bool crew_offer_moved(const struct crew *c, const struct poller *p);

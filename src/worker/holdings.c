@@ -130,6 +130,17 @@ void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
     find_deadline(h);
 }
 
+void holdings_keep(struct holdings *h, const struct poll_held *kept, size_t count, int64_t sent_ms,
+                   const struct partition_set *of)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct held *held = find(h, kept[i].exec_id, kept[i].token);
+        if (held != NULL && held->state == HELD_RUNNING && is_of(held, of))
+            set_term(h, held, sent_ms);
+    }
+    find_deadline(h);
+}
+
 int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_set *of)
 {
     int64_t deadline_ms = INT64_MAX;

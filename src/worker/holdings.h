@@ -61,6 +61,11 @@ void holdings_drop(struct holdings *h, uint64_t seq);
 void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
                     const struct partition_set *of);
 
+/* A server that may not decide has said that these are good for their term from sent_ms; what is not held, or
+ * not of these partitions, is passed over. */
+void holdings_keep(struct holdings *h, const struct poll_held *kept, size_t count, int64_t sent_ms,
+                   const struct partition_set *of);
+
 typedef void holdings_visit(void *arg, uint64_t exec_id, uint64_t token);
 
 /* Visits, once each, those whose deadline has passed, and brings deadline_ms up to date. */
