@@ -83,6 +83,7 @@ void engine_free(struct engine *e)
     if (e == NULL)
         return;
     homes_free(e);
+    left_free(&e->left);
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
@@ -314,7 +315,10 @@ static void decide_stats(struct engine *e, struct command *cmd)
     struct stats_view *stats = &cmd->reply.stats;
     struct counter *counters =
         ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + 2 * EXEC_STATES));
-    *stats = (struct stats_view){.counters = counters, .in_memory = e->execs.len};
+    *stats = (struct stats_view){.counters = counters,
+                                 .in_memory = e->execs.len,
+                                 .mail_waiting = left_waiting(&e->left),
+                                 .mail_unknown = e->left.strange};
     for (size_t i = 0; i < e->queues.cap; i++) {
         if (e->queues.slots[i].value != NULL)
             count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);

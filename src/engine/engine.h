@@ -69,6 +69,9 @@ struct engine_options {
     enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err);
     void *rules_arg; /* of all three */
+    /* For whoever reads submissions: the largest payload and document; 0: no limit. */
+    size_t payload_bytes_max;
+    size_t document_bytes_max;
 };
 
 extern const struct engine_options engine_defaults; /* without read_rules */
@@ -147,6 +150,18 @@ void engine_mail(struct engine *e);
  * down to one row, and when that one alone is it, rejects it for this reason. False: mail was not it. Between
  * turns. */
 bool engine_mail_doubt(struct engine *e, const char *why);
+
+/* The newest turn could not be kept and was undone. If it read mail, that may have been too much for one turn:
+ * the next one asks for half of it; from then on pages grow again. Between turns. */
+void engine_mail_lost(struct engine *e);
+
+/* Rows of the inbox that stay there, as of the last commit. */
+struct mail_waiting {
+    size_t waiting;  /* submissions for which there is no room now … */
+    const char *why; /* … and why one of them has to wait; lives as long as the engine */
+    size_t unknown;  /* of kinds that only a newer version knows */
+};
+struct mail_waiting engine_mail_waiting(const struct engine *e);
 
 /* Lets the time pass: timers that are due, and what engine_ask_own found. Before the commands. */
 void engine_tick(struct engine *e);

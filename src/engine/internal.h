@@ -26,6 +26,8 @@ struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool st
 /* ---- queues.c: what holds work back */
 
 struct queue *queue_of(struct engine *e, struct str name);
+/* False: it would be one more than queues_max. */
+bool queue_may_be(const struct engine *e, struct str name);
 /* The same text, for as long as the engine lives. */
 const struct str *name_keep(struct engine *e, struct str name);
 /* Its lane is one of this queue, and open or closed as the queue is. */
@@ -374,6 +376,10 @@ void mail_undo(struct engine *e);
 void mail_ask(struct engine *e, unsigned round, struct question_list *list);
 /* Acts upon what was asked for. */
 void mail_step(struct engine *e);
+void mail_commit(struct engine *e);
+/* ---- mail_act.c */
+void mail_prepare(struct engine *e, struct mail_row *row);
+enum mail_fate mail_act(struct engine *e, struct mail_row *row);
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms);
 
 /* ---- batch.c: jobs of one submission that depend on one another */

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "engine/alerts.h"
 #include "engine/engine.h"
+#include "engine/left.h"
 #include "engine/ready.h"
 #include "job/lease.h"
 
@@ -364,21 +365,54 @@ struct permit {
     struct touched *touched;
 };
 
+/* Where rows of the inbox come from. */
+enum mail_source {
+    MAIL_NEWS,   /* what servers tell each other, and cancels */
+    MAIL_WISHES, /* what users submit */
+    MAIL_LEFT,   /* what waited: left.h */
+    MAIL_SOURCES,
+};
+
+/* The next page of the first two. */
+struct mail_place {
+    uint64_t after_id; /* 0: the first of a round, which begins */
+    enum inbox_from from;
+};
+
 /* When to look into the inbox (mail.c). */
 struct post {
-    bool told;       /* somebody said that there is something */
-    int64_t look_ms; /* boot clock: without being told */
-    size_t page;     /* read no more than this; 0: INBOX_PAGE */
-    bool refuse;     /* … and act upon none of it, because of engine.mail_fault */
-    bool announce;   /* something ready was loaded, which may have asked for permits before */
-    bool limited;    /* there is a limit that was none, and work that began without permits */
+    bool told;                   /* somebody said that there is something */
+    int64_t look_ms;             /* boot clock: without being told */
+    size_t page;                 /* act upon no more rows than this; 0: INBOX_PAGE of each source */
+    size_t bytes;                /* read no more bytes than this; 0: INBOX_PAGE_BYTES */
+    uint64_t refuse_id;          /* reject this row, because of engine.mail_fault */
+    struct mail_place places[2]; /* by source */
+    uint64_t again_after;        /* of those that wait the next is behind this one … */
+    int64_t again_ms;            /* … and is tried again then; boot clock */
+    bool announce; /* something ready was loaded, which may have asked for permits before */
+    bool limited;  /* there is a limit that was none, and work that began without permits */
+};
+
+struct mail_row {
+    const struct inbox_rec *rec;
+    enum mail_source source;
+    struct command cmd; /* that somebody could have sent; kind 0: there is none */
+    struct err err;     /* why there is none, of a submission; or why it waits */
 };
 
 /* What a turn found there. */
 struct mail_read {
-    struct question *rows;    /* NULL: it did not look */
-    struct command *commands; /* for each row one that somebody could have sent; kind 0: none */
-    struct err *errors;       /* why there is none, of a submission */
+    struct question *asked[MAIL_SOURCES]; /* NULL: it did not look, or nothing waits */
+    size_t taken[MAIL_SOURCES];           /* rows of the answer that it deals with */
+    VEC(struct mail_row) rows;
+    const struct err *why; /* one of them has to wait */
+};
+
+/* What becomes of a row. */
+enum mail_fate {
+    MAIL_DONE,
+    MAIL_WAITS,   /* there is no room for it */
+    MAIL_STRANGE, /* of a newer version */
 };
 
 /* What a job waits for each time it is due. In memory also while the job is not. */
@@ -518,7 +552,11 @@ struct engine {
     size_t operation_count;
     struct retain retain;
     struct post post;
-    size_t mail_looked;      /* rows that the newest turn read, also when it was undone */
+    struct left left;        /* rows of the inbox that stay there */
+    struct err left_why;     /* why the newest of those that wait does */
+    size_t mail_looked;      /* rows that the newest turn acted upon, also when it was undone */
+    uint64_t mail_first_id;  /* the first of them */
+    bool mail_refused;       /* one of them was post.refuse_id */
     struct err mail_fault;   /* why one of them is refused */
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
@@ -562,6 +600,8 @@ struct engine {
     VEC(struct calendar_use) calendar_uses;
     VEC(struct inbox_rec) mail; /* to be sent */
     VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */
+    VEC(struct left_row) mail_stays;
+    VEC(uint64_t) mail_went; /* of those that waited */
     VEC(struct rejected_rec) rejected;
     VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
     struct delta delta;

@@ -89,12 +89,11 @@ struct store_ops {
      * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took a
      * partition since. After any failure the transaction is gone.
      *
-     * ASK_INBOX tells what is there and was not deleted, every time it is asked; a store that others
-     * write to must not look at what it has seen to be gone again and again, so it remembers where it
-     * was. But a row may become visible after one with a higher id, days later: that place comes with
-     * the gaps that were open then. It moves on only with a commit whose mail_read names all that was
-     * told, and is forgotten when partitions are taken. Rows that make no sense are left out, as
-     * everywhere. */
+     * ASK_INBOX tells what is there and was not deleted; a store that others write to must not look at
+     * what it has seen to be gone again and again, so it remembers where the rounds of each sort began.
+     * But a row may become visible after one with a higher id, days later: that place comes with the
+     * gaps that were open then. It moves on only when a round begins with INBOX_ON, and is forgotten
+     * when partitions are taken. Rows that make no sense are left out, as everywhere. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
     /* spec and payload of a job, inside the turn's transaction or outside of any; with an exec_id

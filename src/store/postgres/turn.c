@@ -57,8 +57,6 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     s->taken_id = 0;
     s->taken.len = s->taken.cap = 0;
     arena_reset(&s->taken_arena);
-    s->inbox.may_move = false;
-    s->inbox.told = 0;
     pg_begin(&s->pg);
     if (own == NULL)
         return RC_OK;
@@ -213,7 +211,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
-    s->inbox.connects = 0;
+    postgres_forget_places(s);
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;
     for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
