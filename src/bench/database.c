@@ -141,7 +141,7 @@ const char *database_url(const struct database *d)
 
 enum rc database_analyze(struct database *d, struct err *err)
 {
-    return run(d->conn, "VACUUM ANALYZE", err);
+    return run(d->conn, "ANALYZE", err);
 }
 
 enum rc database_hold(struct database *d, struct err *err)

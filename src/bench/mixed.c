@@ -106,6 +106,7 @@ static enum rc run_round(struct stage *stage, struct load_plan *plan, struct mix
 static enum rc run_part(struct stage *stage, struct load_plan *plan, struct mixed *mixed,
                         struct mixed_part *part, struct err *err)
 {
+    TRY(stage_analyze(stage, err));
     for (int i = 0; i < ROUNDS; i++)
         TRY(run_round(stage, plan, mixed, part, err));
     return RC_OK;
@@ -124,7 +125,6 @@ enum rc mixed_run(struct stage *stage, const struct mixed_plan *plan, struct mix
     };
     *ret_mixed = (struct mixed){.begun_us = clock_mono_us()};
     TRY(run_round(stage, &load, ret_mixed, &warm, err));
-    TRY(stage_analyze(stage, err));
     load.jobs_max = plan->jobs / (2 * ROUNDS) + 1;
     load.seconds_max = plan->seconds < INT32_MAX ? plan->seconds / (2 * ROUNDS) + 1 : INT32_MAX;
     TRY(run_part(stage, &load, ret_mixed, &ret_mixed->free, err));

@@ -5,8 +5,8 @@
  * for a held transaction is kept by PostgreSQL, so every row that changes leaves a dead one behind, in the heap
  * and in each index: a statement that looks at them is slower with every turn.
  *
- * Before that the tables are analyzed while nothing is under way, as autovacuum does sooner or later. That is
- * the least that the planner ever knows about them. */
+ * Before each part the tables are analyzed while nothing is under way, as autovacuum does sooner or later: the
+ * planner then thinks that hardly anything lives there. */
 #pragma once
 #include "bench/load.h"
 

@@ -121,6 +121,11 @@ def measure_once(url, modules, bench, record):
     burst = bench("burst", *store)["burst"]
     record("PostgreSQL: 2,000 due at one moment, late p99", burst["late_p99_ms"], "ms", 1,
            at_most=200)
+    for servers in (1, 3):
+        mixed = bench("mixed", "--servers", str(servers), *store)["mixed"]
+        record(f"PostgreSQL: mixed jobs, {servers} server(s), jobs/s", mixed["free_per_s"])
+        record("  with a transaction held open, part of without", mixed["part_of_free"],
+               decimals=2, at_least=0.95)
     if modules is not None:
         compare(life["jobs_per_s"], "graphile-worker", 1.2, record,
                 peer("graphile", url, modules, LIFE_JOBS // 2))

@@ -71,5 +71,14 @@ def test_servers_that_share_a_database_are_measured_together():
     assert figures["jobs_acknowledged"] == figures["rows_completed"] == JOBS, figures
 
 
+def test_mixed_jobs_are_measured_beside_a_held_transaction():
+    with Postgres(sync=False) as database:
+        figures = json.loads(bench("mixed", "--jobs", "400", "--batch", "20", "--store", database.url,
+                                   "-o", "json"))["mixed"]
+    jobs = figures["jobs_acknowledged"]
+    assert jobs == figures["rows_completed"] >= 400, figures
+    assert figures["rows_attempt"] > jobs and figures["part_of_free"] > 0, figures
+
+
 if __name__ == "__main__":
     main(tests_of(globals()))
