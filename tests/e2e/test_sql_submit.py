@@ -213,12 +213,103 @@ def test_jobs_wait_for_jobs_of_other_servers():
              "everybody to have heard")
 
 
-def submit_limited(servers, log, count):
+def jobs_of_both(shop, **spec):
+    """One of each server, as HTTP makes them."""
+    found = {}
+    for i in range(200):
+        if len(found) == 2:
+            break
+        status, job = shop.servers[i % 2].api("POST", "/jobs", spec)
+        assert status == 201, job
+        owner = shop.servers[0].owner_of(job["job_id"])
+        if owner in found:
+            shop.servers[0].api("DELETE", f"/jobs/{job['job_id']}")
+        else:
+            found[owner] = job["job_id"]
+    assert len(found) == 2, found
+    return list(found.values())
+
+
+def inbox(server):
+    status, answer = server.api("GET", "/stats")
+    assert status == 200, answer
+    return answer["inbox"]
+
+
+def test_what_waits_is_in_nobodys_way():
+    """There is room for one lane, and more submissions for another one than a page has."""
+    with Shop(2, "--set", "lanes_max=1") as shop:
+        alice = shop.connect("alice")
+        planned = jobs_of_both(shop, command=["true"], team="red", schedule={"delay": "30m"})
+        for _ in range(1100):
+            submit(alice, queue="other", command=["true"])
+        alice.commit()
+        wait_for(lambda: inbox(shop.servers[0])["waiting"] == 1100, "all of them to wait")
+        submit(alice, name="goes", command=["true"])
+        alice.commit()
+        shop.wait_for_job("goes")
+        assert not shop.rejected()
+        with alice.cursor() as cursor:
+            for job in planned:
+                cursor.execute("SELECT belfry.cancel(%s, 'to make room')", (job,))
+        alice.commit()
+        for job in planned:
+            shop.servers[0].wait_for_status(job, "cancelled")
+        wait_for(lambda: inbox(shop.servers[1]) == {"waiting": 0, "unknown": 0}, "room for all", 60)
+        assert POSTGRES.sql("SELECT count(*) FROM belfry.inbox", shop.database) == "0"
+        assert not shop.rejected()
+
+
+def test_what_only_a_newer_version_knows_stays_and_is_counted():
+    with Shop() as shop:
+        alice = shop.connect("alice")
+        POSTGRES.sql("INSERT INTO belfry.inbox (bucket, kind, sent_ms, name, body) "
+                     "SELECT i % 1024, 99, 0, 'new', 'things' FROM generate_series(1, 2500) i", shop.database)
+        wait_for(lambda: inbox(shop.servers[0])["unknown"] == 2500, "all of them to be counted")
+        submit(alice, name="as-ever", command=["true"])
+        alice.commit()
+        shop.wait_for_job("as-ever")
+        assert POSTGRES.sql("SELECT count(*) FROM belfry.inbox", shop.database) == "2500"
+
+
+def test_a_payload_from_sql_is_no_larger_than_one_over_http():
+    shop = SHOP.made
+    alice = shop.connect("alice")
+    tickets = [submit(alice, name=f"huge-{i}", command=["true"], payload="x" * (5 << 20)) for i in range(12)]
+    submit(alice, name="small", command=["true"], payload="x" * 1000)
+    alice.commit()
+    shop.wait_for_job("small")
+    def refused():
+        return [r for r in shop.rejected() if r["submission"] in tickets]
+    wait_for(lambda: len(refused()) == 12, "all large ones to be rejected")
+    for rejected in refused():
+        assert rejected["reason"].startswith("the payload has 5242882 bytes; at most 1048576"), rejected
+
+
+def test_unique_work_of_another_server_is_replaced():
+    shop = SHOP.made
+    alice = shop.connect("alice")
+    unique = {"key": "once-a-day", "on_conflict": "replace"}
+    before = None
+    for i in range(8):  # each comes to a random partition
+        submit(alice, name=f"replaces-{i}", command=["true"], schedule={"delay": "1h"}, unique=unique)
+        alice.commit()
+        job = shop.wait_for_job(f"replaces-{i}", "active")["job_id"]
+        if before:
+            shop.servers[0].wait_for_status(before, "cancelled")
+        before = job
+    assert not [r for r in shop.rejected() if "replaces" in r["head"]]
+
+
+TWO_AT_A_TIME = {"concurrency": {"key": "two-at-a-time", "limit": 2}}
+
+
+def submit_limited(servers, log, count, how=TWO_AT_A_TIME):
     ids = []
     for i in range(count):
         status, job = servers[i % len(servers)].api("POST", "/jobs", {
             "command": ["sh", "-c", f"echo + >> {log}; sleep 0.2; echo - >> {log}"],
-            "concurrency": {"key": "two-at-a-time", "limit": 2}})
+            **how})
         assert status == 201, job
         ids.append(job["job_id"])
     return ids
@@ -241,6 +332,32 @@ def test_a_limit_holds_over_all_servers():
         assert most_at_once(log) <= 2
         wait_for(lambda: POSTGRES.sql("SELECT count(*) FROM belfry.permit", shop.database) == "0",
                  "all permits to be given back")
+
+
+def limit_queue(shop, queue, most):
+    """Returns when both servers know the limit: each then knows of the pause that came after it."""
+    def knows(job):
+        status, answer = shop.servers[0].api("GET", f"/jobs/{job}/explain")
+        assert status == 200, answer
+        return "queue_paused" in [blocker["kind"] for blocker in answer["blockers"]]
+    a = shop.servers[0]
+    assert a.api("PUT", f"/queues/{queue}", {"concurrency": most})[0] == 200
+    assert a.api("POST", f"/queues/{queue}/pause")[0] == 200
+    for job in jobs_of_both(shop, queue=queue, handler="nobody"):
+        wait_for(lambda: knows(job), f"{queue} to be known as paused")
+        assert a.api("DELETE", f"/jobs/{job}")[0] == 200
+    assert a.api("POST", f"/queues/{queue}/resume")[0] == 200
+
+
+def test_a_limit_of_a_queue_holds_over_all_servers_and_stops_nobody():
+    shop = SHOP.made
+    for queue, most in (("one-by-one", 1), ("in-pairs", 2), ("elsewhere", 1)):
+        limit_queue(shop, queue, most)
+        with tempfile.TemporaryDirectory() as place:
+            log = pathlib.Path(place) / "log"
+            for job in submit_limited(shop.servers, log, 8, {"queue": queue}):
+                shop.servers[1].wait_for_status(job, "completed")
+            assert most_at_once(log) <= most
 
 
 def test_a_limit_holds_while_a_server_dies():

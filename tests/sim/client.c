@@ -49,8 +49,8 @@ static void change_queue(struct world *w)
     wish->run = pick(w, 3) == 0 && w->scene.pauses ? QUEUE_PAUSE : QUEUE_RESUME;
     if (w->cluster && pick(w, 3) == 0)
         wish->run = QUEUE_LEAVE;
-    wish->set_concurrency = chance(w, w->cluster ? 300 : w->scene.limit_permille);
-    wish->concurrency = (uint32_t)pick(w, 4) * (w->cluster ? 1000 : 1);
+    wish->set_concurrency = chance(w, w->scene.limit_permille);
+    wish->concurrency = (uint32_t)pick(w, 4);
     if (pick(w, 4) == 0)
         *wish = (struct queue_wish){.name = wish->name}; /* only looks */
     SAY(w, "client", "asks for '%.*s' to be %s, limit %" PRIu32, STR_ARG(wish->name),
@@ -107,8 +107,7 @@ static void change_team(struct world *w)
     wish->name =
         pick(w, 8) == 0 ? STR("nobody") : team_words[1 + pick(w, COUNT_OF(team_words) - 1)];
     wish->set_concurrency = pick(w, 4) != 0;
-    wish->concurrency =
-        !w->cluster && chance(w, w->scene.limit_permille) ? (uint32_t)pick(w, 4) : 0;
+    wish->concurrency = chance(w, w->scene.limit_permille) ? (uint32_t)pick(w, 4) : 0;
     SAY(w, "client", "asks for team '%.*s' to have limit %" PRIu32, STR_ARG(wish->name),
         wish->concurrency);
     net_send(w, call);

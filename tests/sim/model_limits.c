@@ -17,6 +17,14 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
     return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms;
 }
 
+/* Servers hear of a limit one after the other, and tell each other what runs already. What was granted before
+ * a limit was lowered may start until its permit would go back. From then on it holds. */
+static bool limits_settled(const struct world *w, int64_t boot_ms)
+{
+    enum { SETTLED_MS = 30000 };
+    return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms + SETTLED_MS;
+}
+
 struct queue_rec model_queue(const struct model *m, struct str name)
 {
     for (size_t i = 0; i < m->queues.len; i++) {
@@ -255,13 +263,14 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
     PROMISE(w, !queue.paused || !model_settings_known(w, view->now.boot_ms),
             "%s was granted while its queue is paused", exec_label(w, x->rec.id));
     PROMISE(w,
-            queue.concurrency == 0 ||
+            queue.concurrency == 0 || !limits_settled(w, view->now.boot_ms) ||
                 model_queue_leases(&w->model, rules->queue) <= queue.concurrency,
             "%s was granted, and its queue of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
             queue.concurrency, model_queue_leases(&w->model, rules->queue));
     struct team_rec team = model_team(&w->model, rules->team);
     PROMISE(w,
-            team.concurrency == 0 || model_team_leases(&w->model, rules->team) <= team.concurrency,
+            team.concurrency == 0 || !limits_settled(w, view->now.boot_ms) ||
+                model_team_leases(&w->model, rules->team) <= team.concurrency,
             "%s was granted, and its team of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
             team.concurrency, model_team_leases(&w->model, rules->team));
     if (rules->concurrency.key.len > 0)
