@@ -256,6 +256,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
                        ret_view->partition_count);
+    roster_observe(&m->roster, ret_view, clock_boot_ms());
     note_renewed(m, sent_us, ret_view->now_ms);
     return RC_OK;
 }

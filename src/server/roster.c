@@ -10,6 +10,7 @@ void roster_free(struct roster *r)
 {
     pthread_mutex_destroy(&r->lock);
     arena_free(&r->arena);
+    arena_free(&r->sightings_arena);
 }
 
 /* ---- about a view */
@@ -32,6 +33,77 @@ bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
                       const struct node_rec *node)
 {
     return !is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms;
+}
+
+/* ---- what we see ourselves */
+
+static const struct sighting *sighting_of(const struct roster *r, struct str start)
+{
+    for (size_t i = 0; start.len > 0 && i < r->sighting_count; i++) {
+        if (str_eq(r->sightings[i].start, start))
+            return &r->sightings[i];
+    }
+    return NULL;
+}
+
+static bool owns_something(const struct cluster_view *v, struct str start)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        if (str_eq(v->partitions[p].owner, start))
+            return true;
+    }
+    return false;
+}
+
+static struct sighting see(const struct roster *r, const struct node_rec *node, int64_t boot_ms,
+                           struct arena *arena)
+{
+    const struct sighting *before = sighting_of(r, node->start);
+    bool same = before != NULL && before->seen_ms == node->seen_ms;
+    return (struct sighting){
+        .start = arena_str(arena, node->start),
+        .seen_ms = node->seen_ms,
+        .changed_ms = same ? before->changed_ms : boot_ms,
+    };
+}
+
+/* A server that starts again takes the row of its name, and what the start before it owned still waits for
+ * the end of leases: so that one is remembered as long as it owns something. */
+void roster_observe(struct roster *r, const struct cluster_view *v, int64_t boot_ms)
+{
+    struct arena arena = {0};
+    struct sighting *all = ARENA_ARRAY(&arena, struct sighting, v->node_count + r->sighting_count);
+    size_t count = 0;
+    for (size_t n = 0; n < v->node_count; n++)
+        all[count++] = see(r, &v->nodes[n], boot_ms, &arena);
+    for (size_t i = 0; i < r->sighting_count; i++) {
+        struct sighting old = r->sightings[i];
+        if (roster_find(v, old.start) != ROSTER_NOBODY || !owns_something(v, old.start))
+            continue;
+        old.start = arena_str(&arena, old.start);
+        all[count++] = old;
+    }
+    pthread_mutex_lock(&r->lock);
+    struct arena before = r->sightings_arena;
+    r->sightings = all;
+    r->sighting_count = count;
+    r->sightings_arena = arena;
+    if (r->watching_ms == 0 || boot_ms - r->viewed_ms > r->lease_ms / 2)
+        r->watching_ms = boot_ms;
+    r->viewed_ms = boot_ms;
+    pthread_mutex_unlock(&r->lock);
+    arena_free(&before);
+}
+
+int64_t roster_changed_ms(const struct roster *r, struct str start)
+{
+    const struct sighting *sighting = sighting_of(r, start);
+    return sighting == NULL ? 0 : sighting->changed_ms;
+}
+
+int64_t roster_watching_ms(const struct roster *r)
+{
+    return r->watching_ms;
 }
 
 /* ---- from any thread */
@@ -119,6 +191,7 @@ struct node_rec roster_copy(const struct node_rec *node, struct arena *arena)
     copy.start = arena_str(arena, node->start);
     copy.address = arena_str(arena, node->address);
     copy.version = arena_str(arena, node->version);
+    copy.boot_id = arena_str(arena, node->boot_id);
     return copy;
 }
 

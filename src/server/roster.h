@@ -13,10 +13,24 @@ struct peer {
     struct str address;
 };
 
+/* What we have seen of one start of a server ourselves. Only this counts for how long it has been silent:
+ * the store's clock may be set. */
+struct sighting {
+    struct str start;
+    int64_t
+        seen_ms; /* its newest beat, as the row says; a mark to compare, not a time to reckon with */
+    int64_t changed_ms; /* boot clock: when we first saw that very beat */
+};
+
 struct roster {
     struct str me;        /* our start; borrowed */
     int64_t lease_ms;     /* who was silent for longer is not there */
     pthread_mutex_t lock; /* of what follows; held for copies only */
+    struct sighting *sightings;
+    size_t sighting_count;
+    struct arena sightings_arena;
+    int64_t viewed_ms;   /* boot clock: the newest view, */
+    int64_t watching_ms; /* and the first one since which there was no gap; 0: there was no view */
     struct cluster_view view;
     struct arena arena; /* of the view */
     size_t next_owner;
@@ -34,6 +48,18 @@ int roster_find(const struct cluster_view *v, struct str start);
 /* We are never silent to ourselves. */
 bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
                       const struct node_rec *node);
+
+/* ---- what we see ourselves: by the thread that publishes, or under the lock */
+
+/* Takes note of a view that has come at boot_ms (not: was asked for, since a beat may be younger than the
+ * question). More than half a lease between two views is a gap: others may have been cut off, too. */
+void roster_observe(struct roster *r, const struct cluster_view *v, int64_t boot_ms);
+/* When the newest beat of that start was first seen here, by our boot clock: it was sent before that. A gap
+ * of our own does not move it. Also of a start whose row is gone while it still owns something. 0: never
+ * seen. */
+int64_t roster_changed_ms(const struct roster *r, struct str start);
+/* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */
+int64_t roster_watching_ms(const struct roster *r);
 
 /* ---- from any thread */
 
