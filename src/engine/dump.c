@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/internal.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * in the turn, and a queue may hold a million. */
 #include "engine/explain.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -221,6 +222,7 @@ struct census {
     uint32_t slots; /* of those that serve, do not drain and are heard */
     uint32_t busy;
     bool has_room;
+    bool has_trust; /* one of those with room has no other suspect */
 };
 
 static bool is_silent(const struct engine *e, const struct worker *w)
@@ -240,7 +242,9 @@ static void count_serving(const struct engine *e, const struct worker *w, struct
     bool offers_none = w->v.parked != NULL && w->v.offered == 0;
     c->slots += w->slots;
     c->busy += w->busy;
-    c->has_room = c->has_room || (w->busy < w->slots && !offers_none);
+    bool has_room = w->busy < w->slots && !offers_none;
+    c->has_room |= has_room;
+    c->has_trust |= has_room && !worker_on_probation(w);
 }
 
 static struct census count_workers(const struct scene *s)
@@ -334,11 +338,31 @@ static struct blocker find_busy(const struct scene *s, const struct census *c)
     return b;
 }
 
+static struct blocker find_probation(const struct scene *s)
+{
+    char text[WHEN_TEXT_MAX];
+    uint32_t unseen = s->exec->v.unseen;
+    duration_format(text, s->engine->options.probation_ms);
+    return (struct blocker){
+        .kind = BLOCKER_PROBATION,
+        .used = unseen,
+        .text =
+            arena_printf(s->arena,
+                         "its last %" PRIu32 " runs ended together with server and worker, so "
+                         "it runs on probation: one such run on a worker at a time. All workers "
+                         "with a free slot have one; it starts when that has ended, or has run "
+                         "for %s",
+                         unseen, text),
+    };
+}
+
 static void explain_busy(struct scene *s)
 {
     struct census c = count_workers(s);
     if (c.serving > 0 && !c.has_room)
         scene_add(s, find_busy(s, &c));
+    else if (c.serving > 0 && !c.has_trust && exec_is_suspect(s->exec))
+        scene_add(s, find_probation(s));
 }
 
 /* ---- who stands before it */
@@ -359,8 +383,9 @@ static size_t count_before(const struct heap *tracks, const struct track *own,
 /* Those of its own track, and of the others that may start now. */
 static size_t count_ahead(const struct exec *x)
 {
-    const struct track *track_of_all = x->job->v.def->track;
-    const struct track *own = exec_has_permits(x) ? track_of_all->twin : track_of_all;
+    const struct track *own = x->job->v.def->track;
+    own = exec_is_suspect(x) ? own->shadow : own;
+    own = exec_has_permits(x) ? own->twin : own;
     const struct lane *lane = own->lane;
     const struct heap_item *place = &own->heap.items[x->ready.place - 1];
     size_t count = heap_count_before(&own->heap, place, AHEAD_MAX);
