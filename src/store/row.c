@@ -73,6 +73,8 @@ bool row_exec(struct row *row, struct exec_rec *exec)
     exec->slot_last_ms = row_ms(row);
     exec->slot_count = row_u64(row);
     exec->own_payload = row_bool(row);
+    exec->unseen = row_u32(row);
+    exec->proven = row_bool(row);
     return row_makes_sense(row);
 }
 
@@ -120,6 +122,8 @@ bool row_worker(struct row *row, struct worker_rec *worker)
     worker->draining = row_bool(row);
     worker->slots = row_u32(row);
     worker->registered_ms = row_ms(row);
+    worker->boot_id = row_text(row);
+    worker->replaces = row_u64(row);
     return row_makes_sense(row);
 }
 

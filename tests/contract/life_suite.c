@@ -162,6 +162,8 @@ static void a_life_may_be_special_for_a_while(void **state)
     l.exec.exec.sla_marks = 1;
     l.exec.exec.late = true;
     l.exec.exec.returned = 2;
+    l.exec.exec.unseen = 3;
+    l.exec.exec.proven = true;
     lease(w, &l);
     assert_exec(w, &l, STR("born\nleased\n"));
     l.exec.exec.sla_since_ms = 0;
@@ -169,6 +171,8 @@ static void a_life_may_be_special_for_a_while(void **state)
     l.exec.exec.sla_marks = 0;
     l.exec.exec.late = false;
     l.exec.exec.returned = 0;
+    l.exec.exec.unseen = 0;
+    l.exec.exec.proven = false;
     lease(w, &l);
     assert_exec(w, &l, STR("born\nleased\nleased\n"));
     struct attempt_rec attempt = attempt_of(&l);

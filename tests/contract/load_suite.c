@@ -338,7 +338,12 @@ static void workers_are_kept_until_they_are_forgotten(void **state)
     struct world *w = *state;
     CLEANUP(loaded_free) struct loaded l = {0};
     struct worker_change workers[] = {
-        {.worker = {.id = 10, .name = STR("a"), .queues = STR("x\ny"), .slots = 4}},
+        {.worker = {.id = 10,
+                    .name = STR("a"),
+                    .queues = STR("x\ny"),
+                    .slots = 4,
+                    .boot_id = STR("abc"),
+                    .replaces = 9}},
         {.worker = {.id = 20, .name = STR("b"), .handlers = STR("h"), .runs_commands = true}},
     };
     world_commit(w, (struct delta){.workers = workers, .worker_count = 2});
@@ -356,6 +361,8 @@ static void workers_are_kept_until_they_are_forgotten(void **state)
     assert_true(l.workers.items[0].draining);
     assert_false(l.workers.items[0].runs_commands);
     assert_int_equal(l.workers.items[0].registered_ms, T0);
+    assert_str(l.workers.items[0].boot_id, STR("abc"));
+    assert_int_equal(l.workers.items[0].replaces, 9);
 }
 
 static void a_worker_is_found_by_its_id_until_it_is_forgotten(void **state)
@@ -368,7 +375,9 @@ static void a_worker_is_found_by_its_id_until_it_is_forgotten(void **state)
                     .handlers = STR("h\n"),
                     .slots = 4,
                     .draining = true,
-                    .registered_ms = T0}},
+                    .registered_ms = T0,
+                    .boot_id = STR("abc"),
+                    .replaces = 9}},
         {.worker = {.id = 11, .name = STR("b"), .slots = 1, .runs_commands = true}},
     };
     struct question known = {.kind = ASK_WORKER, .id = 10};
@@ -389,6 +398,8 @@ static void a_worker_is_found_by_its_id_until_it_is_forgotten(void **state)
     assert_true(known.answer.worker->draining);
     assert_false(known.answer.worker->runs_commands);
     assert_int_equal(known.answer.worker->registered_ms, T0);
+    assert_str(known.answer.worker->boot_id, STR("abc"));
+    assert_int_equal(known.answer.worker->replaces, 9);
     assert_null(gone.answer.worker);
     assert_null(nobody.answer.worker);
     assert_int_equal(nobody.answer.id_count, 0);

@@ -41,6 +41,7 @@ static enum rc take_worker(void *arg, const struct worker_rec *worker, struct er
     copy.name = arena_str(&l->arena, worker->name);
     copy.queues = arena_str(&l->arena, worker->queues);
     copy.handlers = arena_str(&l->arena, worker->handlers);
+    copy.boot_id = arena_str(&l->arena, worker->boot_id);
     *VEC_PUSH(&l->arena, &l->workers) = copy;
     return RC_OK;
 }

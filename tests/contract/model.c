@@ -243,6 +243,8 @@ static void move_exec(struct world *w, const struct model *m, struct draft *d,
         end_attempt(&w->rng, d, exec);
         next->worker_id = 0;
         next->returned += (uint32_t)rng_below(&w->rng, 2);
+        next->unseen = (uint32_t)rng_below(&w->rng, 4) == 0 ? next->unseen + 1 : 0;
+        next->proven = next->unseen > 0 && rng_below(&w->rng, 2) == 0;
         next->error = STR("exit code 1");
     }
     if (to == EXEC_RUNNING) {
@@ -395,6 +397,8 @@ void assert_same_exec(const struct exec_rec *got, const struct exec_rec *want, e
     assert_int_equal(got->attempts, want->attempts);
     assert_int_equal(got->lost, want->lost);
     assert_int_equal(got->returned, want->returned);
+    assert_int_equal(got->unseen, exec_is_final(want->state) ? 0 : want->unseen);
+    assert_int_equal(got->proven, !exec_is_final(want->state) && want->proven);
     assert_int_equal(got->late, want->late);
     assert_int_equal(got->sla_since_ms, want->sla_since_ms);
     assert_int_equal(got->sla_extra_ms, want->sla_extra_ms);

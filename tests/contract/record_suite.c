@@ -111,6 +111,7 @@ static void a_finished_execution_becomes_history(void **state)
     exec.lost = 1;
     exec.returned = 4;
     exec.late = true;
+    exec.unseen = 9;
     struct exec_change lease = next_change(&exec, CHANGE_UPDATE, EXEC_RUNNING);
     world_commit(w, (struct delta){.execs = &lease, .exec_count = 1});
     struct exec_change finish = next_change(&lease.exec, CHANGE_FINISH, EXEC_FAILED);
@@ -129,6 +130,7 @@ static void a_finished_execution_becomes_history(void **state)
     assert_int_equal(got.attempts, 2);
     assert_int_equal(got.lost, 1);
     assert_int_equal(got.returned, 4);
+    assert_int_equal(got.unseen, 0); /* of no use any more */
     assert_true(got.late);
     assert_int_equal(got.started_ms, T0 + 1);
     assert_int_equal(got.finished_ms, T0 + 5);

@@ -246,6 +246,7 @@ static void keep_worker(struct world *w, const struct worker_change *change)
     worker->rec.name = arena_str(m->arena, change->worker.name);
     worker->rec.queues = arena_str(m->arena, change->worker.queues);
     worker->rec.handlers = arena_str(m->arena, change->worker.handlers);
+    worker->rec.boot_id = arena_str(m->arena, change->worker.boot_id);
 }
 
 /* Attempts that ended by a report count, and the one that is under way; lost ones do not, nor do

@@ -134,6 +134,8 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->attempts = to->attempts;
     exec->lost = to->lost;
     exec->returned = to->returned;
+    exec->unseen = change->kind == CHANGE_FINISH ? 0 : to->unseen;
+    exec->proven = change->kind != CHANGE_FINISH && to->proven;
     exec->late = to->late;
     exec->sla_since_ms = to->sla_since_ms;
     exec->sla_extra_ms = to->sla_extra_ms;

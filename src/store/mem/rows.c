@@ -8,7 +8,7 @@
 enum {
     JOB_TEXTS = 8,
     EXEC_TEXTS = 5,
-    WORKER_TEXTS = 3,
+    WORKER_TEXTS = 4,
     LETTER_TEXTS = 5,
     OPERATION_TEXTS = 4,
     CALENDAR_TEXTS = 3
@@ -40,6 +40,7 @@ static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER
     ret_texts[0] = &worker->name;
     ret_texts[1] = &worker->queues;
     ret_texts[2] = &worker->handlers;
+    ret_texts[3] = &worker->boot_id;
 }
 
 static void letter_texts(struct letter_rec *letter, struct str *ret_texts[LETTER_TEXTS])

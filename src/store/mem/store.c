@@ -316,6 +316,7 @@ static void answer_worker(struct mem_store *m, struct arena *arena, struct quest
     worker->name = arena_str(arena, kept->name);
     worker->queues = arena_str(arena, kept->queues);
     worker->handlers = arena_str(arena, kept->handlers);
+    worker->boot_id = arena_str(arena, kept->boot_id);
     q->answer.worker = worker;
 }
 

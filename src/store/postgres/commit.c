@@ -159,6 +159,8 @@ static void keep_worker(struct pg *pg, const struct worker_change *change)
     pg_bool(use, worker->draining);
     pg_i64(use, worker->slots);
     pg_i64(use, worker->registered_ms);
+    pg_text(use, worker->boot_id);
+    pg_u64(use, worker->replaces);
 }
 
 static void keep_queue(struct pg *pg, const struct queue_rec *queue)

@@ -202,10 +202,17 @@ static void move_exec(struct pg_use *use, const struct exec_change *change)
     pg_i64_or_null(use, change->exec.nominal_ms);
 }
 
+static void mark_exec(struct pg_use *use, const struct exec_change *change)
+{
+    pg_u64(use, change->exec.id);
+    pg_i64(use, change->exec.unseen);
+    pg_bool(use, change->exec.proven);
+}
+
 /* Which statement takes which changes. `counted`: its first parameter is how many rows it must meet. */
 static const struct kind {
     enum change_kind kind;
-    enum only { ANY, PLAIN, SPECIAL, MOVED } only;
+    enum only { ANY, PLAIN, SPECIAL, MOVED, UNSEEN } only;
     enum query query;
     bool counted;
     enum pg_type type; /* PG_TYPES: comes as columns */
@@ -216,6 +223,8 @@ static const struct kind {
     {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
     {CHANGE_UPDATE, PLAIN, Q_UPDATE_PLAIN_LIVE, true, PG_PLAIN_CHANGE, PLAIN_CHANGE, update_plain},
     {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
+    {CHANGE_INSERT, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
+    {CHANGE_UPDATE, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
     {CHANGE_UPDATE, MOVED, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
     {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
@@ -229,6 +238,7 @@ static bool is_of(const struct kind *kind, const struct exec_change *change)
     case PLAIN: return plain_exec(&change->exec);
     case SPECIAL: return !plain_exec(&change->exec);
     case MOVED: return change->moved;
+    case UNSEEN: return change->exec.unseen > 0;
     }
     return false;
 }

@@ -401,7 +401,7 @@ GROUP BY hour, bucket ORDER BY hour DESC, bucket DESC LIMIT $4::bigint;
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 
 -- name: find_worker
-SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms, boot_id, replaces
 FROM belfry.worker WHERE id = $1::bigint;
 
 -- name: find_inbox
@@ -512,7 +512,7 @@ WITH changed AS (
         sla_since_ms = n.sla_since_ms, sla_extra_ms = n.sla_extra_ms, sla_marks = n.sla_marks,
         token = n.token, worker_id = n.worker_id, effect_done = n.effect_done,
         error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
-        wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
+        unseen = NULL, proven = NULL, wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.changed_live[]) n
     WHERE l.id = n.id
     RETURNING 1)
@@ -524,7 +524,7 @@ WITH changed AS (
     SET state = n.state, due_ms = n.due_ms, ready_ms = n.ready_ms, started_ms = n.started_ms,
         attempts = n.attempts, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
         sla_extra_ms = NULL, sla_marks = 0, token = n.token, worker_id = n.worker_id,
-        effect_done = false, trail = l.trail || n.step,
+        effect_done = false, trail = l.trail || n.step, unseen = NULL, proven = NULL,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.plain_change[]) n
     WHERE l.id = n.id
@@ -538,9 +538,19 @@ WITH changed AS (
     SET state = $8::bigint, due_ms = $2::bigint, ready_ms = $3::bigint, started_ms = $4::bigint,
         attempts = $7::bigint, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
         sla_extra_ms = NULL, sla_marks = 0, token = $5::bigint, worker_id = $6::bigint,
-        effect_done = false, trail = trail || $9::text,
+        effect_done = false, trail = trail || $9::text, unseen = NULL, proven = NULL,
         wait_ms = CASE WHEN $8::bigint IN (1, 5) THEN $2::bigint END
     WHERE id = ANY($10::bigint[])
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: mark_unseen
+-- Behind insert_live and update_live, for the few that have any.
+WITH changed AS (
+    UPDATE belfry.live l
+    SET unseen = n.unseen, proven = n.proven
+    FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) n (id, unseen, proven)
+    WHERE l.id = n.id AND l.id = ANY($2::bigint[])
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -695,12 +705,15 @@ USING (SELECT e.key FROM gone CROSS JOIN unnest(gone.keys) n (key) JOIN belfry.r
 WHERE r.key = over.key;
 
 -- name: put_worker
-INSERT INTO belfry.worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)
-VALUES ($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::bigint, $8::bigint)
+INSERT INTO belfry.worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms,
+    boot_id, replaces)
+VALUES ($1::bigint, $2::text, $3::text, $4::text, $5::boolean, $6::boolean, $7::bigint, $8::bigint,
+    $9::text, $10::bigint)
 ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers,
     runs_commands = excluded.runs_commands, draining = excluded.draining, slots = excluded.slots,
-    registered_ms = excluded.registered_ms;
+    registered_ms = excluded.registered_ms, boot_id = excluded.boot_id,
+    replaces = excluded.replaces;
 
 -- name: forget_worker
 DELETE FROM belfry.worker WHERE id = $1::bigint;
@@ -1017,7 +1030,7 @@ SELECT id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, 
 FROM belfry.operation WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
 
 -- name: load_workers
-SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms, boot_id, replaces
 FROM belfry.worker WHERE belfry.is_owned(id, $1::bigint::integer, $2::bigint) ORDER BY id;
 
 -- name: load_calendars
@@ -1039,7 +1052,7 @@ SELECT id, job_id, state, queue, nullif(priority, 500), created_ms,
     CASE WHEN retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
     nullif(origin, 0), nominal_ms, nullif(due_ms, 0), nullif(started_ms, 0), attempts, lost, returned,
     nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0), nullif(token, 0),
-    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, '')
+    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen, proven
 FROM belfry.live
 WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
     AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)

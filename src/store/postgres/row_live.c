@@ -57,6 +57,8 @@ bool postgres_row_live(struct row *row, struct exec_rec *exec)
     exec->worker_id = row_u64_or_null(row);
     exec->effect_done = bool_or(row, false);
     exec->error = row_text_or_null(row);
+    exec->unseen = u32_or_zero(row);
+    exec->proven = bool_or(row, false);
     return row_makes_sense(row);
 }
 

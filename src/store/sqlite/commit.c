@@ -134,6 +134,8 @@ static enum rc keep_worker(struct db *db, const struct worker_change *change, st
     stmt_i64(&stmt, worker->draining);
     stmt_i64(&stmt, worker->slots);
     stmt_i64(&stmt, worker->registered_ms);
+    stmt_text(&stmt, worker->boot_id);
+    stmt_u64(&stmt, worker->replaces);
     return stmt_done(&stmt, err);
 }
 

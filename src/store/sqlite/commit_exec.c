@@ -39,6 +39,12 @@ static void bind_progress(struct stmt *stmt, const struct exec_rec *exec, struct
     stmt_text(stmt, step);
 }
 
+static void bind_unseen(struct stmt *stmt, const struct exec_rec *exec)
+{
+    stmt_i64(stmt, exec->unseen);
+    stmt_i64(stmt, exec->proven);
+}
+
 static void bind_end(struct stmt *stmt, const struct exec_rec *exec)
 {
     stmt_i64(stmt, exec->finished_ms);
@@ -52,6 +58,7 @@ static enum rc insert_exec(struct db *db, const struct exec_change *change, stru
     struct stmt stmt = db_stmt(db, SQL_INSERT_LIVE);
     bind_birth(&stmt, &change->exec);
     bind_progress(&stmt, &change->exec, change->step);
+    bind_unseen(&stmt, &change->exec);
     return stmt_done(&stmt, err);
 }
 
@@ -70,6 +77,7 @@ static enum rc update_exec(struct db *db, const struct exec_change *change, stru
 {
     struct stmt stmt = db_stmt(db, SQL_UPDATE_LIVE);
     bind_progress(&stmt, &change->exec, change->step);
+    bind_unseen(&stmt, &change->exec);
     stmt_u64(&stmt, change->exec.id);
     TRY(stmt_on_one(&stmt, "execution", change->exec.id, err));
     return change->moved ? move_exec(db, &change->exec, err) : RC_OK;

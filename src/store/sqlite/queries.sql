@@ -81,14 +81,16 @@ SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms
     sla_marks, token, worker_id, effect_done, error,
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
     CASE retry_of WHEN 0 THEN 0
-    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload
+    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
+    unseen, proven
 FROM live;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
     sla_marks, token, worker_id, effect_done, error, finished_ms, slot_last_ms, slot_count,
     CASE retry_of WHEN 0 THEN 0
-    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload
+    ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = history.id) END AS own_payload,
+    0 AS unseen, 0 AS proven
 FROM history;
 
 -- Those in table attempt, and the one in an ended execution's own row unless it was told again
@@ -269,7 +271,7 @@ ORDER BY hour DESC, bucket DESC LIMIT :limit;
 SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT :max;
 
 -- name: find_worker
-SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms, boot_id, replaces
 FROM worker WHERE id = :id;
 
 -- name: find_inbox
@@ -321,11 +323,11 @@ DELETE FROM document WHERE job_id = :job_id;
 INSERT INTO live (id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms,
     created_ms, state, due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms,
     sla_extra_ms, sla_marks, token, worker_id, effect_done,
-    error, trail)
+    error, trail, unseen, proven)
 VALUES (:id, :job_id, :queue, :priority, :retry_of, :first, :origin, :slot_ms, :nominal_ms,
     :created_ms, :state, :due_ms, :ready_ms, :started_ms, :attempts, :lost, :returned,
     :late, :sla_since_ms, :sla_extra_ms, :sla_marks, :token,
-    :worker_id, :effect_done, :error, :step);
+    :worker_id, :effect_done, :error, :step, :unseen, :proven);
 
 -- name: insert_payload
 INSERT INTO exec_payload (exec_id, payload) VALUES (:exec_id, :payload);
@@ -337,7 +339,8 @@ UPDATE live
 SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :started_ms,
     attempts = :attempts, lost = :lost, returned = :returned, late = :late, sla_since_ms = :sla_since_ms,
     sla_extra_ms = :sla_extra_ms, sla_marks = :sla_marks, token = :token, worker_id = :worker_id,
-    effect_done = :effect_done, error = iif(:error = '', error, :error), trail = trail || :step
+    effect_done = :effect_done, error = iif(:error = '', error, :error), trail = trail || :step,
+    unseen = :unseen, proven = :proven
 WHERE id = :id;
 
 -- name: move_live
@@ -431,12 +434,15 @@ DELETE FROM request_print WHERE print BETWEEN :from AND :until AND id < :oldest;
 UPDATE request_mark SET indexed = :indexed;
 
 -- name: put_worker
-INSERT INTO worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)
-VALUES (:id, :name, :queues, :handlers, :runs_commands, :draining, :slots, :registered_ms)
+INSERT INTO worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms,
+    boot_id, replaces)
+VALUES (:id, :name, :queues, :handlers, :runs_commands, :draining, :slots, :registered_ms, :boot_id,
+    :replaces)
 ON CONFLICT (id) DO UPDATE
 SET name = excluded.name, queues = excluded.queues, handlers = excluded.handlers,
     runs_commands = excluded.runs_commands, draining = excluded.draining, slots = excluded.slots,
-    registered_ms = excluded.registered_ms;
+    registered_ms = excluded.registered_ms, boot_id = excluded.boot_id,
+    replaces = excluded.replaces;
 
 -- name: forget_worker
 DELETE FROM worker WHERE id = :id;
@@ -622,7 +628,7 @@ SELECT id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms, 
 FROM operation ORDER BY id;
 
 -- name: load_workers
-SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms
+SELECT id, name, queues, handlers, runs_commands, draining, slots, registered_ms, boot_id, replaces
 FROM worker ORDER BY id;
 
 -- name: load_calendars
