@@ -1,12 +1,13 @@
 """A wire between two processes that can be cut: nothing arrives any more, and nobody is told."""
 
+import contextlib
 import socket
 import threading
 
 
 class Proxy:
-    """Listens on `port` and hands everything on to a port of this machine, until it is cut. What is on its way
-    then arrives when it is mended."""
+    """Listens on `port` and hands everything on to a port of this machine, until it is cut (what is on its way
+    arrives when it is mended) or severed (all connections are closed, and new ones at once)."""
 
     def __init__(self, target_port):
         self.target_port = target_port
@@ -16,6 +17,7 @@ class Proxy:
         self.port = self.listener.getsockname()[1]
         self.sockets = []
         self.closed = False
+        self.refuses = False
 
     def __enter__(self):
         threading.Thread(target=self.accept, daemon=True).start()
@@ -24,17 +26,23 @@ class Proxy:
     def __exit__(self, *_):
         self.closed = True
         self.whole.set()
-        for end in [self.listener, *self.sockets]:
-            try:
+        self.hang_up()
+        self.listener.close()
+
+    def hang_up(self):
+        for end in self.sockets:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            end.close()
 
     def cut(self):
         self.whole.clear()
 
+    def sever(self):
+        self.refuses = True
+        self.hang_up()
+
     def mend(self):
+        self.refuses = False
         self.whole.set()
 
     def accept(self):
@@ -47,6 +55,9 @@ class Proxy:
 
     def connect(self, near):
         self.whole.wait()
+        if self.refuses:
+            near.close()
+            return
         try:
             far = socket.create_connection(("127.0.0.1", self.target_port))
         except OSError:
@@ -67,7 +78,5 @@ class Proxy:
         except OSError:
             pass
         for end in (source, sink):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass

@@ -39,10 +39,13 @@ def copied_key(first, node):
     return node
 
 
-def start_gated(server, where, count):
-    jobs = [submit(server, gated(where, number)) for number in range(count)]
-    wait_for(lambda: (where / "lines").exists() and len((where / "lines").read_text().split("\n")) > count,
-             "all to run")
+def start_gated(server, where, numbers):
+    jobs = [submit(server, gated(where, number)) for number in numbers]
+
+    def run():
+        lines = (where / "lines").read_text().split("\n") if (where / "lines").exists() else []
+        return all(f"began {number}" in lines for number in numbers)
+    wait_for(run, "all to run")
     return jobs
 
 
@@ -64,10 +67,11 @@ def test_a_server_that_lost_only_its_database_stops_no_run():
         a, b = Node("a", behind(wire, store)), Node("b", store)
         with a, copied_key(a, b):
             wait_for(lambda: sorted(b.shares().values()) == [8, 8], "equal shares")
-            jobs = start_gated(a, where, 8)
-            wire.cut()
+            jobs = start_gated(a, where, range(4))
+            wire.sever()
             wait_for(lambda: b.shares() == {"b": 16}, "b to take over")
-            time.sleep(8)  # a is asked by its worker all the time, and knows nothing of b's leases
+            jobs += start_gated(b, where, range(4, 12))
+            time.sleep(8)  # a is asked by both workers all the time, and knows nothing of b's leases
             wire.mend()
             check_ended_once(b, where, jobs)
 
@@ -91,7 +95,7 @@ def signal_postgres(signum):
 def test_a_database_that_hangs_for_longer_than_a_lease_costs_no_run():
     with tempfile.TemporaryDirectory() as dir, Cluster(POSTGRES, 2) as (a, b):
         where = pathlib.Path(dir)
-        jobs = start_gated(a, where, 4)
+        jobs = start_gated(a, where, range(4))
         signal_postgres(signal.SIGSTOP)
         try:
             time.sleep(28)  # a lease is 20 s
@@ -162,7 +166,8 @@ def test_no_execution_runs_twice_at_once_when_the_cluster_is_split():
                             "done", retry={"max_retries": 1})
             a.wait_for_status(job, "running")
             wait_for((where / "stamps").exists, "its first sign of life")
-            for wire in wires:
+            wires[0].sever()  # else the database might be waited for
+            for wire in wires[1:]:
                 wire.cut()
             with Worker(b):
                 wait_for(lambda: b.shares() == {"b": 16}, "b to take over")
