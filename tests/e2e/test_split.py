@@ -105,6 +105,32 @@ def test_a_database_that_hangs_for_longer_than_a_lease_costs_no_run():
         check_ended_once(b, where, jobs)
 
 
+def unsure(store):
+    """{owner: longest wait that its partitions have on record}"""
+    rows = POSTGRES.sql("SELECT split_part(owner, '/', 1), max(unsure_ms) FROM belfry.partition GROUP BY 1",
+                        store.rsplit("/", 1)[1])
+    return {owner: int(ms) for owner, ms in (row.split("|") for row in rows.split("\n"))}
+
+
+def test_who_starts_again_in_its_data_directory_need_not_wait():
+    """A stranger waits for the grace and a lease of whoever died; its successor knows that it is dead."""
+    store = POSTGRES.database()
+    with Node("a", store, "--no-worker") as a:
+        second = subprocess.run([BELFRY, "server", "--store", store, "--listen", "127.0.0.1:0", "--node", "twin"],
+                                cwd=a.dir, env=a.env, text=True, capture_output=True, timeout=PATIENCE_S)
+        assert second.returncode == 1 and "is in use by another belfry server" in second.stderr, second
+        a.kill()
+        a.start()
+        assert a.shares() == {"a": 16} and unsure(store) == {"a": 0}
+        with copied_key(a, Node("b", store, "--no-worker")) as b:
+            wait_for(lambda: b.shares() == {"a": 8, "b": 8}, "equal shares")
+            assert unsure(store) == {"a": 0, "b": 0}
+            a.kill()
+            wait_for(lambda: b.shares() == {"b": 16}, "b to take over")
+            wait_for(lambda: unsure(store) == {"b": 0}, "b to know that there were no leases")
+            a.start()
+
+
 # As short as the rule for clusters lets them be: a poll of half a second, two for a takeover, one to stop, and
 # three to spare.
 BRIEF = ("--set", "lease_ms=7s", "--set", "park_ms=500ms", "--set", "outage_grace_ms=8s", "--no-worker",
