@@ -92,6 +92,21 @@ def signal_postgres(signum):
             pass
 
 
+def test_a_store_of_one_partition_is_no_exception():
+    store = POSTGRES.database()
+    with tempfile.TemporaryDirectory() as dir, Proxy(POSTGRES.port) as wire:
+        where = pathlib.Path(dir)
+        a, b = Node("a", behind(wire, store), "--set", "partitions=1"), Node("b", store)
+        with a, copied_key(a, b):
+            jobs = start_gated(a, where, range(2))
+            wire.sever()
+            wait_for(lambda: b.shares() == {"b": 1}, "b to take over")
+            jobs += start_gated(b, where, range(2, 6))
+            time.sleep(8)
+            wire.mend()
+            check_ended_once(b, where, jobs)
+
+
 def test_a_database_that_hangs_for_longer_than_a_lease_costs_no_run():
     with tempfile.TemporaryDirectory() as dir, Cluster(POSTGRES, 2) as (a, b):
         where = pathlib.Path(dir)
