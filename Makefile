@@ -221,7 +221,7 @@ check-pg: $(filter $(B)/test/tests/contract/postgres% $(B)/test/src/store/postgr
 
 # E2E chooses: E2E="api http". Those that take long come first.
 E2E ?= *
-E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres bench crew sql_submit crash)
+E2E_LONG := $(patsubst %,tests/e2e/test_%.py,cluster postgres split bench crew sql_submit crash)
 E2E_TESTS = $(sort $(wildcard $(E2E:%=tests/e2e/test_%.py)))
 # Five at a time: mostly they wait, each for servers of its own, and they mind no company.
 check-e2e: $(BIN)

@@ -134,6 +134,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
                           uint64_t id_floor, uint64_t turn_floor)
 {
     e->owned = e->ready.limits.owned = owned;
+    e->shared = owned.count > 1;
     if (owned.bits != 0)
         e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
     e->now_ms = now.wall_ms;
@@ -154,6 +155,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms)
 {
+    e->shared = true;
     for (size_t i = 0; i < e->owned.count; i++) {
         e->epochs[i] = epochs[i];
         e->unsure_until_ms[i] = unsure_until_ms[i];

@@ -15,7 +15,7 @@ enum { HOME_PATIENCE = 24 };
 
 static bool is_one_of_many(const struct engine *e)
 {
-    return e->owned.count > 1;
+    return e->shared;
 }
 
 /* Whether this server may change or delete the record. */

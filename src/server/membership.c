@@ -4,6 +4,7 @@
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
+#include "server/heirs.h"
 #include "server/seating.h"
 #include "server/unsure.h"
 
@@ -41,11 +42,10 @@ struct membership {
 
     /* of the thread */
     struct ownership own;
-    uint64_t giving;                  /* the decider is asked to stop deciding about these, … */
-    struct str heirs[PARTITIONS_MAX]; /* … which these addresses wait for; in heir_texts */
-    struct arena heir_texts;
-    int64_t sent_ms; /* the newest good renewal; boot clock */
-    int64_t back_ms; /* the newest gap ended then; 0: there was none */
+    uint64_t giving;    /* the decider is asked to stop deciding about these, … */
+    struct heirs heirs; /* … which these servers wait for */
+    int64_t sent_ms;    /* the newest good renewal; boot clock */
+    int64_t back_ms;    /* the newest gap ended then; 0: there was none */
     struct timekeeper time;
     unsigned beats;
     bool losing; /* the last one failed, and somebody was told */
@@ -178,23 +178,12 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
                          const struct shares_plan *p)
 {
     if (m->giving == 0)
-        arena_reset(&m->heir_texts);
+        heirs_reset(&m->heirs);
     for (size_t i = 0; i < v->partition_count; i++) {
         if (!(p->give & bit(i)) || m->own.epochs[i] == 0 || (m->giving & bit(i)))
             continue;
         m->giving |= bit(i);
-        m->heirs[i] = arena_str(&m->heir_texts, v->nodes[p->heirs[i]].address);
-    }
-}
-
-static void wake_heirs(struct membership *m, uint64_t given)
-{
-    for (size_t i = 0; i < PARTITIONS_MAX; i++) {
-        bool told = !(given & bit(i));
-        for (size_t k = 0; k < i && !told; k++)
-            told = (given & bit(k)) && str_eq(m->heirs[k], m->heirs[i]);
-        if (!told && m->events.on_given != NULL)
-            m->events.on_given(m->events.arg, m->heirs[i]);
+        heirs_set(&m->heirs, i, v->nodes[p->heirs[i]].address);
     }
 }
 
@@ -224,7 +213,8 @@ static void finish_giving(struct membership *m)
     m->giving = 0;
     snprintf(count, sizeof count, "%d", __builtin_popcountll(given));
     log_info("gave partitions to other servers", "count", count, NULL);
-    wake_heirs(m, given);
+    if (m->events.on_given != NULL)
+        heirs_tell(&m->heirs, given, m->events.on_given, m->events.arg);
 }
 
 /* ---- a renewal */
@@ -474,7 +464,7 @@ void membership_free(struct membership *m)
     mailbox_free(m->box);
     pthread_mutex_destroy(&m->lock);
     arena_free(&m->texts);
-    arena_free(&m->heir_texts);
+    heirs_free(&m->heirs);
     roster_free(&m->roster);
     free(m);
 }
