@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "loop/clock.h"
+#include "worker/pidlock.h"
 #include "worker/spawn_cradle.h"
 #include "worker/stray.h"
 #include "worker/tmpdir.h"
@@ -391,7 +392,9 @@ _Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
     }
     run(&nest);
     signal_all(&nest, SIGKILL);
-    stray_kill_all(KILL_TIMEOUT_MS);
+    /* If we die here, or before, the lock does not say so, and what we ran is waited for. */
+    if (stray_kill_all(KILL_TIMEOUT_MS) && keep_fd >= 0)
+        pidlock_mark_clean(keep_fd);
     if (tmpdir_remove(tmp_dir, &err) != RC_OK)
         log_warn("the temporary directory stays", "error", err.text, NULL);
     _exit(0);
