@@ -257,6 +257,31 @@ static void a_change_of_settings_is_seen_by_all(void **state)
     site_close(&b);
 }
 
+/* Stops the backend of the site's turns; the member's is closed, so that there is no other. */
+static pid_t stop_backend(struct site *s)
+{
+    s->member->ops->close(s->member);
+    assert_rc(site_commit(s, 1, 100), RC_OK);
+    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
+                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
+    assert_true(backend > 1);
+    assert_int_equal(kill(backend, SIGSTOP), 0);
+    return backend;
+}
+
+/* It reads all that was sent, and then the end. */
+static void let_go_on(struct site *s, pid_t backend)
+{
+    char gone[128];
+    assert_int_equal(kill(backend, SIGCONT), 0);
+    snprintf(gone, sizeof gone, "SELECT count(*) FROM pg_stat_activity WHERE pid = %d",
+             (int)backend);
+    while (ask(gone) > 0)
+        continue;
+    if (s->member == NULL)
+        assert_rc(s->store->ops->member(s->store, &s->member, &s->err), RC_OK);
+}
+
 /* Its words lie in the socket of a backend that was stopped: when it goes on, it must fail. */
 static void a_commit_that_comes_late_finds_its_place_taken(void **state)
 {
@@ -265,25 +290,85 @@ static void a_commit_that_comes_late_finds_its_place_taken(void **state)
     enum settled settled;
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
-    a.member->ops->close(a.member); /* so that the turn's is the only backend */
-    assert_rc(site_commit(&a, 1, 100), RC_OK);
-    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
-                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
-    assert_true(backend > 1);
-    assert_int_equal(kill(backend, SIGSTOP), 0);
+    pid_t backend = stop_backend(&a);
+    a.member = NULL;
     assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
     assert_rc(a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err), RC_OK);
     assert_int_equal(settled, SETTLED_LOST);
-    assert_int_equal(kill(backend, SIGCONT), 0);
-    char gone[128];
-    snprintf(gone, sizeof gone, "SELECT count(*) FROM pg_stat_activity WHERE pid = %d",
-             (int)backend);
-    while (ask(gone) > 0)
-        continue; /* it reads all that was sent, and then the end */
+    let_go_on(&a, backend);
     assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
     assert_rc(site_commit(&a, 2, 101), RC_OK);
-    assert_rc(a.store->ops->member(a.store, &a.member, &a.err), RC_OK);
     site_close(&a);
+}
+
+/* However many commits come between: the marks of those are folded away, the one in its way is not. */
+static void a_commit_that_comes_very_late_finds_its_place_taken(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    enum settled settled;
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    pid_t backend = stop_backend(&a);
+    a.member = NULL;
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    assert_rc(a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err), RC_OK);
+    assert_int_equal(settled, SETTLED_LOST);
+    for (uint64_t turn = 2; turn < 602; turn++)
+        assert_rc(site_commit(&a, turn, 200 + turn), RC_OK);
+    let_go_on(&a, backend);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
+    site_close(&a);
+}
+
+static void load_nothing(struct site *s)
+{
+    const struct load_sink sink = {0};
+    assert_rc(s->store->ops->load(s->store, &s->own, T0, &sink, &s->err), RC_OK);
+}
+
+/* What is owned has changed before anybody could settle, so the load does. Others come and go meanwhile, and
+ * forget what is of no use: the mark is, as long as the epoch lives that the commit was sent under. */
+static void a_load_settles_under_the_epoch_of_then(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 2);
+    pid_t backend = stop_backend(&a);
+    assert_rc(a.store->ops->member(a.store, &a.member, &a.err), RC_OK);
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    site_take(&a, 1); /* a lower one */
+    load_nothing(&a);
+    assert_rc(a.member->ops->release(a.member, 1, &a.own, &a.err), RC_OK);
+    struct site b = site_open("b", "b1");
+    assert_rc(site_renew(&b, NULL), RC_OK);
+    site_take(&b, 1);
+    let_go_on(&a, backend);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
+    site_close(&a);
+    site_close(&b);
+}
+
+/* Everything was given back when the doubt is settled: then nothing is owned under any epoch. */
+static void a_mark_outlives_a_release(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 2);
+    pid_t backend = stop_backend(&a);
+    assert_rc(a.store->ops->member(a.store, &a.member, &a.err), RC_OK);
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    assert_rc(a.member->ops->release(a.member, 2, &a.own, &a.err), RC_OK);
+    load_nothing(&a);
+    struct site b = site_open("b", "b1");
+    assert_rc(site_renew(&b, NULL), RC_OK);
+    site_take(&b, 1);
+    let_go_on(&a, backend);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
+    site_close(&a);
+    site_close(&b);
 }
 
 static void what_was_called_lost_cannot_be_committed_any_more(void **state)
@@ -440,6 +525,9 @@ int main(void)
         cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, empty),
         cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, empty),
         cmocka_unit_test_setup(a_commit_that_comes_late_finds_its_place_taken, empty),
+        cmocka_unit_test_setup(a_commit_that_comes_very_late_finds_its_place_taken, empty),
+        cmocka_unit_test_setup(a_load_settles_under_the_epoch_of_then, empty),
+        cmocka_unit_test_setup(a_mark_outlives_a_release, empty),
         cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, empty),
         cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, empty),
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),

@@ -488,6 +488,8 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_begin(&s->trails, own);
     s->tries++;
     s->doubt_turn = delta->turn;
+    s->doubt_partition = postgres_lowest(own);
+    s->doubt_epoch = own->epochs[s->doubt_partition];
     bool folds = s->tries % FOLD_EVERY == 0;
     keep_turn(s, own, fenced, delta, ids);
     keep(s, own, delta);

@@ -45,10 +45,12 @@ struct postgres_store {
 
     uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
     int64_t drift_ms;
-    uint64_t tries;       /* commits that were tried; names each */
-    bool in_doubt;        /* what became of the last one is not known */
-    uint64_t doubt_turn;  /* of the last one tried */
-    uint64_t folded_turn; /* what was added before it is folded already */
+    uint64_t tries;           /* commits that were tried; names each */
+    bool in_doubt;            /* what became of the last one is not known */
+    uint64_t doubt_turn;      /* of the last one tried, … */
+    uint32_t doubt_partition; /* … with the lowest partition that it was sent under, */
+    uint64_t doubt_epoch;     /* and that one's epoch */
+    uint64_t folded_turn;     /* what was added before it is folded already */
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 

@@ -187,7 +187,9 @@ SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept;
 
 -- name: settle_lost
 -- The commit in doubt may not have begun: its words can lie in the socket of a backend that was stopped.
--- With this row there it never can, since it would insert the same key. Nothing when it was kept.
+-- With this row there it never can, since it would insert the same key. Nothing when it was kept; one that is
+-- under way is waited for. Partition and epoch are those that it was sent under: as soon as that epoch is
+-- over it cannot be kept anyway, and not before that this row may go.
 INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
 VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, $4::bigint, $5::bigint, false, true)
 ON CONFLICT DO NOTHING;
@@ -976,7 +978,9 @@ ON CONFLICT (scope, key, hour, "end", bucket)
 DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms;
 
 -- name: forget_own_turns
-DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn < $3::bigint;
+-- What was called lost stays: the commit that it keeps out may still lie in the socket of a backend that was
+-- stopped. Such rows are few, and go with their epoch (forget_turns).
+DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn < $3::bigint AND kept;
 
 -- ---- loading: what is in the partitions $1 (how many there are) and $2 (bits of those we own)
 

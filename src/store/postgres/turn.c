@@ -233,6 +233,18 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
     return rc;
 }
 
+/* What is owned now may be something else than what it was sent under (a load settles, too), so holding the
+ * rows of that may not wait for it; this does, and comes before anybody looks. */
+static void call_lost(struct postgres_store *s)
+{
+    struct pg_use *lost = pg_use(&s->pg, Q_SETTLE_LOST);
+    pg_text(lost, str_c(s->writer));
+    pg_u64(lost, s->doubt_turn);
+    pg_u64(lost, s->tries);
+    pg_i64(lost, s->doubt_partition);
+    pg_u64(lost, s->doubt_epoch);
+}
+
 /* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under way; if
  * it has not begun yet (a backend that was stopped before it read our words), the row that calls it lost
  * stands in its way. After this commit the answer is final, also after a failover. */
@@ -247,16 +259,10 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     pg_begin(pg);
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
     postgres_bind_owned(held, own);
+    if (turn != 0 && turn == s->doubt_turn)
+        call_lost(s);
     struct pg_use *kept = pg_use(pg, Q_SETTLE);
     pg_text(kept, str_c(s->writer));
-    if (turn != 0 && turn == s->doubt_turn) {
-        struct pg_use *lost = pg_use(pg, Q_SETTLE_LOST);
-        pg_text(lost, str_c(s->writer));
-        pg_u64(lost, turn);
-        pg_u64(lost, s->tries);
-        pg_i64(lost, postgres_lowest(own));
-        pg_u64(lost, own->epochs[postgres_lowest(own)]);
-    }
     TRY(pg_commit(pg, err));
     if (pg_rows(held) != postgres_owned_count(own))
         return postgres_deposed(err);
