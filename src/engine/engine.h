@@ -82,6 +82,15 @@ void engine_free(struct engine *e);
  * returned moment must then be loaded. */
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor);
+/* Tokens of leases will be larger than this. */
+void engine_load_tokens(struct engine *e, uint64_t token_floor);
+/* The store has lost so many turns, and what is loaded is what it has left: the first turn that is kept
+ * raises an alert. */
+void engine_note_lost(struct engine *e, uint64_t turns);
+uint64_t engine_lost_turns(const struct engine *e); /* of which nobody was told yet */
+/* So many timers are handled in a turn from now on; returns how many were until now (and with SIZE_MAX leaves
+ * it at that). */
+size_t engine_limit_due(struct engine *e, size_t max);
 /* Before the jobs, and again between turns when another server may have changed one. One that makes no
  * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,

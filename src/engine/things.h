@@ -468,10 +468,12 @@ struct engine {
     struct engine_options options;
     struct id_gen ids;
     struct partition_set owned;
-    uint32_t bucket; /* of the newest job; the next one goes to the next */
-    uint64_t turn;   /* of the newest commit */
-    uint64_t polls;  /* polls decided so far; marks what one of them listed */
-    uint64_t grants; /* leases granted so far */
+    uint32_t bucket;      /* of the newest job; the next one goes to the next */
+    uint64_t turn;        /* of the newest commit */
+    uint64_t polls;       /* polls decided so far; marks what one of them listed */
+    uint64_t grants;      /* leases granted so far */
+    uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
+    uint64_t lost_turns;  /* of the store's, which the next turn tells */
     uint64_t parkings;
     struct map jobs;
     struct map execs;

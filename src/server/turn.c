@@ -208,6 +208,7 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     with_rules.rules_arg = t->reading;
     with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
     t->engine = engine_new(&with_rules);
+    engine_load_tokens(t->engine, owned->token_floor);
     return engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor,
                              owned->turn_floor);
 }

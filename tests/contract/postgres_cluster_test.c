@@ -508,9 +508,138 @@ static void old_marks_go_with_their_epochs(void **state)
     silence("a1");
     site_take(&b, 15);
     assert_int_equal(b.own.turn_floor, 600);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.turn"), 0);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.turn"), 1); /* the newest */
+    assert_rc(b.member->ops->forget(b.member, 0, &b.err), RC_OK);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.turn"), 0); /* a has no row any more */
     site_close(&a);
     site_close(&b);
+}
+
+/* ---- a database that has gone back to an earlier state */
+
+/* As a standby that had not heard of what came after this turn. */
+static void go_back_to(uint64_t turn)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "DELETE FROM belfry.turn WHERE turn > %" PRIu64
+             "; DELETE FROM belfry.worker WHERE id > %" PRIu64,
+             turn, 100 + turn);
+    cluster_sql(cluster, sql);
+}
+
+static struct site site_with_turns(const char *name, const char *start, uint64_t turns)
+{
+    struct site s = site_open(name, start);
+    assert_rc(site_renew(&s, NULL), RC_OK);
+    site_take(&s, 15);
+    for (uint64_t turn = 1; turn <= turns; turn++)
+        assert_rc(site_commit(&s, turn, 100 + turn), RC_OK);
+    return s;
+}
+
+static void who_knows_more_than_the_database_may_not_go_on(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 10);
+    struct cluster_view view;
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 0);
+    go_back_to(7);
+    assert_rc(site_commit(&a, 11, 111), RC_DEPOSED);
+    assert_rc(a.store->ops->admit(a.store, &a.own, NULL, 0, &a.arena, &a.err), RC_DEPOSED);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 111"), 0);
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 3);
+    site_close(&a);
+}
+
+static void what_is_recovered_has_numbers_that_nobody_has_seen(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 10);
+    struct ownership before = a.own;
+    struct cluster_view old;
+    struct cluster_view view;
+    assert_rc(site_renew(&a, &old), RC_OK);
+    go_back_to(7);
+    cluster_sql(cluster, "UPDATE belfry.partition SET owner = '', epoch = 0 WHERE id = 3");
+    assert_rc(a.member->ops->recover(a.member, &a.me, &a.own, &a.err), RC_OK);
+    assert_int_equal(ownership_set(&a.own).bits, 7); /* the fourth was taken in what is lost */
+    for (size_t p = 0; p < 3; p++)
+        assert_true(a.own.epochs[p] >= before.epochs[p] + (1 << 20));
+    assert_true(ask("SELECT epoch FROM belfry.partition WHERE id = 3") > 1 << 20);
+    assert_true(a.own.token_floor >= 1 << 20);
+    struct ownership of_before = a.own;
+    a.own = before;
+    assert_rc(site_commit(&a, 11, 111), RC_DEPOSED);
+    a.own = of_before;
+    assert_rc(site_commit(&a, 11, 111), RC_OK);
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 0);
+    assert_true(view.settings_version >= old.settings_version + (1 << 20));
+    go_back_to(10); /* the chain goes on from there */
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_true(view.lost_turns > 0);
+    site_close(&a);
+}
+
+/* Whoever takes a partition forgets marks of other epochs, but nobody's newest one. */
+static void the_newest_mark_outlives_its_epoch(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 300);
+    struct cluster_view view;
+    assert_rc(a.member->ops->release(a.member, 15, &a.own, &a.err), RC_OK);
+    struct site b = site_with_turns("b", "b1", 1);
+    assert_rc(b.member->ops->forget(b.member, LEASE_MS, &b.err), RC_OK);
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 0);
+    assert_rc(b.member->ops->release(b.member, 15, &b.own, &b.err), RC_OK);
+    site_take(&a, 15);
+    assert_rc(site_commit(&a, 301, 1000), RC_OK);
+    site_close(&a);
+    site_close(&b);
+}
+
+/* It deletes the marks of others, as it always did. */
+static void beside_an_older_version_no_mark_is_asked_for(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 10);
+    struct cluster_view view;
+    cluster_sql(cluster, "INSERT INTO belfry.node (name, start, address, version, draining, "
+                         "clock_ms, started_ms, seen_ms) SELECT 'old', 'old1', address, version, "
+                         "draining, clock_ms, started_ms, seen_ms FROM belfry.node");
+    assert_rc(site_renew(&a, &view), RC_OK);
+    cluster_sql(cluster, "DELETE FROM belfry.turn");
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 0);
+    assert_rc(site_commit(&a, 11, 111), RC_OK);
+    cluster_sql(cluster, "DELETE FROM belfry.node WHERE name = 'old'; DELETE FROM belfry.turn");
+    assert_rc(site_renew(&a, &view), RC_OK); /* from the next commit on it is, again */
+    assert_int_equal(view.lost_turns, 0);
+    assert_rc(site_commit(&a, 12, 112), RC_OK);
+    assert_rc(site_commit(&a, 13, 113), RC_OK);
+    go_back_to(12);
+    assert_rc(site_commit(&a, 14, 114), RC_DEPOSED);
+    site_close(&a);
+}
+
+/* The epoch is that of whoever had it until somebody takes it. */
+static void what_was_given_back_takes_no_commit(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 1);
+    struct ownership before = a.own;
+    enum settled settled;
+    assert_rc(a.member->ops->release(a.member, 8, &a.own, &a.err), RC_OK);
+    assert_rc(site_commit(&a, 2, 102), RC_OK);
+    a.own = before;
+    assert_rc(site_commit(&a, 3, 103), RC_DEPOSED);
+    assert_rc(a.store->ops->admit(a.store, &a.own, NULL, 0, &a.arena, &a.err), RC_DEPOSED);
+    assert_rc(a.store->ops->settle(a.store, &a.own, 3, &settled, &a.err), RC_DEPOSED);
+    site_close(&a);
 }
 
 int main(void)
@@ -533,6 +662,11 @@ int main(void)
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),
         cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, empty),
         cmocka_unit_test_setup(old_marks_go_with_their_epochs, empty),
+        cmocka_unit_test_setup(who_knows_more_than_the_database_may_not_go_on, empty),
+        cmocka_unit_test_setup(what_is_recovered_has_numbers_that_nobody_has_seen, empty),
+        cmocka_unit_test_setup(the_newest_mark_outlives_its_epoch, empty),
+        cmocka_unit_test_setup(beside_an_older_version_no_mark_is_asked_for, empty),
+        cmocka_unit_test_setup(what_was_given_back_takes_no_commit, empty),
     };
     cluster = cluster_start();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -434,6 +434,8 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
     if (!fenced)
         return;
     pg_u64(use, postgres_owned_count(own));
+    pg_u64(use, postgres_mark(s));
+    pg_text(use, postgres_owner(s));
     postgres_bind_owned(use, own);
 }
 
@@ -508,6 +510,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
+    postgres_set_mark(s, delta->turn);
     postgres_inbox_kept(s, delta);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;

@@ -20,6 +20,7 @@ struct inbox_place {
     char snapshot[4096]; /* what was over in it was read */
     uint64_t xid;        /* our own transaction of then */
     uint64_t connects;   /* which connection it was */
+    uint64_t server;     /* which server answered: behind a pooler a connection does not tell */
     uint64_t epochs[PARTITIONS_MAX];
 
     /* The reading of the turn under way. */
@@ -40,6 +41,7 @@ struct postgres_store {
     struct pg pg;
     int64_t lease_ms; /* how long another server may be silent before own takes what it has */
     char writer[33];  /* who we are in table turn: nobody else has it */
+    char *owner;      /* owned: the start that we have partitions under; NULL: none yet */
     atomic_uint_least64_t commits;
     atomic_uint_least64_t commit_us;
 
@@ -51,6 +53,12 @@ struct postgres_store {
     uint32_t doubt_partition; /* … with the lowest partition that it was sent under, */
     uint64_t doubt_epoch;     /* and that one's epoch */
     uint64_t folded_turn;     /* what was added before it is folded already */
+
+    /* Our marks in table turn are a chain: each commit asks for the newest one before it, and the member's
+     * renewals do. Where it is missing the database has gone back to an earlier state than memory's. */
+    atomic_bool chained;              /* by the member: nobody is there who would delete it */
+    atomic_uint_least64_t mark;       /* the turn of the newest; 0: none to ask for */
+    atomic_uint_least64_t first_mark; /* of the oldest that is behind it without a gap */
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 
@@ -84,6 +92,13 @@ enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *ow
                             const struct pg_use *fence, struct err *err);
 void postgres_turn_abort(struct postgres_store *s); /* harmless when there is none */
 enum rc postgres_deposed(struct err *err);
+/* The turn whose mark must be there, from any thread; 0: none. */
+uint64_t postgres_mark(struct postgres_store *s);
+/* This turn was kept. */
+void postgres_set_mark(struct postgres_store *s, uint64_t turn);
+/* Whose partitions these are, from the first own or take on; it stays the same with one server. */
+void postgres_set_owner(struct postgres_store *s, struct str start);
+struct str postgres_owner(const struct postgres_store *s);
 /* Binds the ids and epochs of what is owned, as two columns; before that, plain parameters. */
 void postgres_bind_owned(struct pg_use *use, const struct ownership *own);
 size_t postgres_owned_count(const struct ownership *own);

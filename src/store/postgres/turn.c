@@ -1,7 +1,9 @@
+#include "base/mem.h"
 #include "store/postgres/postgres.h"
 #include "store/row.h"
 
 #include <poll.h>
+#include <stdlib.h>
 
 /* ---- what is owned, as parameters */
 
@@ -39,6 +41,35 @@ enum rc postgres_deposed(struct err *err)
     return err_set(err, RC_DEPOSED, "another server took one of our partitions");
 }
 
+/* ---- who we are, and what we know as kept */
+
+void postgres_set_owner(struct postgres_store *s, struct str start)
+{
+    if (str_eq(postgres_owner(s), start))
+        return; /* so the member never writes what a turn may be reading */
+    free(s->owner);
+    s->owner = mem_dup(start.ptr, start.len);
+}
+
+struct str postgres_owner(const struct postgres_store *s)
+{
+    return s->owner == NULL ? STR("") : str_c(s->owner);
+}
+
+uint64_t postgres_mark(struct postgres_store *s)
+{
+    return atomic_load(&s->chained) ? atomic_load(&s->mark) : 0;
+}
+
+void postgres_set_mark(struct postgres_store *s, uint64_t turn)
+{
+    if (!atomic_load(&s->chained))
+        turn = 0;
+    if (turn == 0 || atomic_load(&s->mark) == 0)
+        atomic_store(&s->first_mark, turn);
+    atomic_store(&s->mark, turn);
+}
+
 /* ---- the turn's transaction */
 
 enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
@@ -64,6 +95,9 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     if (own == NULL)
         return RC_OK;
     *ret_fence = pg_use(&s->pg, Q_CHECK_EPOCHS);
+    pg_text(*ret_fence, postgres_owner(s));
+    pg_text(*ret_fence, str_c(s->writer));
+    pg_u64(*ret_fence, postgres_mark(s));
     postgres_bind_owned(*ret_fence, own);
     return RC_OK;
 }
@@ -132,11 +166,14 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
         struct row row = pg_row(floors, i, NULL);
         uint64_t turn = row_u64(&row);
         uint64_t newest_id = row_u64(&row);
+        row.at++;
+        uint64_t token = row_u64(&row);
         if (row.bad)
             return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
                            pg_label(floors));
         own->turn_floor = turn > own->turn_floor ? turn : own->turn_floor;
         own->id_floor = newest_id > own->id_floor ? newest_id : own->id_floor;
+        own->token_floor = token > own->token_floor ? token : own->token_floor;
     }
     return RC_OK;
 }
@@ -200,6 +237,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
+    postgres_set_owner(s, node);
     s->folded_turn = 0;
     s->inbox.connects = 0;
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
@@ -258,6 +296,7 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
+    pg_text(held, postgres_owner(s));
     postgres_bind_owned(held, own);
     if (turn != 0 && turn == s->doubt_turn)
         call_lost(s);
@@ -269,6 +308,8 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     struct row row = pg_row(kept, 0, NULL);
     uint64_t newest = row_u64(&row);
     *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
+    if (turn != 0 && turn == newest && turn == s->doubt_turn)
+        postgres_set_mark(s, turn);
     s->in_doubt = s->in_doubt && turn != s->doubt_turn;
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
 }
