@@ -22,6 +22,19 @@ static bool is_same_place(const struct postgres_store *s, const struct ownership
            memcmp(s->inbox.epochs, own->epochs, sizeof own->epochs) == 0;
 }
 
+/* Whether the place is of another server than the one that answers now, which is remembered. Then what was
+ * over in it says nothing: after a failover the same numbers are given to other transactions. */
+static bool has_moved(struct postgres_store *s, const struct pg_use *now)
+{
+    struct row row = pg_row(now, 0, NULL);
+    row.at = 2;
+    uint64_t server = row_u64(&row);
+    bool same = row.bad || server == s->inbox.server;
+    if (!same)
+        s->inbox.server = server;
+    return !same && strcmp(s->inbox.snapshot, EVERYTHING) != 0;
+}
+
 static void forget_place(struct postgres_store *s, const struct ownership *own)
 {
     snprintf(s->inbox.snapshot, sizeof s->inbox.snapshot, "%s", EVERYTHING);
@@ -78,6 +91,10 @@ enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *ow
     postgres_bind_set(use, own);
     pg_u64(use, q->limit + 1);
     TRY(pg_run(&s->pg, err));
+    if (has_moved(s, now)) {
+        forget_place(s, own);
+        return postgres_find_inbox(s, own, arena, q, err);
+    }
     for (size_t i = 0; i < pg_rows(use) && mail.len < q->limit; i++) {
         struct inbox_rec rec;
         struct row row = pg_row(use, i, arena);
