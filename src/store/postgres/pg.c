@@ -155,7 +155,11 @@ enum rc pg_connect(struct pg *pg, struct err *err)
     }
     if (rc != RC_OK)
         disconnect(pg);
-    return rc;
+    if (rc != RC_CONFLICT && rc != RC_TOO_LARGE)
+        return rc;
+    if (err != NULL)
+        err->rc = RC_IO; /* nobody's row was sent: no turn is to blame */
+    return RC_IO;
 }
 
 /* ---- statements */
