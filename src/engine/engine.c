@@ -442,8 +442,17 @@ void engine_tick(struct engine *e)
     for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
         (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
     alerts_look(e);
+    alert_turns_lost(e);
     mail_step(e);
     operations_step(e); /* last: by now it is known what of their jobs is under way */
+}
+
+size_t engine_limit_due(struct engine *e, size_t max)
+{
+    size_t before = e->options.due_max;
+    if (max != SIZE_MAX)
+        e->options.due_max = max;
+    return before;
 }
 
 const struct delta *engine_seal(struct engine *e)

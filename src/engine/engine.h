@@ -91,6 +91,15 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
  * partition. */
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms);
+/* Tokens of leases will be larger than this. */
+void engine_load_tokens(struct engine *e, uint64_t token_floor);
+/* The store has lost so many turns, and what is loaded is what it has left: the first turn that is kept
+ * raises an alert. */
+void engine_note_lost(struct engine *e, uint64_t turns);
+uint64_t engine_lost_turns(const struct engine *e); /* of which nobody was told yet */
+/* So many timers are handled in a turn from now on; returns how many were until now (and with SIZE_MAX leaves
+ * it at that). */
+size_t engine_limit_due(struct engine *e, size_t max);
 /* Before the jobs, and again between turns when another server may have changed one. One that makes no
  * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,

@@ -350,6 +350,8 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     switch (move->event) {
     case EV_DUE: v->ready_ms = ready_since_ms(e); return;
     case EV_LEASE:
+        if (v->lease.token < e->token_floor)
+            v->lease.token = e->token_floor;
         v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;

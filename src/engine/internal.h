@@ -75,6 +75,11 @@ void alert_breaker_open(struct engine *e, const struct breaker *b);
 void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_rec *event);
 /* It has not started when it should have; why, in words. */
 void alert_start_late(struct engine *e, const struct exec *x, struct str why);
+/* The store has lost turns, as e->lost_turns says; and that it must have, since the worker was given a lease of
+ * x with this token, which nobody here knows of. The next token of x will be larger. */
+void alert_turns_lost(struct engine *e);
+void alert_token_unknown(struct engine *e, const struct worker *w, const struct exec *x,
+                         uint64_t token);
 /* It takes much longer than usual; "has run for …". */
 void alert_slow(struct engine *e, const struct exec *x, struct str why);
 /* Looks at all queues, when it is time to. */

@@ -164,6 +164,21 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
     }
 }
 
+void engine_load_tokens(struct engine *e, uint64_t token_floor)
+{
+    e->token_floor = token_floor;
+}
+
+void engine_note_lost(struct engine *e, uint64_t turns)
+{
+    e->lost_turns = turns;
+}
+
+uint64_t engine_lost_turns(const struct engine *e)
+{
+    return e->lost_turns;
+}
+
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};

@@ -513,10 +513,12 @@ struct engine {
     int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
     int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
     struct moment loaded;
-    uint32_t bucket; /* of the newest job; the next one goes to the next */
-    uint64_t turn;   /* of the newest commit */
-    uint64_t polls;  /* polls decided so far; marks what one of them listed */
-    uint64_t grants; /* leases granted so far */
+    uint32_t bucket;      /* of the newest job; the next one goes to the next */
+    uint64_t turn;        /* of the newest commit */
+    uint64_t polls;       /* polls decided so far; marks what one of them listed */
+    uint64_t grants;      /* leases granted so far */
+    uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
+    uint64_t lost_turns;  /* of the store's, which the next turn tells */
     uint64_t parkings;
     struct map jobs;
     struct map execs;

@@ -48,6 +48,7 @@ struct decider {
     uint64_t settings_version; /* of what was read last */
     uint64_t doubt;            /* a ticket: what is owned must be heard first; 0: none */
     int64_t doubt_us;          /* since when */
+    uint64_t lost_turns;       /* of the store's, of which an alert is due */
     bool stale;                /* memory may be wrong: load it again */
     bool unloaded;             /* it could not be loaded; the engine knows nothing */
     bool stirred;              /* a turn is due although nobody asked for one */
@@ -300,6 +301,8 @@ static void unpark(struct decider *d)
 static void drop_engine(struct decider *d)
 {
     turn_raise_floors(&d->turn, &d->numbers);
+    if (!d->unloaded)
+        d->lost_turns = engine_lost_turns(d->turn.engine);
     unpark(d);
     if (!keeper_adopt(&d->keeper, d->turn.engine, &d->turn.owned))
         retired_add(&d->retired, d->server, d->turn.engine);
@@ -336,6 +339,8 @@ static void load(struct decider *d)
         if (former != NULL)
             retired_add(&d->retired, d->server, former);
         tell_loaded(d, begin_us);
+        d->lost_turns += membership_hear_lost(d->membership);
+        engine_note_lost(d->turn.engine, d->lost_turns);
         atomic_store(&d->server->loaded, true);
     }
     d->turn.may_keep = may_decide;

@@ -48,7 +48,8 @@ struct membership {
     int64_t back_ms;    /* the newest gap ended then; 0: there was none */
     struct timekeeper time;
     unsigned beats;
-    bool losing; /* the last one failed, and somebody was told */
+    bool losing;   /* the last one failed, and somebody was told */
+    bool was_away; /* for so long that others may have forgotten us */
 
     struct roster roster;
 
@@ -63,6 +64,7 @@ struct membership {
     atomic_uint_least64_t doubts;
     atomic_uint_least64_t cleared;
     atomic_uint_least64_t settings_version;
+    atomic_uint_least64_t lost_turns;    /* that the decider has not heard of */
     atomic_int_least64_t until_ms;       /* boot clock: no decision from then on, */
     atomic_int_least64_t grace_until_ms; /* and no lease is kept alive from then on */
     atomic_bool draining;
@@ -230,6 +232,7 @@ static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
     int64_t sent_ms = sent_us / 1000;
     if (m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms)
         m->back_ms = sent_ms;
+    m->was_away = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
     m->sent_ms = sent_ms;
     m->beats++;
     timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
@@ -295,13 +298,54 @@ static void forget_old(struct membership *m)
         log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
 }
 
+/* ---- a database that has gone back */
+
+/* A standby that lagged has taken over: turns that were kept are missing, or a partition has an epoch from
+ * before the one that we took it under. */
+static bool has_gone_back(const struct membership *m, const struct cluster_view *v)
+{
+    bool back = v->lost_turns > 0;
+    for (size_t p = 0; p < v->partition_count; p++)
+        back |= v->partitions[p].epoch < m->own.epochs[p];
+    return back;
+}
+
+static void note_gone_back(struct membership *m, uint64_t turns)
+{
+    char text[24];
+    if (m->was_away) /* then what we had kept was forgotten as that of a server that is gone */
+        return;
+    if (turns == 0)
+        turns = 1; /* it had taken a partition, at least */
+    snprintf(text, sizeof text, "%" PRIu64, turns);
+    log_error("the database has lost turns that it had kept: it was set back, or a standby that "
+              "lagged took over; memory is loaded again",
+              "turns", text, NULL);
+    atomic_fetch_add(&m->lost_turns, turns);
+}
+
+/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded again; what
+ * was lost stays lost, and somebody is told. */
+static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
+                       struct err *err)
+{
+    uint64_t turns = view->lost_turns;
+    TRY(m->member->ops->recover(m->member, &m->me, &m->own, err));
+    note_gone_back(m, turns);
+    m->giving = 0;
+    return renew(m, arena, view, err);
+}
+
 void membership_beat(struct membership *m)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct cluster_view view = {0};
     struct err err;
     uint64_t doubts = atomic_load(&m->doubts);
-    if (renew(m, &arena, &view, &err) != RC_OK) {
+    enum rc rc = renew(m, &arena, &view, &err);
+    if (rc == RC_OK && has_gone_back(m, &view))
+        rc = recover(m, &arena, &view, &err);
+    if (rc != RC_OK) {
         note_failed(m, &err);
         return;
     }
@@ -532,6 +576,11 @@ uint64_t membership_doubt(struct membership *m)
 bool membership_is_cleared(const struct membership *m, uint64_t ticket)
 {
     return atomic_load(&m->cleared) >= ticket;
+}
+
+uint64_t membership_hear_lost(struct membership *m)
+{
+    return atomic_exchange(&m->lost_turns, 0);
 }
 
 uint64_t membership_settings_version(const struct membership *m)

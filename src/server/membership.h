@@ -76,6 +76,9 @@ void membership_obey(struct membership *m, uint64_t serial);
  * came before tell what is. */
 uint64_t membership_doubt(struct membership *m);
 bool membership_is_cleared(const struct membership *m, uint64_t ticket);
+/* How many turns the store has lost that this server had committed, since it was asked for the last time.
+ * What is told to decide about then is to be loaded again. */
+uint64_t membership_hear_lost(struct membership *m);
 uint64_t membership_settings_version(const struct membership *m);
 
 /* ---- for everybody, from any thread */

@@ -20,6 +20,7 @@ struct fake {
     size_t node_count;
     struct partition_rec partitions[PARTITIONS];
     enum rc fails; /* every call, unless RC_OK */
+    uint64_t lost_turns;
 };
 
 struct fake_member {
@@ -69,6 +70,7 @@ static enum rc fake_renew(struct member *member, const struct node_rec *me, int6
     *ret_view = (struct cluster_view){
         .now_ms = c->now_ms,
         .settings_version = 1,
+        .lost_turns = c->lost_turns,
         .nodes = ARENA_ARRAY(arena, struct node_rec, c->node_count),
         .node_count = c->node_count,
         .partitions = ARENA_ARRAY(arena, struct partition_rec, PARTITIONS),
@@ -130,6 +132,21 @@ static enum rc fake_ensure(struct member *member, uint64_t partitions, struct ow
     return RC_OK;
 }
 
+static enum rc fake_recover(struct member *member, const struct node_rec *me, struct ownership *own,
+                            struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    (void)err;
+    c->lost_turns = 0;
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        struct partition_rec *rec = &c->partitions[p];
+        bool mine = str_eq(rec->owner, me->start);
+        rec->epoch += mine ? 1000 : 0;
+        own->epochs[p] = mine ? rec->epoch : 0;
+    }
+    return RC_OK;
+}
+
 static enum rc fake_leave(struct member *member, const struct node_rec *me, struct err *err)
 {
     (void)member;
@@ -156,6 +173,7 @@ static enum rc fake_member(struct store *store, struct member **ret_member, stru
     static const struct member_ops ops = {
         .renew = fake_renew,
         .take = fake_take,
+        .recover = fake_recover,
         .release = fake_release,
         .ensure = fake_ensure,
         .leave = fake_leave,
@@ -468,6 +486,41 @@ static void leases_are_kept_only_of_what_was_not_lost(void **state)
     membership_free(a.m);
 }
 
+static void a_store_that_lost_turns_is_loaded_again_under_new_epochs(void **state)
+{
+    (void)state;
+    struct one a;
+    join(&a, "a");
+    beat(&a);
+    uint64_t serial = a.serial;
+    struct ownership before = a.own;
+    assert_int_equal(membership_hear_lost(a.m), 0);
+    cluster.lost_turns = 12;
+    beat(&a);
+    assert_true(a.serial > serial);
+    assert_int_equal(count_of(&a), 16);
+    for (size_t p = 0; p < PARTITIONS; p++)
+        assert_true(a.own.epochs[p] > before.epochs[p]);
+    assert_int_equal(membership_hear_lost(a.m), 12);
+    assert_int_equal(membership_hear_lost(a.m), 0);
+    assert_true(membership_may_decide(a.m));
+    membership_free(a.m);
+}
+
+/* It had taken a partition, and no turn was kept since. */
+static void an_epoch_that_went_back_is_noticed(void **state)
+{
+    (void)state;
+    struct one a;
+    join(&a, "a");
+    beat(&a);
+    cluster.partitions[3].epoch--;
+    beat(&a);
+    assert_int_equal(membership_hear_lost(a.m), 1);
+    assert_int_equal(count_of(&a), 16);
+    membership_free(a.m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +534,8 @@ int main(void)
         cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
         cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),
         cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
+        cmocka_unit_test_setup(a_store_that_lost_turns_is_loaded_again_under_new_epochs, setup),
+        cmocka_unit_test_setup(an_epoch_that_went_back_is_noticed, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,6 +215,7 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     t->engine = engine_new(&with_rules);
     int64_t until_ms =
         engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor, owned->turn_floor);
+    engine_load_tokens(t->engine, owned->token_floor);
     if (store->ops->member != NULL)
         engine_load_terms(t->engine, owned->epochs, owned->unsure_until_ms, owned->alive_ms);
     return until_ms;

@@ -34,6 +34,8 @@ struct ownership {
     int64_t unsure_until_ms[PARTITIONS_MAX];
     int64_t alive_ms[PARTITIONS_MAX];
     uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
+    uint64_t
+        token_floor; /* tokens of leases must be larger; it jumps when the store has lost turns */
 };
 
 struct partition_set ownership_set(const struct ownership *own);
@@ -381,7 +383,8 @@ struct partition_rec {
 struct cluster_view {
     int64_t now_ms;            /* by the store's clock, which is the one that counts */
     uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
-    struct node_rec *nodes;    /* by name; also those that are silent */
+    uint64_t lost_turns; /* that were committed on this store's handle and are gone: see recover */
+    struct node_rec *nodes; /* by name; also those that are silent */
     size_t node_count;
     struct partition_rec *partitions;
     size_t partition_count;
@@ -399,6 +402,12 @@ struct member_ops {
      * unsure_ms is as the row has it. */
     enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
                     struct ownership *own, struct err *);
+    /* The view says that turns were lost: the store has gone back to an earlier state (a standby that lagged
+     * has taken over). Gives all that is ours by the store new epochs and token floors, and the settings a
+     * new version, each far from those that were lost and would come again; *own becomes what it says.
+     * Until then every commit is refused with RC_DEPOSED, and so is every one under the epochs of before. */
+    enum rc (*recover)(struct member *, const struct node_rec *me, struct ownership *own,
+                       struct err *);
     /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
      * any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);

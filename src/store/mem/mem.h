@@ -41,6 +41,7 @@ struct mem_partition {
     int64_t unsure_ms;  /* see struct partition_rec */
     uint64_t turn;      /* the newest of its owners */
     uint64_t newest_id; /* no id in its buckets is larger */
+    uint64_t token_floor;
 };
 
 /* Each server adds to counters of its own, which stand with the lowest partition that it has; so who

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { JUMP = 1 << 20 }; /* beyond whatever was lost */
+
 struct mem_member {
     struct member member;
     struct mem_handle *h; /* borrowed */
@@ -132,6 +134,8 @@ void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node
     own->epochs[partition] = ++p->epoch;
     own->unsure_ms[partition] = p->unsure_ms;
     ownership_raise(own, p->newest_id, p->turn);
+    if (p->token_floor > own->token_floor)
+        own->token_floor = p->token_floor;
 }
 
 /* A turn of somebody else is under way there: as with SKIP LOCKED, it is left alone. */
@@ -273,6 +277,29 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     return RC_OK;
 }
 
+static enum rc recover(struct member *member, const struct node_rec *me, struct ownership *own,
+                       struct err *err)
+{
+    struct mem_store *m = member_of(member)->h->m;
+    struct ownership known = *own;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        struct mem_partition *p = &m->partitions[i];
+        bool mine = str_eq(text_of(p->owner), me->start);
+        own->epochs[i] = 0;
+        if (!mine && p->epoch >= known.epochs[i])
+            continue;
+        p->epoch = (p->epoch > known.epochs[i] ? p->epoch : known.epochs[i]) + JUMP;
+        p->token_floor += JUMP;
+        if (mine)
+            mem_partition_give(m, i, me->start, own);
+    }
+    m->settings_version += JUMP;
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
 static enum rc release(struct member *member, uint64_t partitions, struct ownership *own,
                        struct err *err)
 {
@@ -348,6 +375,7 @@ static void close_member(struct member *member)
 static const struct member_ops ops = {
     .renew = renew,
     .take = take,
+    .recover = recover,
     .release = release,
     .ensure = ensure,
     .leave = leave,

@@ -448,6 +448,8 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
     if (!fenced)
         return;
     pg_u64(use, postgres_owned_count(own));
+    pg_u64(use, postgres_mark(s));
+    pg_text(use, postgres_owner(s));
     postgres_bind_owned(use, own);
 }
 
@@ -502,6 +504,8 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_begin(&s->trails, own);
     s->tries++;
     s->doubt_turn = delta->turn;
+    s->doubt_partition = postgres_lowest(own);
+    s->doubt_epoch = own->epochs[s->doubt_partition];
     bool folds = s->tries % FOLD_EVERY == 0;
     keep_turn(s, own, fenced, delta, ids);
     keep(s, own, delta);
@@ -520,6 +524,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
+    postgres_set_mark(s, delta->turn);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;

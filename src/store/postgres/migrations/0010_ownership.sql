@@ -50,6 +50,13 @@ FROM belfry.history;
 
 -- ---- marks of turns
 
+-- Who the server is in table turn: its start, a slash, the writer. Empty: an older version, which forgets the
+-- newest marks of others, so that nobody can rely on them.
+ALTER TABLE belfry.node ADD COLUMN writer text NOT NULL DEFAULT '';
+
+-- Tokens given in this partition are larger. It jumps when the database went back to an earlier state.
+ALTER TABLE belfry.partition ADD COLUMN token_floor bigint NOT NULL DEFAULT 0;
+
 -- ---- time
 
 -- ---- the inbox
