@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "engine/internal.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 
 #include <assert.h>
 #include <stdlib.h>

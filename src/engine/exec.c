@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "engine/internal.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 #include "job/trail.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 #include "engine/explain.h"
+#include "engine/silence.h"
 #include "job/trail.h"
 
 #include <inttypes.h>
@@ -399,6 +400,25 @@ static void explain_no_slots(struct scene *s)
                  });
 }
 
+/* It was running when another server had it; whether it still does, nobody has said here. */
+static void explain_unheard(struct scene *s)
+{
+    const struct lease *lease = &s->exec->v.lease;
+    /* By the boot clock, as it will end. */
+    int64_t until_ms = s->engine->now_ms + lease->ends_ms - s->engine->boot_ms;
+    struct str worker = scene_id(s, ID_WORKER, lease->worker_id);
+    struct str when = scene_when(s, until_ms);
+    scene_add(s, (struct blocker){
+                     .kind = BLOCKER_UNHEARD,
+                     .text = arena_printf(
+                         s->arena,
+                         "%.*s had it, and has not been heard since this server took over; it may "
+                         "run there until %.*s, and nobody else is given it before",
+                         STR_ARG(worker), STR_ARG(when)),
+                     .until_ms = until_ms,
+                 });
+}
+
 /* ---- all of it */
 
 /* What holds for everything that has yet to run, then what its own state adds. */
@@ -432,6 +452,8 @@ static void explain_all(struct scene *s)
         explain_stopping(s);
     else if (x->v.state != EXEC_RUNNING)
         explain_waiting(s);
+    else if (lease_is_unseen(&x->v.lease))
+        explain_unheard(s);
 }
 
 static struct str summarise(const struct scene *s)

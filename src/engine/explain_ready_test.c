@@ -243,6 +243,30 @@ static void a_paused_job_in_a_paused_queue_with_limits_has_it_all(void **state)
         assert_int_equal(found->blockers[i].kind, kinds[i]);
 }
 
+/* Two deaths with both of them running, then a worker that has one of them. */
+static void a_suspect_waits_for_a_worker_without_one(void **state)
+{
+    (void)state;
+    WORLD(w);
+    SUBMIT(&w);
+    const struct submission *second = SUBMIT(&w);
+    world_turn(&w);
+    for (int i = 0; i < 2; i++) {
+        struct fake f = HIRE(&w, .slots = 2);
+        ask_poll(&w, &f, 2);
+        world_turn(&w);
+        world_restart(&w);
+        world_pass(&w, w.options.lease_ms);
+    }
+    world_pass(&w, w.options.forget_ms); /* those are gone */
+    struct fake f = HIRE(&w, .slots = 3);
+    ask_poll(&w, &f, 3);
+    world_turn(&w);
+    const struct blocker *b = only(&w, second, BLOCKER_PROBATION);
+    assert_int_equal(b->used, 2);
+    assert_says(b->text, "30s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +285,7 @@ int main(void)
         cmocka_unit_test(nobody_counts_beyond_a_thousand),
         cmocka_unit_test(three_blockers_at_once_are_all_told),
         cmocka_unit_test(a_paused_job_in_a_paused_queue_with_limits_has_it_all),
+        cmocka_unit_test(a_suspect_waits_for_a_worker_without_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,23 @@ static void what_is_not_there_cannot_be_explained(void **state)
     assert_int_equal(exec->cmd.reply.rc, RC_NOT_FOUND);
 }
 
+static void what_a_silent_worker_may_still_run_says_until_when(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 1);
+    const struct submission *job = SUBMIT(&w);
+    fake_start(&w, &f);
+    world_restart(&w);
+    world_pass(&w, 1000);
+    const struct blocker *b = only(&w, job, BLOCKER_UNHEARD);
+    assert_int_equal(b->until_ms, w.now_ms - 1000 + w.options.lease_ms);
+    assert_says(b->text, "has not been heard");
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_says(explain_job(&w, job)->summary, "it runs on");
+}
+
 static void of_a_jobs_runs_the_one_that_waits_is_explained(void **state)
 {
     (void)state;
@@ -386,6 +403,7 @@ int main(void)
         cmocka_unit_test(what_was_cancelled_says_by_whom_and_not_who_obeyed),
         cmocka_unit_test(a_schedule_that_was_cancelled_says_so),
         cmocka_unit_test(what_is_not_there_cannot_be_explained),
+        cmocka_unit_test(what_a_silent_worker_may_still_run_says_until_when),
         cmocka_unit_test(of_a_jobs_runs_the_one_that_waits_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  * in it: polls that came, and lanes that are fresh. */
 #include "engine/internal.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 
 /* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
 enum { PROVISIONAL_PARK_MS = 1000 };

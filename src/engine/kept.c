@@ -5,6 +5,7 @@
  * another owner came since, it waits for longer than we go on saying so (decision 17); if none did, we shall
  * be the owner again. Either way the worker may keep it. About all else there is nothing to say. */
 #include "engine/internal.h"
+#include "engine/silence.h"
 
 #include <assert.h>
 #include <string.h>

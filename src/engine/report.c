@@ -1,6 +1,7 @@
 /* report.c - what becomes of an execution when its worker speaks, or stays silent. */
 #include "base/when.h"
 #include "engine/internal.h"
+#include "engine/silence.h"
 
 /* ---- failures */
 

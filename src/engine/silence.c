@@ -7,6 +7,7 @@
  * Probation is over when the run has ended, or has been named for a while; but not for a suspect that
  * outlives it again and again. Leases that this server has heard of are not for here: when their worker falls
  * silent they are lost, whatever else was on it. */
+#include "engine/silence.h"
 #include "engine/internal.h"
 
 #define SILENT STR("the lease ended without a word from its worker")

@@ -1,4 +1,5 @@
 /* silence_test.c - jobs that take server and worker down with them, and those that stood beside them. */
+#include "engine/silence.h"
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
 

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "engine/internal.h"
+#include "engine/silence.h"
 
 #include <assert.h>
 #include <inttypes.h>

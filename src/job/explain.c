@@ -22,10 +22,12 @@ struct str blocker_kind_name(enum blocker_kind kind)
         [BLOCKER_RATE] = STR_INIT("rate"),
         [BLOCKER_PERMIT] = STR_INIT("permit"),
         [BLOCKER_BREAKER] = STR_INIT("breaker"),
+        [BLOCKER_PROBATION] = STR_INIT("probation"),
         [BLOCKER_WORKERS_SILENT] = STR_INIT("workers_silent"),
         [BLOCKER_WORKERS_DRAINING] = STR_INIT("workers_draining"),
         [BLOCKER_WORKERS_BUSY] = STR_INIT("workers_busy"),
         [BLOCKER_BEHIND] = STR_INIT("behind"),
+        [BLOCKER_UNHEARD] = STR_INIT("unheard"),
         [BLOCKER_STOPPING] = STR_INIT("stopping"),
         [BLOCKER_FINISHED] = STR_INIT("finished"),
     };

@@ -24,12 +24,14 @@ enum blocker_kind {
     BLOCKER_TEAM_LIMIT,
     BLOCKER_CONCURRENCY,
     BLOCKER_RATE,
-    BLOCKER_PERMIT,         /* asked for with the home of a limit, which is elsewhere */
-    BLOCKER_BREAKER,        /* what it calls keeps failing, and is left alone for a while */
+    BLOCKER_PERMIT,    /* asked for with the home of a limit, which is elsewhere */
+    BLOCKER_BREAKER,   /* what it calls keeps failing, and is left alone for a while */
+    BLOCKER_PROBATION, /* it may be what took its workers down, and all have another such run */
     BLOCKER_WORKERS_SILENT, /* those that could are not heard … */
     BLOCKER_WORKERS_DRAINING,
     BLOCKER_WORKERS_BUSY,
     BLOCKER_BEHIND,   /* others stand before it in its lane */
+    BLOCKER_UNHEARD,  /* it may run on a worker that nobody has heard since its server changed */
     BLOCKER_STOPPING, /* it runs, and has to end before anything else */
     BLOCKER_FINISHED, /* nothing lifts this but running it again */
     BLOCKER_KINDS

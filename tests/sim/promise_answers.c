@@ -445,6 +445,12 @@ static void check_stats(struct world *w, const struct command *cmd)
     check_sums(w, &cmd->reply.stats);
 }
 
+/* It runs as far as the record says, but nobody has heard that from its worker. */
+static bool is_unheard(const struct explanation *why)
+{
+    return why->blocker_count == 1 && why->blockers[0].kind == BLOCKER_UNHEARD;
+}
+
 /* Whatever does not run has a reason, and what runs has none but being told to stop. What is ready
  * may have none for a moment: a worker with a free slot is between two polls. */
 static void check_explained(struct world *w, const struct command *cmd)
@@ -456,7 +462,8 @@ static void check_explained(struct world *w, const struct command *cmd)
             "%s is explained as what it is not", exec_label(w, cmd->target.id));
     if (x->rec.state == EXEC_QUEUED)
         return;
-    PROMISE(w, (x->rec.state == EXEC_RUNNING) == (cmd->reply.explanation->blocker_count == 0),
+    const struct explanation *why = cmd->reply.explanation;
+    PROMISE(w, (x->rec.state == EXEC_RUNNING) == (why->blocker_count == 0 || is_unheard(why)),
             "nobody can say why %s does not run, or why it should not",
             exec_label(w, cmd->target.id));
 }
