@@ -17,21 +17,16 @@ enum {
 
 /* ---- leases that run out */
 
-void crew_tell_deadline(struct crew *c)
+void crew_tell_deadlines(struct crew *c)
 {
-    int64_t deadline_ms = c->holdings.deadline_ms;
-    if (deadline_ms == c->told_deadline_ms)
-        return;
-    c->told_deadline_ms = deadline_ms;
     if (c->events.on_deadline != NULL)
-        c->events.on_deadline(c->events.arg, deadline_ms);
+        holdings_tell(&c->holdings, c->events.on_deadline, c->events.arg);
 }
 
 static void on_watch(uv_timer_t *timer)
 {
     struct crew *c = timer->data;
     holdings_expire(&c->holdings, clock_boot_ms(), c->events.on_lost, c->events.arg);
-    crew_tell_deadline(c);
     if (c->holdings.running_count == 0)
         uv_timer_stop(timer);
 }
@@ -53,7 +48,6 @@ bool crew_overslept(struct crew *c)
     if (now_ms < c->holdings.deadline_ms)
         return false;
     holdings_expire(&c->holdings, now_ms, c->events.on_lost, c->events.arg);
-    crew_tell_deadline(c);
     return true;
 }
 
@@ -185,7 +179,6 @@ static void start_over(struct crew *c, const char *why)
     }
     holdings_void(&c->holdings, c->events.on_lost, c->events.arg);
     c->epochs = (struct epochs){0}; /* nothing is held; the store may be another one */
-    crew_tell_deadline(c);
     pace_pause(&c->registrar->pace, START_OVER_MS);
 }
 
@@ -299,7 +292,6 @@ enum rc crew_new(uv_loop_t *loop, const struct crew_options *options, struct cre
     list_init(&c->pollers);
     list_init(&c->leaving);
     holdings_init(&c->holdings);
-    c->told_deadline_ms = INT64_MAX;
     uv_timer_init(loop, &c->watch); /* cannot fail */
     c->watch.data = c;
     c->handles = 1;

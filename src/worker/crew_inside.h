@@ -33,7 +33,6 @@ struct crew {
     uint64_t turn; /* who is first when there are too few slots for all servers */
 
     uv_timer_t watch; /* for leases that run out */
-    int64_t told_deadline_ms;
     bool drain_told;
     bool draining;
     bool drained;
@@ -75,7 +74,8 @@ void crew_failed(struct crew *c, const struct poller *p);
 void crew_stir(struct crew *c);
 /* True when leases have run out while we slept. */
 bool crew_overslept(struct crew *c);
-void crew_tell_deadline(struct crew *c);
+/* Tells the owner which deadlines have moved. */
+void crew_tell_deadlines(struct crew *c);
 /* Starts to look after leases that run out. */
 void crew_watch(struct crew *c);
 void crew_look_drained(struct crew *c);

@@ -43,9 +43,10 @@ static inline void finish(struct owner *o, uint64_t exec_id)
                                              .usage = {.exit_code = 0}});
 }
 
-static inline void on_lease(void *arg, const struct poll_lease *lease)
+static inline void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
     struct owner *o = arg;
+    assert_true(deadline_ms > 0);
     o->leases[o->lease_count++] = lease->exec_id;
 }
 

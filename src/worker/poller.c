@@ -156,7 +156,8 @@ static size_t take_leases(struct crew *c, const struct link *link, const struct 
         if (full)
             give_back(c, lease);
         else
-            c->events.on_lease(c->events.arg, lease);
+            c->events.on_lease(c->events.arg, lease,
+                               holdings_term_ms(&c->holdings, lease->exec_id));
     }
     c->turn += taken > 0;
     crew_watch(c);
@@ -242,7 +243,7 @@ void poller_take(struct crew *c, const struct link *link, const struct poll_repl
         take_stops(c, reply, &believed);
         take_drain(c, reply);
     }
-    crew_tell_deadline(c);
+    crew_tell_deadlines(c);
 }
 
 /* Returns how many leases were taken up. */

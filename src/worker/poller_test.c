@@ -34,9 +34,10 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     assert_true(welcome->worker_id > 0);
 }
 
-static void on_lease(void *arg, const struct poll_lease *lease)
+static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
     struct owner *o = arg;
+    o->deadline_ms = deadline_ms;
     assert_true(o->lease_count < SEEN_MAX);
     o->leases[o->lease_count++] = lease->exec_id;
     if (o->finish_at_once)
@@ -59,11 +60,11 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     o->lost_at_ms = clock_boot_ms();
 }
 
-static void on_deadline(void *arg, int64_t deadline_ms)
+static void on_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms)
 {
     struct owner *o = arg;
-    if (deadline_ms != INT64_MAX)
-        o->deadline_ms = deadline_ms;
+    assert_true(exec_id > 0 && token > 0);
+    o->deadline_ms = deadline_ms;
 }
 
 static void on_drain(void *arg)

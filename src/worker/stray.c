@@ -70,8 +70,9 @@ static bool reap_some(const sigset_t *child_signal)
     return pid == 0 || errno != ECHILD;
 }
 
-void stray_kill_all(int timeout_ms)
+bool stray_kill_all(int timeout_ms)
 {
+    bool left;
     int64_t end_us = clock_mono_us() + (int64_t)timeout_ms * 1000;
     sigset_t child_signal;
     sigset_t before;
@@ -80,6 +81,8 @@ void stray_kill_all(int timeout_ms)
     sigprocmask(SIG_BLOCK, &child_signal, &before);
     do {
         stray_each(kill_one, NULL);
-    } while (reap_some(&child_signal) && clock_mono_us() < end_us);
+        left = reap_some(&child_signal);
+    } while (left && clock_mono_us() < end_us);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    return !left;
 }

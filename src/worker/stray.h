@@ -18,5 +18,5 @@ void stray_each(void (*visit)(void *arg, pid_t child), void *arg);
 bool stray_env(pid_t pid, const char *prefix, char *ret_entry, size_t size);
 
 /* Kills and reaps children, and what they leave to us, until there are none. Gives up on those that
- * cannot be killed (another user's, or stuck in the kernel) after timeout_ms. */
-void stray_kill_all(int timeout_ms);
+ * cannot be killed (another user's, or stuck in the kernel) after timeout_ms: false when some are left. */
+bool stray_kill_all(int timeout_ms);

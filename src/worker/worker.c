@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "loop/clock.h"
+#include "loop/machine.h"
 #include "loop/signals.h"
 #include "worker/crew.h"
 #include "worker/outlet.h"
@@ -31,6 +32,7 @@ enum {
 
 struct worker {
     const struct worker_options *options;
+    uint64_t replaces; /* as in struct hello */
     uv_loop_t loop;
     struct signals *signals;
     struct crew *crew;
@@ -70,7 +72,13 @@ static void start_some(struct worker *w)
     }
 }
 
-static void on_lease(void *arg, const struct poll_lease *lease)
+/* The spawner kills by itself only what we have not killed in time. */
+static void set_deadline(struct run *run, int64_t deadline_ms)
+{
+    run_set_deadline(run, deadline_ms + SPAWNER_SPARE_MS);
+}
+
+static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
     struct worker *w = arg;
     struct run *run;
@@ -86,6 +94,7 @@ static void on_lease(void *arg, const struct poll_lease *lease)
         return;
     }
     w->last_run++;
+    set_deadline(run, deadline_ms);
     map_put(&w->runs, run_id(run), run);
     map_put(&w->by_exec, run_exec_id(run), run);
     start_some(w);
@@ -109,11 +118,12 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     cut_one(arg, exec_id, token, RUN_CUT_LOST, STR(""));
 }
 
-static void on_deadline(void *arg, int64_t deadline_ms)
+static void on_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms)
 {
-    struct worker *w = arg;
-    spawner_set_deadline(w->host.spawner,
-                         deadline_ms == INT64_MAX ? 0 : deadline_ms + SPAWNER_SPARE_MS);
+    const struct worker *w = arg;
+    struct run *run = map_get(&w->by_exec, exec_id);
+    if (run != NULL && run_token(run) == token)
+        set_deadline(run, deadline_ms);
 }
 
 static void on_welcome(void *arg, const struct welcome *welcome)
@@ -124,6 +134,8 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     w->host.checkpoint_bytes_max = (size_t)welcome->checkpoint_bytes_max;
     w->host.checkpoint_ms = welcome->checkpoint_ms;
     w->host.worker_id = welcome->worker_id;
+    if (w->options->lock_path != NULL) /* before the first lease */
+        pidlock_name(w->options->lock_path, welcome->worker_id);
 }
 
 /* Ends whatever runs. A run that ends at once leaves the map, which must not change while it is
@@ -282,6 +294,8 @@ static enum rc start_talking(struct worker *w, struct err *err)
                 .queue_count = options->queue_count,
                 .runs_commands = true,
                 .slots = options->slots,
+                .boot_id = machine_boot_id(&arena),
+                .replaces = w->replaces,
             },
         .events =
             {
@@ -343,11 +357,12 @@ static void tear_down(struct worker *w)
 }
 
 static int run_worker(const struct worker_options *options, struct spawner *take_spawner,
-                      const char *tmp_dir)
+                      const char *tmp_dir, uint64_t replaces)
 {
     struct err err;
     struct worker *w = MEM_NEW(struct worker);
     w->options = options;
+    w->replaces = replaces;
     w->end_all_us = INT64_MAX;
     w->host = (struct run_host){
         .loop = &w->loop,
@@ -375,7 +390,7 @@ static int run_worker(const struct worker_options *options, struct spawner *take
 /* What must be there before all else: the lock, which the spawner shares, the spawner, and the
  * directory, which it removes. */
 struct ground {
-    int lock_fd;             /* -1: none */
+    struct pidlock lock;     /* its descriptor is -1: none */
     char *tmp_dir;           /* owned; NULL: none */
     struct spawner *spawner; /* owned by the worker once that runs */
 };
@@ -383,9 +398,9 @@ struct ground {
 static enum rc lay_ground(const struct worker_options *options, struct ground *g, struct err *err)
 {
     if (options->lock_path != NULL)
-        TRY(pidlock_take(options->lock_path, &g->lock_fd, err));
+        TRY(pidlock_take(options->lock_path, &g->lock, err));
     g->tmp_dir = tmpdir_name(tmp_root(options));
-    TRY(spawner_new(g->tmp_dir, g->lock_fd, &g->spawner, err));
+    TRY(spawner_new(g->tmp_dir, g->lock.fd, &g->spawner, err));
     /* Not before: killed in between, we would leave it behind. */
     if (tmpdir_make(g->tmp_dir, err)) {
         spawner_free(g->spawner);
@@ -401,13 +416,13 @@ static void leave_ground(struct ground *g)
     if (g->tmp_dir != NULL && tmpdir_remove(g->tmp_dir, &err) != RC_OK)
         log_warn("the temporary directory stays", "error", err.text, NULL);
     free(g->tmp_dir);
-    if (g->lock_fd >= 0)
-        close(g->lock_fd);
+    if (g->lock.fd >= 0)
+        close(g->lock.fd);
 }
 
 int worker_main(const struct worker_options *options)
 {
-    CLEANUP(leave_ground) struct ground ground = {.lock_fd = -1};
+    CLEANUP(leave_ground) struct ground ground = {.lock = {.fd = -1}};
     struct err err;
     enum rc rc = lay_ground(options, &ground, &err);
     if (rc != RC_OK) {
@@ -418,7 +433,7 @@ int worker_main(const struct worker_options *options)
     pid_t spawner = spawner_pid(ground.spawner);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
     raise_descriptors();
-    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir);
+    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, ground.lock.dead);
     /* When we are gone, so is everything we have started. */
     while (waitpid(spawner, NULL, 0) < 0 && errno == EINTR) {
     }

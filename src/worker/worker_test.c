@@ -1,6 +1,7 @@
 /* The whole worker, as a process of its own, against a fake server. */
 #include "base/log.h"
 #include "worker/fake_server_test.h"
+#include "worker/tmpdir.h"
 #include "worker/worker.h"
 
 #include <dirent.h>
@@ -19,6 +20,7 @@ struct site {
     struct fake_server *server;
     char dir[64]; /* root of the worker's temporary files, and home of the lock */
     char lock_path[128];
+    char id_path[128]; /* who holds it, for the servers */
     int64_t drain_timeout_ms;
     pid_t worker; /* 0: none */
 };
@@ -50,6 +52,7 @@ static int set_up(void **state)
     snprintf(s->dir, sizeof(s->dir), "/tmp/belfry-test-XXXXXX");
     assert_non_null(mkdtemp(s->dir));
     snprintf(s->lock_path, sizeof(s->lock_path), "%s/lock", s->dir);
+    snprintf(s->id_path, sizeof(s->id_path), "%s/lock.id", s->dir);
     s->drain_timeout_ms = WORKER_DRAIN_TIMEOUT_MS;
     uv_loop_init(&s->loop);
     s->server = fake_new(&s->loop);
@@ -93,6 +96,19 @@ static size_t count_tmp(const struct site *s)
     return count;
 }
 
+static void remove_tmp(const struct site *s)
+{
+    DIR *dir = opendir(s->dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char path[512];
+        struct err err;
+        snprintf(path, sizeof(path), "%s/%s", s->dir, entry->d_name);
+        if (strncmp(entry->d_name, "belfry-worker-", 14) == 0)
+            tmpdir_remove(path, &err); /* may be going already, by its own spawner */
+    }
+    closedir(dir);
+}
+
 static int tear_down(void **state)
 {
     struct site *s = *state;
@@ -102,6 +118,7 @@ static int tear_down(void **state)
     }
     FAKE_WAIT(s->server, count_tmp(s) == 0); /* whatever happened */
     unlink(s->lock_path);
+    unlink(s->id_path);
     assert_int_equal(rmdir(s->dir), 0);
     fake_free(s->server);
     assert_int_equal(uv_loop_close(&s->loop), 0);
@@ -222,16 +239,34 @@ static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
 }
 
+static void a_lease_that_runs_out_costs_the_others_nothing(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t lasting = lease_for_pid(s, 10, STUBBORN);
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    s->server->welcome.lease_ms = 3000; /* of this one alone */
+    pid_t pid = lease_for_pid(s, 11, STUBBORN);
+    kill(s->worker, SIGSTOP);
+    FAKE_WAIT(s->server, is_dead(pid)); /* the spawner did it */
+    kill(s->worker, SIGCONT);
+    FAKE_WAIT(s->server, fake_result(s->server, 11) != NULL);
+    assert_int_equal(fake_result(s->server, 11)->outcome, OUTCOME_RETURNED);
+    assert_false(is_dead(lasting));
+    assert_null(fake_result(s->server, 10));
+}
+
 static void what_ended_while_the_worker_was_frozen_is_still_told(void **state)
 {
     struct site *s = *state;
-    s->server->welcome.lease_ms = 1500;
+    s->server->welcome.lease_ms =
+        4000; /* the machine may stand still for a second before the end */
     start(s);
     pid_t pid = lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
     FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
     kill(s->worker, SIGSTOP);
     int64_t begin_ms = clock_boot_ms();
-    FAKE_WAIT(s->server, is_dead(pid) && clock_boot_ms() - begin_ms > 1600);
+    FAKE_WAIT(s->server, is_dead(pid) && clock_boot_ms() - begin_ms > 4100);
     unsigned polls = s->server->polls;
     kill(s->worker, SIGCONT);
     FAKE_WAIT(s->server, s->server->polls > polls); /* the first word is the result */
@@ -251,6 +286,54 @@ static void a_server_that_forgot_us_has_everything_killed(void **state)
     assert_int_equal(s->server->result_count, 0);
 }
 
+static pid_t spawner_of(pid_t worker)
+{
+    char path[64];
+    char text[64] = "";
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)worker, (int)worker);
+    int fd = open(path, O_RDONLY);
+    assert_true(read(fd, text, sizeof(text) - 1) > 0);
+    close(fd);
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+static void the_next_worker_says_whom_it_replaces(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    assert_int_equal(s->server->hello.replaces, 0);
+    assert_true(s->server->hello.boot_id.len > 0);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    uint64_t first = s->server->welcome.worker_id;
+    kill(s->worker, SIGKILL);
+    wait_for_exit(s);
+    s->worker = fork_worker(s); /* waits until the spawner is done */
+    FAKE_WAIT(s->server, s->server->registrations == 2 && s->server->parked != NULL);
+    assert_int_equal(s->server->hello.replaces, first);
+    assert_true(is_dead(pid));
+}
+
+/* Then commands may live on, and whoever says they are dead would have them run twice. */
+static void nobody_is_replaced_when_the_spawner_was_killed_too(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    pid_t spawner = spawner_of(s->worker);
+    kill(spawner, SIGSTOP);
+    kill(s->worker, SIGKILL);
+    wait_for_exit(s);
+    kill(spawner, SIGKILL);
+    FAKE_WAIT(s->server, is_dead(spawner));
+    s->worker = fork_worker(s);
+    FAKE_WAIT(s->server, s->server->registrations == 2 && s->server->parked != NULL);
+    assert_int_equal(s->server->hello.replaces, 0);
+    kill(-pid, SIGKILL); /* its group, which nobody looks after any more */
+    kill(s->worker, SIGKILL);
+    wait_for_exit(s);
+    remove_tmp(s); /* nor after its files */
+}
+
 static void a_worker_killed_with_9_leaves_nothing(void **state)
 {
     struct site *s = *state;
@@ -263,17 +346,6 @@ static void a_worker_killed_with_9_leaves_nothing(void **state)
     kill(s->worker, SIGKILL);
     assert_int_equal(wait_for_exit(s), 128 + SIGKILL);
     FAKE_WAIT(s->server, is_dead(plain) && is_dead(escaped) && count_tmp(s) == 0);
-}
-
-static pid_t spawner_of(pid_t worker)
-{
-    char path[64];
-    char text[64] = "";
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)worker, (int)worker);
-    int fd = open(path, O_RDONLY);
-    assert_true(read(fd, text, sizeof(text) - 1) > 0);
-    close(fd);
-    return (pid_t)strtol(text, NULL, 10);
 }
 
 static void when_the_spawner_dies_all_is_reported_and_the_worker_leaves(void **state)
@@ -386,7 +458,7 @@ static void a_successor_waits_until_the_dead_workers_commands_are_gone(void **st
     kill(s->worker, SIGKILL);
     assert_int_equal(wait_for_exit(s), 128 + SIGKILL);
     s->worker = fork_worker(s);
-    FAKE_WAIT(s->server, s->server->registrations == 2);
+    FAKE_WAIT(s->server, s->server->registrations == 2 && s->server->parked != NULL);
     assert_true(is_dead(pid));
 }
 
@@ -401,8 +473,11 @@ int main(void)
         TEST(a_spec_that_makes_no_sense_fails_for_good),
         TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back),
         TEST(a_worker_that_is_frozen_does_not_run_past_its_leases),
+        TEST(a_lease_that_runs_out_costs_the_others_nothing),
         TEST(what_ended_while_the_worker_was_frozen_is_still_told),
         TEST(a_server_that_forgot_us_has_everything_killed),
+        TEST(the_next_worker_says_whom_it_replaces),
+        TEST(nobody_is_replaced_when_the_spawner_was_killed_too),
         TEST(a_worker_killed_with_9_leaves_nothing),
         TEST(when_the_spawner_dies_all_is_reported_and_the_worker_leaves),
         TEST(a_drain_lets_commands_finish),
