@@ -135,7 +135,7 @@ def test_a_standby_that_lags_is_noticed_behind_a_pooler():
 
 def test_mail_is_read_behind_a_pooler_although_numbers_of_transactions_come_again():
     # A lease so long that nobody is silent in what the standby knows, and takes something.
-    with Pair(True, "--set", "node_lease_ms=60s") as pair:
+    with Pair(True, "--set", "node_lease_ms=60s", "--set", "lease_ms=90s") as pair:
         pair.a.wait_for_status(pair.a.submit("--", "true"), "completed")
         pair.primary.sql("SELECT belfry.admit_submitter('postgres', 'team')")
         pair.cut_off()

@@ -178,8 +178,8 @@ moved AS (
     UPDATE belfry.partition p
     SET epoch = h.epoch + 1048576, token_floor = p.token_floor + 1048576, since_ms = belfry.now_ms()
     FROM held h WHERE p.id = h.id
-    RETURNING p.id, p.epoch, p.owner)
-SELECT id, epoch FROM moved WHERE owner = $1::text;
+    RETURNING p.id, p.epoch, p.owner, p.unsure_ms)
+SELECT id, epoch, unsure_ms, false FROM moved WHERE owner = $1::text;
 
 -- name: jump_settings
 UPDATE belfry.meta SET value = (value::bigint + 1048576)::text WHERE key = 'settings_version';
