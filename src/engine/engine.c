@@ -52,6 +52,7 @@ const struct engine_options engine_defaults = {
     .history_keep_ms = INT64_C(30) * 86400000,
     .alerts_keep_ms = INT64_C(30) * 86400000,
     .tallies_keep_ms = INT64_C(400) * 86400000, /* a year, and the one before to compare with */
+    .delete_wait_ms = 86400000,
     .retain_rows_max =
         250, /* with the pause, 12,500 a second: more than anybody submits for long */
     .retain_pause_ms = 20,

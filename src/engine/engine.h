@@ -46,6 +46,7 @@ struct engine_options {
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
     int64_t alerts_keep_ms;    /* … for alerts, unless they wait for their delivery */
     int64_t tallies_keep_ms;   /* … for the numbers of reports, from the end of their hour on */
+    int64_t delete_wait_ms;    /* nothing of all this goes so long after the clock was set far */
     size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
     int64_t retain_pause_ms;   /* between two such turns */
     int64_t

@@ -1,9 +1,11 @@
 #include "server/membership.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
+#include "server/company.h"
 #include "server/seating.h"
 
 #include <assert.h>
@@ -44,7 +46,10 @@ struct membership {
     struct arena heir_texts;
     int64_t sent_ms; /* the newest good renewal; boot clock */
     int64_t back_ms; /* the newest gap ended then; 0: there was none */
+    struct timekeeper_rules time_rules;
     struct timekeeper time;
+    int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
+    bool knows_time;
     unsigned beats;
     bool losing; /* the last one failed, and somebody was told */
 
@@ -52,7 +57,6 @@ struct membership {
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
-    struct clock_jumps jumps; /* of time */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -215,17 +219,30 @@ static void publish(struct membership *m, const struct cluster_view *v, struct a
     atomic_store(&m->settings_version, v->settings_version);
 }
 
-static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
+static void keep_time(struct membership *m, const struct cluster_view *v, int64_t sent_us,
+                      bool was_away)
+{
+    struct time_answer answer = {v->now_ms, sent_us, clock_boot_us()};
+    struct time_company company = company_look(v, m->me.start, m->lease_ms, &m->leader_ms);
+    int64_t newest_ms = v->newest_id == 0 ? TIMELINE_NO_ID : id_time_ms(v->newest_id);
+    if (!m->knows_time)
+        timekeeper_enter(&m->time, &m->time_rules, newest_ms, &answer, &company);
+    else if (was_away)
+        (void)timekeeper_back(&m->time, &answer, &company);
+    else
+        (void)timekeeper_sample(&m->time, &answer, &company);
+    m->knows_time = true;
+}
+
+static void note_renewed(struct membership *m, int64_t sent_us, const struct cluster_view *v)
 {
     int64_t sent_ms = sent_us / 1000;
-    if (m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms)
+    bool was_away = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
+    if (was_away)
         m->back_ms = sent_ms;
     m->sent_ms = sent_ms;
     m->beats++;
-    timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
-    pthread_mutex_lock(&m->lock);
-    m->jumps = m->time.jumps;
-    pthread_mutex_unlock(&m->lock);
+    keep_time(m, v, sent_us, was_away);
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
     m->losing = false;
@@ -250,6 +267,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     struct node_rec me = m->me; /* which others read */
     me.draining = atomic_load(&m->draining);
     me.clock_ms = clock_own_wall_ms();
+    me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
     int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
     TRY(m->member->ops->renew(m->member, &me, m->lease_ms, arena, ret_view, err));
     bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
@@ -257,7 +275,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
                        ret_view->partition_count);
     roster_observe(&m->roster, ret_view, clock_boot_ms());
-    note_renewed(m, sent_us, ret_view->now_ms);
+    note_renewed(m, sent_us, ret_view);
     return RC_OK;
 }
 
@@ -377,6 +395,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
     struct membership *m = MEM_NEW(struct membership);
     pthread_mutex_init(&m->lock, NULL);
     m->lease_ms = options->lease_ms;
+    m->time_rules = options->time;
     m->me = (struct node_rec){
         .name = arena_str(&m->texts, options->name),
         .start = arena_str(&m->texts, options->start),
@@ -545,14 +564,6 @@ struct str membership_address(const struct membership *m)
 int64_t membership_lease_ms(const struct membership *m)
 {
     return m->lease_ms;
-}
-
-struct clock_jumps membership_clock_jumps(struct membership *m)
-{
-    pthread_mutex_lock(&m->lock);
-    struct clock_jumps jumps = m->jumps;
-    pthread_mutex_unlock(&m->lock);
-    return jumps;
 }
 
 void membership_drain(struct membership *m)

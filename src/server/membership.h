@@ -23,6 +23,7 @@ struct membership_options {
     struct str address; /* where the others reach us */
     struct str version;
     int64_t lease_ms;
+    struct timekeeper_rules time;
 };
 
 /* What the membership tells, on its own thread. */
@@ -85,7 +86,6 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
 bool membership_is_me(const struct membership *m, const struct peer *peer);
 struct str membership_address(const struct membership *m); /* ours; lives as long as m */
 int64_t membership_lease_ms(const struct membership *m);
-struct clock_jumps membership_clock_jumps(struct membership *m);
 /* Renews soon, and not when the second is over. */
 void membership_wake(struct membership *m);
 /* From now on we give all we have, and take nothing. */

@@ -181,6 +181,7 @@ static enum rc join(struct process *p, struct err *err)
         .address = address_of(p, &arena),
         .version = STR(BELFRY_VERSION),
         .lease_ms = (int64_t)p->options.node_lease_ms,
+        .time = timekeeper_rules_of(&p->options),
     };
     return membership_join(s->store, &options, &s->membership, err);
 }

@@ -338,7 +338,8 @@ struct node_rec {
     bool draining;      /* gives back what it has, takes nothing */
     int64_t started_ms; /* by the store's clock, as are all times here */
     int64_t seen_ms;    /* the newest renewal */
-    int64_t clock_ms;   /* what its own wall clock said then */
+    int64_t clock_ms;   /* what its own wall clock said then, … */
+    int64_t time_ms; /* … and which time it went by; 0: it did not know yet, or is too old to say */
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
     struct str boot_id; /* of the machine that it runs on */
@@ -353,7 +354,8 @@ struct partition_rec {
 };
 
 struct cluster_view {
-    int64_t now_ms;            /* by the store's clock, which is the one that counts */
+    int64_t now_ms;            /* by the store's clock: a sample, which may be wrong */
+    uint64_t newest_id;        /* no id in the store is larger; 0: there is none */
     uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
     struct node_rec *nodes;    /* by name; also those that are silent */
     size_t node_count;

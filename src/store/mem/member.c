@@ -181,13 +181,16 @@ static struct cluster_view copy_view(const struct mem_store *m, struct arena *ar
         view.nodes[i].address = arena_str(arena, m->nodes[i].address);
         view.nodes[i].version = arena_str(arena, m->nodes[i].version);
     }
-    for (uint32_t i = 0; i < m->partition_count; i++)
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        uint64_t id = m->partitions[i].newest_id;
+        view.newest_id = id > view.newest_id ? id : view.newest_id;
         view.partitions[i] = (struct partition_rec){
             .epoch = m->partitions[i].epoch,
             .owner = arena_str(arena, text_of(m->partitions[i].owner)),
             .former = arena_str(arena, text_of(m->partitions[i].former)),
             .since_ms = m->partitions[i].since_ms,
         };
+    }
     return view;
 }
 

@@ -35,6 +35,7 @@ static void read_nodes(const struct pg_use *use, struct arena *arena, struct clu
         node.started_ms = row_ms(&row);
         node.seen_ms = row_ms(&row);
         node.clock_ms = row_i64(&row);
+        node.time_ms = row_i64(&row);
         if (!row.bad)
             view->nodes[view->node_count++] = node;
     }
@@ -80,6 +81,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
     bind_node(renewed, me, lease_ms);
     pg_bool(renewed, m->has_row);
+    pg_i64(renewed, me->time_ms);
     struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
     struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
     struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);
@@ -94,6 +96,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct row row = pg_row(cluster, 0, NULL);
     view.now_ms = row_ms(&row);
     view.settings_version = row_u64(&row);
+    view.newest_id = row_u64(&row);
     read_nodes(nodes, arena, &view);
     TRY(read_partitions(partitions, arena, &view, err));
     if (row.bad)

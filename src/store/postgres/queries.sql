@@ -1065,25 +1065,30 @@ SET name = excluded.name, role = excluded.role, hash = excluded.hash,
 -- name: renew_node
 -- Nothing comes back when somebody else has the name, and was heard of within the lease ($7); or has taken
 -- it from us ($8), for good.
-INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms)
-SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms
+INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms,
+    time_ms)
+SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms, $9::bigint
 FROM (SELECT belfry.now_ms() AS ms) t
 ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
+    time_ms = excluded.time_ms,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
 WHERE n.start = excluded.start OR (NOT $8::boolean AND n.seen_ms <= excluded.seen_ms - $7::bigint)
 RETURNING n.start;
 
 -- name: read_nodes
-SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms
+SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, time_ms
 FROM belfry.node ORDER BY name;
 
 -- name: read_partitions
 SELECT id, epoch, owner, former, since_ms FROM belfry.partition ORDER BY id;
 
 -- name: read_cluster
-SELECT belfry.now_ms(), value::bigint FROM belfry.meta WHERE key = 'settings_version';
+SELECT belfry.now_ms(), value::bigint,
+    greatest((SELECT max(newest_id) FROM belfry.partition), (SELECT max(newest_id) FROM belfry.turn),
+        (SELECT max(id) FROM belfry.api_key), 0)
+FROM belfry.meta WHERE key = 'settings_version';
 
 -- name: release_partitions
 UPDATE belfry.partition p SET owner = '', former = p.owner, since_ms = belfry.now_ms()
