@@ -127,6 +127,7 @@ void engine_free(struct engine *e)
     heap_free(&e->pacing);
     alerts_free(&e->alerts);
     heap_free(&e->held);
+    free(e->shifts);
     free(e);
 }
 
@@ -134,13 +135,17 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(e->arena == NULL); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
+    e->moment = now;
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->arena = arena;
     e->away = false;
     e->begun++;
     e->looks = false;
-    e->due_question = NULL;
+    e->due_question = e->far_question = NULL;
+    e->clock_rec = (struct clock_rec){0};
+    e->clock_before = e->clock;
+    e->newest_ready_before_ms = e->newest_ready_ms;
     e->old = (struct retain_asked){0};
     e->past = (struct past){0};
     e->step = (struct operation_step){0};
@@ -253,6 +258,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0) {
+        steps_ask(e, list);
         ask_due(e, list);
         retain_ask(e, list);
         pace_ask(e, list);
@@ -413,11 +419,26 @@ void exec_come_due(struct engine *e, struct exec *x)
             &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
 }
 
+/* What goes by the wall clock; nothing while that is not known, or is being set. */
+static void come_due(struct engine *e, size_t left)
+{
+    struct heap_node *node;
+    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
+    if (steps_hold_dues(e))
+        return;
+    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
+        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
+    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
+        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
+}
+
 void engine_tick(struct engine *e)
 {
     struct heap_node *node;
     size_t left = e->options.due_max;
-    adopt_due(e);
+    steps_tick(e); /* first: who is drawn out of memory has moved by then */
+    if (!e->clock.shifting)
+        adopt_due(e);
     depends_answer(e);
     zones_renew(e);
     retain_step(e);
@@ -428,11 +449,7 @@ void engine_tick(struct engine *e)
         rate_wake(e, CONTAINER_OF(node, struct limit, wake));
     for (; left > 0 && (node = first_until(&e->ready.breakers.wakes, e->boot_ms)) != NULL; left--)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
-    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
-    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
-        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
-    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
-        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
+    come_due(e, left);
     alerts_look(e);
     mail_step(e);
     operations_step(e); /* last: by now it is known what of their jobs is under way */

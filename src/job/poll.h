@@ -52,7 +52,8 @@ struct poll {
     size_t held_count;
     const struct poll_result *results;
     size_t result_count;
-    uint64_t heard; /* the newest poll of ours whose answer, by this very server, had been read when this
+    uint64_t
+        heard; /* the newest poll of ours whose answer, by this very server, had been read when this
                      * one was written; 0: none, or a worker that does not say */
 };
 
@@ -103,10 +104,10 @@ struct poll_reply {
     bool provisional;
     const struct poll_held *kept;
     size_t kept_count;
-    uint32_t backlog;           /* ready work that is left and this worker could take, at most
+    uint32_t backlog;          /* ready work that is left and this worker could take, at most
                        * POLL_BACKLOG_MAX; a hint for where to offer free slots */
-    struct str server;          /* which of `servers` is speaking; filled in by the server, */
-    const struct str *servers;  /* as are the addresses of all: http://HOST:PORT */
+    struct str server;         /* which of `servers` is speaking; filled in by the server, */
+    const struct str *servers; /* as are the addresses of all: http://HOST:PORT */
     size_t server_count;
 };
 
@@ -119,7 +120,8 @@ struct hello {
     size_t handler_count;
     bool runs_commands;
     uint32_t slots;
-    struct str boot_id; /* of the machine's kernel, /proc/sys/kernel/random/boot_id; empty: not said */
+    struct str
+        boot_id; /* of the machine's kernel, /proc/sys/kernel/random/boot_id; empty: not said */
     /* The worker that had this one's lock before and is dead for sure, with all it ran; 0: none. */
     uint64_t replaces;
 };

@@ -87,6 +87,7 @@ static void tell(struct decider *d, struct turn_news *news)
     tail_tell(d->server->tail, news->events, news->event_count);
     answers_send(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);
+    atomic_store(&d->server->deletes_from_ms, engine_deletes_from_ms(d->turn.engine));
 }
 
 /* The same commands again, for a while: a lock held by a backup passes, a full disk does not. Not

@@ -219,6 +219,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
+    atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));

@@ -55,6 +55,7 @@ struct load_sink {
     enum rc (*calendar)(void *arg, const struct calendar_rec *calendar, struct err *err);
     enum rc (*waiter)(void *arg, const struct waiter_rec *waiter, struct err *err);
     enum rc (*permit)(void *arg, const struct permit_rec *permit, struct err *err);
+    enum rc (*clock)(void *arg, const struct clock_rec *clock, struct err *err);
     void *arg;
 };
 
@@ -112,7 +113,7 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Of what is owned: hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
+    /* Of what is owned: hands over the clock (when something was kept about it), counters, queues, teams, rates, operations, workers, calendars, and every unfinished
      * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
      * schedule, or is held by a calendar), by id, each right behind its job (which comes as often as it has executions),
      * as brief as admit gives them; then the dependencies that wait. Text in the records is valid during the call of

@@ -735,6 +735,10 @@ INSERT INTO belfry.sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt,
 VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint,
     $9::bigint, $10::bigint, $11::bigint, $12::text, $13::text, $14::text, $15::text);
 
+-- name: put_clock
+INSERT INTO belfry.clock (at_ms, by_ms) VALUES ($1::bigint, $2::bigint)
+ON CONFLICT (only) DO UPDATE SET at_ms = excluded.at_ms, by_ms = excluded.by_ms;
+
 -- name: put_breaker
 INSERT INTO belfry.breaker (partition, target, state, opened_ms, until_ms, probe)
 VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bigint)
@@ -994,6 +998,9 @@ SELECT name, concurrency, changed_ms, changed_by FROM belfry.team ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM belfry.rate ORDER BY key;
+
+-- name: load_clock
+SELECT at_ms, by_ms FROM belfry.clock WHERE only;
 
 -- name: load_breakers
 -- One target may have rows of two servers that were: the one that is left alone longer counts.
