@@ -91,7 +91,8 @@
     X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")                \
     X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
     X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
-    X(permit_forgotten_by_home, "a home that moves grants again what it has granted")
+    X(permit_forgotten_by_home, "a home that moves grants again what it has granted")              \
+    X(full_queue_holds_permits, "a full queue holds back what has its permit")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };

@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <stddef.h>
 
 #include <cmocka.h>
@@ -159,9 +160,24 @@ static void the_hash_never_changes(void **state)
     assert_true(str_hash(STR("a")) != str_hash(STR("b")));
 }
 
+static void control_characters_are_known_in_all_their_forms(void **state)
+{
+    static const char *const controls[] = {"\n",       "\033",         "\x7f",
+                                           "\xc2\x9b", "\xe2\x80\xae", "\xe2\x81\xa6",
+                                           "\xd8\x9c", "\xe2\x80\xa8"};
+    static const char *const others[] = {
+        "a", " ", "\xc2\xa0", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\x9b", ""};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(controls); i++)
+        assert_int_equal(str_control_len(str_c(controls[i])), strlen(controls[i]));
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        assert_int_equal(str_control_len(str_c(others[i])), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_known_in_all_their_forms),
         cmocka_unit_test(texts_are_equal_when_their_bytes_are),
         cmocka_unit_test(case_is_ignored_for_ascii_letters_only),
         cmocka_unit_test(a_prefix_sorts_before_what_it_begins),

@@ -1,5 +1,6 @@
 #include "cli/api.h"
 #include "base/when.h"
+#include "cli/view.h"
 #include "wire/client.h"
 
 #include <inttypes.h>
@@ -56,8 +57,9 @@ static void add_details(struct cli *cli, const struct json *problem, struct str 
         return;
     CLEANUP(buf_free) struct buf lines = BUF(DETAILS_BYTES_MAX);
     for (size_t i = 0; i < errors->count; i++) {
-        struct str field = api_text(&errors->items[i], STR("field"));
-        struct str message = api_text(&errors->items[i], STR("message"));
+        struct str field = view_one_line(api_text(&errors->items[i], STR("field")), &cli->arena);
+        struct str message =
+            view_one_line(api_text(&errors->items[i], STR("message")), &cli->arena);
         if (errors->count == 1 && memmem(detail.ptr, detail.len, message.ptr, message.len) != NULL)
             continue;
         buf_printf(&lines, "  %.*s: %.*s\n", STR_ARG(field), STR_ARG(message));
@@ -75,7 +77,7 @@ void api_print_status(struct cli *cli, struct str id, const struct json *answer)
 
 enum rc api_problem(struct cli *cli, int status, const struct json *problem, struct err *err)
 {
-    struct str detail = api_text(problem, STR("detail"));
+    struct str detail = view_one_line(api_text(problem, STR("detail")), &cli->arena);
     cli->refused = true;
     add_details(cli, problem, detail);
     if (status == 401 && cli->token.len == 0)
@@ -117,8 +119,10 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
         .timeout_ms = CALL_TIMEOUT_MS,
     };
     TRY(send_call(cli, &call, &response, err));
-    if (json_parse(response.body, &cli->arena, ret_json, err))
+    if (json_parse(response.body, &cli->arena, ret_json, err)) {
+        err->rc = RC_CORRUPT; /* the other side's fault, not bad usage */
         return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
+    }
     return RC_OK;
 }
 

@@ -63,7 +63,7 @@ static enum rc find_token(struct cli *cli, const char *flag, struct err *err)
 {
     enum rc rc = file_read_key(flag, "admin.key", &cli->arena, &cli->token, err);
     if (rc == RC_NOT_FOUND)
-        return flag == NULL ? RC_OK : (err->rc = RC_IO);
+        return flag == NULL ? RC_OK : (err->rc = RC_INVALID);
     return rc;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/follow.h"
 #include "cli/api.h"
 #include "cli/patience.h"
+#include "cli/view.h"
 #include "wire/sse.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@ enum {
     EVENT_BYTES_MAX = 32 << 20, /* an attempt's whole output twice over */
     EVENT_ID_MAX = 64,
     QUERY_BYTES_MAX = 1 << 12,
-    SIGNAL_EXIT = 128, /* as shells count */
+    SIGNAL_EXIT = 128,  /* as shells count */
+    TIMEOUT_EXIT = 124, /* as timeout(1) ends */
 };
 
 struct follower {
@@ -146,6 +148,8 @@ static int exit_code_of(const struct json *execution)
     int64_t code;
     if (str_eq(status, STR("completed")))
         return CLI_OK;
+    if (str_eq(status, STR("timeout")))
+        return TIMEOUT_EXIT;
     if (!str_eq(status, STR("failed")))
         return CLI_FAILED;
     if (get_int(attempt, STR("exit_code"), &code) && code > 0 && code <= 255)
@@ -156,9 +160,9 @@ static int exit_code_of(const struct json *execution)
 }
 
 /* On stderr: stdout is the command's own. */
-static void say_why(const struct json *execution)
+static void say_why(struct cli *cli, const struct json *execution)
 {
-    struct str error = api_text(execution, STR("error"));
+    struct str error = view_one_line(api_text(execution, STR("error")), &cli->arena);
     struct str status = api_text(execution, STR("status"));
     if (str_eq(status, STR("completed")))
         return;
@@ -185,7 +189,7 @@ enum rc follow_to_exit(struct cli *cli, struct str execution_id, struct err *err
     TRY(rc);
     if (as_json)
         cli_print_line(execution.raw);
-    say_why(&execution);
+    say_why(cli, &execution);
     cli->exit_code = exit_code_of(&execution);
     return RC_OK;
 }

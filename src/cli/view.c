@@ -22,12 +22,13 @@ static const struct json *find(const struct json *object, struct str path)
 
 struct str view_one_line(struct str text, struct arena *arena)
 {
-    char *line = arena_bytes(arena, text.len);
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        line[i] = c < 0x20 || c == 0x7f ? ' ' : (char)c;
+    struct buf line = {.ptr = arena_bytes(arena, text.len), .cap = text.len, .max = text.len};
+    while (text.len > 0) {
+        size_t control = str_control_len(text);
+        buf_add_char(&line, control > 0 ? ' ' : text.ptr[0]);
+        text = str_from(text, control > 0 ? control : 1);
     }
-    return str_of(line, text.len);
+    return buf_str(&line);
 }
 
 static struct str scalar_text(const struct json *value)

@@ -78,6 +78,7 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 {
     (void)state;
     assert_string_equal(text_of(VIEW_TEXT, "n", "{\"n\":\"a\\n\\u001b[31mb\"}"), "a  [31mb");
+    assert_string_equal(text_of(VIEW_TEXT, "n", "{\"n\":\"a\\u009b31mb\\u202ec\"}"), "a 31mb c");
 }
 
 static int drop_arena(void **state)

@@ -50,21 +50,31 @@ struct breaker *breaker_join(struct breakers *all, struct str target)
     return b;
 }
 
+static bool is_idle(const struct breaker *b)
+{
+    return b->members == 0 && !heap_holds(&b->wake);
+}
+
+static void release(struct breakers *all, struct breaker *b)
+{
+    assert(list_empty(&b->tracks));
+    strmap_remove(&all->by_target, b->target);
+    free(b);
+}
+
+/* One that the turn has changed stays until the turn is over: undo may bring back what it remembered. */
+void breaker_forget_if_idle(struct breakers *all, struct breaker *b)
+{
+    if (is_idle(b) && b->touched == NULL)
+        release(all, b);
+}
+
 void breaker_leave(struct breakers *all, struct breaker *b)
 {
     assert(b->members > 0);
     b->members--;
     place(all, b);
-    if (b->members == 0 && !heap_holds(&b->wake))
-        breaker_free(all, b);
-}
-
-void breaker_free(struct breakers *all, struct breaker *b)
-{
-    assert(b->members == 0 && list_empty(&b->tracks));
-    heap_remove(&all->wakes, &b->wake);
-    strmap_remove(&all->by_target, b->target);
-    free(b);
+    breaker_forget_if_idle(all, b);
 }
 
 void breaker_set(struct breakers *all, struct breaker *b, const struct breaker_values *to)

@@ -44,7 +44,8 @@ void breakers_free(struct breakers *all);
  * without members for as long as its window lasts. */
 struct breaker *breaker_join(struct breakers *all, struct str target);
 void breaker_leave(struct breakers *all, struct breaker *b);
-void breaker_free(struct breakers *all, struct breaker *b);
+/* After the turn that changed it: frees it when nobody names it and it has nothing to remember. */
+void breaker_forget_if_idle(struct breakers *all, struct breaker *b);
 
 /* Gives it these values and the place among the wakes that follows from them. */
 void breaker_set(struct breakers *all, struct breaker *b, const struct breaker_values *to);

@@ -167,6 +167,22 @@ static void what_nobody_calls_any_more_is_forgotten(void **state)
     assert_null(breaker_of(&w, "handler:mail"));
 }
 
+/* Joins and leaves a breaker that this turn wakes up to forget it. */
+static void refused_work_of_that_turn_leaves_nothing_of_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    SUBMIT(&w, .unique = "u", .when = WHEN_DELAY, .when_ms = HOUR_MS);
+    call(&w, &f, 1, OUTCOME_PERMANENT);
+    assert_non_null(breaker_of(&w, "handler:mail"));
+    const struct submission *refused =
+        SUBMIT(&w, .handler = "mail", .unique = "u", .on_conflict = CONFLICT_REJECT);
+    world_pass(&w, w.options.breaker.window_ms);
+    assert_int_equal(refused->rc, RC_CONFLICT);
+    assert_null(breaker_of(&w, "handler:mail"));
+}
+
 static void somebody_who_knows_better_may_reset_it(void **state)
 {
     (void)state;
@@ -221,6 +237,7 @@ int main(void)
         cmocka_unit_test(an_open_breaker_outlives_a_restart),
         cmocka_unit_test(a_restart_sends_no_second_probe),
         cmocka_unit_test(what_nobody_calls_any_more_is_forgotten),
+        cmocka_unit_test(refused_work_of_that_turn_leaves_nothing_of_it),
         cmocka_unit_test(somebody_who_knows_better_may_reset_it),
         cmocka_unit_test(without_a_percentage_there_are_no_breakers),
         cmocka_unit_test(it_is_explained),

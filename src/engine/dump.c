@@ -183,8 +183,9 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
 
 static void dump_lane(struct buf *out, const struct lane *lane)
 {
-    buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "%s%s\n", STR_ARG(lane->queue),
-               STR_ARG(lane->handler), lane->heap.len, lane->closed ? " closed" : "",
+    static const char *const gates[] = {"", " full", " paused"};
+    buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "+%" PRIu32 "%s%s\n", STR_ARG(lane->queue),
+               STR_ARG(lane->handler), lane->heap.len, lane->twins.len, gates[lane->gate],
                heap_holds(&lane->order) ? " ordered" : "");
 }
 

@@ -49,7 +49,7 @@ static size_t find_holders(const struct scene *s, const struct held *held, int64
         if (term->kind != TERM_LEASE)
             continue;
         const struct exec *x = CONTAINER_OF(term, struct exec, term);
-        if (holds(x->job, held))
+        if (exec_is_leased(x->v.state) && holds(x->job, held))
             execs[count++] = x->id;
     }
     qsort(execs, count, sizeof *execs, by_number);
@@ -73,16 +73,30 @@ static struct str name_holders(const struct scene *s, const uint64_t *execs, siz
     return arena_str(s->arena, buf_str(&names));
 }
 
+/* Permits count as if they ran: those that were lent to other servers, and those that were asked for. */
+static struct str lent_text(const struct scene *s, const struct held *held)
+{
+    uint32_t lent = held->queue != NULL ? held->queue->lent : held->limit->lent;
+    if (lent == 0)
+        return STR("; it opens when one of them ends");
+    return arena_printf(s->arena,
+                        ", %" PRIu32 " of that as %s between servers; it opens when one of them "
+                        "ends or is given back",
+                        lent, lent == 1 ? "a permit" : "permits");
+}
+
 static void add_held(struct scene *s, struct blocker blocker, const struct held *held,
                      const char *about)
 {
     uint64_t *execs;
-    blocker.exec_count = find_holders(s, held, blocker.used, &execs);
+    uint32_t lent = held->queue != NULL ? held->queue->lent : held->limit->lent;
+    int64_t running = blocker.used - lent;
+    blocker.exec_count = find_holders(s, held, running, &execs);
     blocker.execs = execs;
-    struct str names = name_holders(s, execs, blocker.exec_count, (size_t)blocker.used);
-    blocker.text = arena_printf(
-        s->arena, "%s is at %" PRId64 " of %" PRId64 "%.*s; it opens when one of them ends", about,
-        blocker.used, blocker.limit, STR_ARG(names));
+    struct str names = name_holders(s, execs, blocker.exec_count, (size_t)running);
+    blocker.text =
+        arena_printf(s->arena, "%s is at %" PRId64 " of %" PRId64 "%.*s%.*s", about, blocker.used,
+                     blocker.limit, STR_ARG(names), STR_ARG(lent_text(s, held)));
     scene_add(s, blocker);
 }
 
@@ -329,19 +343,31 @@ static void explain_busy(struct scene *s)
 
 /* ---- who stands before it */
 
+/* How many of these tracks, but for its own, come before a place; no more than max. */
+static size_t count_before(const struct heap *tracks, const struct track *own,
+                           const struct heap_item *place, size_t max)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < tracks->len && i < TRACKS_MAX && count < max; i++) {
+        const struct track *track = CONTAINER_OF(tracks->items[i].node, struct track, order);
+        if (track != own)
+            count += heap_count_before(&track->heap, place, max - count);
+    }
+    return count;
+}
+
 /* Those of its own track, and of the others that may start now. */
 static size_t count_ahead(const struct exec *x)
 {
     const struct track *track_of_all = x->job->v.def->track;
     const struct track *own = exec_has_permits(x) ? track_of_all->twin : track_of_all;
-    const struct heap *tracks = &own->lane->heap;
+    const struct lane *lane = own->lane;
     const struct heap_item *place = &own->heap.items[x->ready.place - 1];
     size_t count = heap_count_before(&own->heap, place, AHEAD_MAX);
-    for (uint32_t i = 0; i < tracks->len && i < TRACKS_MAX && count < AHEAD_MAX; i++) {
-        const struct track *track = CONTAINER_OF(tracks->items[i].node, struct track, order);
-        if (track != own)
-            count += heap_count_before(&track->heap, place, AHEAD_MAX - count);
-    }
+    count += count_before(&lane->twins, own, place, AHEAD_MAX - count);
+    if (own->main == NULL ||
+        lane->gate == GATE_OPEN) /* else those that have no permit wait for it */
+        count += count_before(&lane->heap, own, place, AHEAD_MAX - count);
     return count;
 }
 

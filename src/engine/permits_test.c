@@ -57,6 +57,14 @@ static void a_limit_elsewhere_is_asked_before_a_start(void **state)
     assert_int_equal(d.a.table.permits.len, 0);
 }
 
+static const struct blocker *first_blocker(struct world *w, uint64_t exec_id)
+{
+    struct asked *why = ask_about(w, CMD_EXPLAIN_EXEC, exec_id);
+    world_turn(w);
+    assert_true(why->cmd.reply.explanation->blocker_count > 0);
+    return &why->cmd.reply.explanation->blockers[0];
+}
+
 static void explain_names_the_key_and_its_home(void **state)
 {
     (void)state;
@@ -67,10 +75,7 @@ static void explain_names_the_key_and_its_home(void **state)
     settle(&d, &a, NULL);
     const struct submission *item = SUBMIT(&d.b, .key = FAR_KEY, .limit = 1);
     settle(&d, NULL, &b);
-    struct asked *why = ask_about(&d.b, CMD_EXPLAIN_EXEC, item->exec_id);
-    world_turn(&d.b);
-    assert_int_equal(why->cmd.reply.explanation->blocker_count, 1);
-    const struct blocker *blocker = &why->cmd.reply.explanation->blockers[0];
+    const struct blocker *blocker = first_blocker(&d.b, item->exec_id);
     assert_int_equal(blocker->kind, BLOCKER_PERMIT);
     assert_true(str_eq(blocker->key, str_c(FAR_KEY)));
     assert_non_null(strstr(blocker->text.ptr, "whose home is partition 0"));
@@ -274,6 +279,75 @@ static void a_rate_is_kept_over_both(void **state)
     }
     assert_int_equal(d.a.table.permits.len, 0);
     assert_int_equal(running(&d.b), 3);
+}
+
+/* Its home grants one permit, and what has it must start although the queue counts as full. */
+static void a_full_queue_lets_start_what_has_its_permit(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    struct crew a = crew_hire(&d.a, 4);
+    struct crew b = crew_hire(&d.b, 4);
+    limit_queue(&d.a, queue, 1);
+    limit_queue(&d.b, queue, 1);
+    for (int i = 0; i < 3; i++)
+        SUBMIT(&d.b, .queue = queue);
+    for (int left = 3; left > 0; left--) {
+        settle(&d, &a, &b);
+        assert_int_equal(running(&d.b), 1);
+        crew_end(&d.b, &b, 0, OUTCOME_SUCCEEDED);
+    }
+    settle(&d, &a, &b);
+    assert_int_equal(d.a.table.permits.len, 0);
+}
+
+/* Granted, but nobody is there to run it. */
+static const struct submission *wait_with_permit(struct duo *d, const char *queue)
+{
+    struct crew b = crew_hire(&d->b, 1);
+    limit_queue(&d->a, queue, 1);
+    limit_queue(&d->b, queue, 1);
+    const struct submission *item = SUBMIT(&d->b, .queue = queue);
+    crew_poll(&d->b, &b);
+    world_turn(&d->b); /* asks */
+    ask_about(&d->b, CMD_DRAIN, b.fake.id);
+    world_turn(&d->b); /* so that nobody takes it */
+    duo_settle(d);
+    assert_int_equal(d->a.table.permits.len, 1);
+    assert_int_equal(state_of(&d->b, item->exec_id), EXEC_QUEUED);
+    return item;
+}
+
+static void explain_tells_permits_from_runs(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    wait_with_permit(&d, queue);
+    const struct submission *behind = SUBMIT(&d.b, .queue = queue);
+    world_turn(&d.b);
+    const struct blocker *blocker = first_blocker(&d.b, behind->exec_id);
+    assert_int_equal(blocker->kind, BLOCKER_QUEUE_FULL);
+    assert_int_equal(blocker->exec_count, 0);
+    assert_non_null(
+        strstr(blocker->text.ptr, "is at 1 of 1, 1 of that as a permit between servers"));
+}
+
+static void a_pause_holds_back_what_has_its_permit(void **state)
+{
+    (void)state;
+    DUO(d);
+    const char *queue = key_at(LIMIT_QUEUE, 0, 0);
+    const struct submission *item = wait_with_permit(&d, queue);
+    pause_queue(&d.b, queue, true);
+    struct crew b = crew_hire(&d.b, 1);
+    settle(&d, NULL, &b);
+    assert_int_equal(state_of(&d.b, item->exec_id), EXEC_QUEUED);
+    assert_int_equal(first_blocker(&d.b, item->exec_id)->kind, BLOCKER_QUEUE_PAUSED);
+    pause_queue(&d.b, queue, false);
+    settle(&d, NULL, &b);
+    assert_int_equal(state_of(&d.b, item->exec_id), EXEC_RUNNING);
 }
 
 static void queues_and_teams_have_homes_too(void **state)
@@ -496,6 +570,9 @@ int main(void)
         cmocka_unit_test(what_is_cancelled_while_it_waits_withdraws),
         cmocka_unit_test(what_no_worker_takes_goes_back_after_a_while),
         cmocka_unit_test(a_rate_is_kept_over_both),
+        cmocka_unit_test(a_full_queue_lets_start_what_has_its_permit),
+        cmocka_unit_test(a_pause_holds_back_what_has_its_permit),
+        cmocka_unit_test(explain_tells_permits_from_runs),
         cmocka_unit_test(queues_and_teams_have_homes_too),
         cmocka_unit_test(what_runs_already_counts_when_a_limit_comes),
         cmocka_unit_test(two_that_wait_for_one_another_both_get_through),

@@ -42,20 +42,24 @@ struct queue *queue_of(struct engine *e, struct str name)
     return q;
 }
 
-static bool is_closed(const struct queue *q)
+/* What has its permits is counted in held: it is for others that a full queue has no room. */
+static enum gate gate_of(const struct queue *q)
 {
-    return q->v.paused || (q->v.concurrency > 0 && q->held >= q->v.concurrency);
+    if (q->v.paused)
+        return GATE_PAUSED;
+    return q->v.concurrency > 0 && q->held >= q->v.concurrency ? GATE_FULL : GATE_OPEN;
 }
 
 /* All lanes of a queue are open or closed together. */
 static void settle(struct engine *e, struct queue *q)
 {
+    enum gate gate = gate_of(q);
     LIST_EACH(&q->lanes, node)
     {
         struct lane *lane = CONTAINER_OF(node, struct lane, sibling);
-        if (lane->closed == is_closed(q))
+        if (lane->gate == gate)
             return;
-        ready_close(&e->ready, lane, is_closed(q));
+        ready_gate(&e->ready, lane, gate);
     }
 }
 
@@ -64,7 +68,7 @@ void queue_join(struct engine *e, struct queue *q, struct lane *lane)
     if (list_linked(&lane->sibling))
         return;
     list_push_back(&q->lanes, &lane->sibling);
-    ready_close(&e->ready, lane, is_closed(q));
+    ready_gate(&e->ready, lane, gate_of(q));
 }
 
 void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)

@@ -1,6 +1,7 @@
 #include "engine/ready.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/plant.h"
 #include "job/spec.h"
 
 #include <assert.h>
@@ -33,6 +34,7 @@ void ready_free(struct ready *r)
         struct lane *lane = r->lanes.slots[i].value;
         if (lane != NULL) {
             heap_free(&lane->heap);
+            heap_free(&lane->twins);
             free(lane);
         }
     }
@@ -93,17 +95,38 @@ static void lane_leave(struct ready *r, struct track *track)
     list_remove(&track->sibling);
     if (!list_empty(&lane->tracks))
         return;
-    assert(lane->heap.len == 0);
+    assert(lane->heap.len == 0 && lane->twins.len == 0);
     list_remove(&lane->sibling);
     strmap_remove(&r->lanes, lane_key(lane));
     heap_free(&lane->heap);
+    heap_free(&lane->twins);
     free(lane);
+}
+
+/* Whichever comes first; NULL never does. */
+static const struct heap_item *better(const struct heap_item *a, const struct heap_item *b)
+{
+    if (a == NULL || b == NULL)
+        return a == NULL ? b : a;
+    bool first = a->key != b->key ? a->key < b->key : a->tie < b->tie;
+    return first ? a : b;
+}
+
+/* The track with the best that the gate lets out; NULL: there is none. */
+static const struct heap_item *lane_best(const struct lane *lane)
+{
+    switch (lane->gate) {
+    case GATE_OPEN: return better(heap_min(&lane->heap), heap_min(&lane->twins));
+    case GATE_FULL: return PLANTED(full_queue_holds_permits) ? NULL : heap_min(&lane->twins);
+    case GATE_PAUSED: break;
+    }
+    return NULL;
 }
 
 /* The best of the lane is another one now, or may not be had any more. */
 static void reorder_lane(struct ready *r, struct lane *lane)
 {
-    const struct heap_item *best = lane->closed ? NULL : heap_min(&lane->heap);
+    const struct heap_item *best = lane_best(lane);
     if (best == NULL) {
         heap_remove(&r->order, &lane->order);
         list_remove(&lane->fresh);
@@ -118,11 +141,13 @@ static void freshen(struct ready *r, struct lane *lane)
         list_push_back(&r->fresh, &lane->fresh);
 }
 
-void ready_close(struct ready *r, struct lane *lane, bool closed)
+void ready_gate(struct ready *r, struct lane *lane, enum gate gate)
 {
-    lane->closed = closed;
+    bool opens = gate < lane->gate;
+    lane->gate = gate;
     reorder_lane(r, lane);
-    freshen(r, lane);
+    if (opens)
+        freshen(r, lane);
 }
 
 /* ---- tracks */
@@ -265,11 +290,12 @@ bool track_is_open(const struct track *track)
 static void reorder_track(struct ready *r, struct track *track)
 {
     struct lane *lane = track->lane;
+    struct heap *heap = track->main == NULL ? &lane->heap : &lane->twins;
     const struct heap_item *best = track_is_open(track) ? heap_min(&track->heap) : NULL;
     if (best == NULL)
-        heap_remove(&lane->heap, &track->order);
+        heap_remove(heap, &track->order);
     else
-        heap_set(&lane->heap, &track->order, best->key, best->tie);
+        heap_set(heap, &track->order, best->key, best->tie);
     reorder_lane(r, lane);
 }
 
@@ -434,22 +460,13 @@ static bool is_served(const void *trade, struct heap_node *node)
     return trade_serves(trade, lane->queue, lane->handler);
 }
 
-/* Whichever comes first; NULL never does. */
-static const struct heap_item *better(const struct heap_item *a, const struct heap_item *b)
-{
-    if (a == NULL || b == NULL)
-        return a == NULL ? b : a;
-    bool first = a->key != b->key ? a->key < b->key : a->tie < b->tie;
-    return first ? a : b;
-}
-
 static const struct heap_item *best_of(const struct ready *r, struct str queue, struct str handler)
 {
     char key[LANE_KEY_MAX];
     if (queue.len > SPEC_NAME_MAX || handler.len > SPEC_NAME_MAX)
         return NULL; /* a worker may say so; no job has such a name */
     const struct lane *lane = strmap_get(&r->lanes, make_lane_key(key, queue, handler));
-    return lane == NULL || lane->closed ? NULL : heap_min(&lane->heap);
+    return lane == NULL ? NULL : lane_best(lane);
 }
 
 /* Looks into each of the lanes that the trade names; finds a track. */
@@ -484,16 +501,24 @@ struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
     if (found == NULL)
         return NULL;
     const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);
-    return best_of_track(heap_min(&lane->heap)->node);
+    return best_of_track(lane_best(lane)->node);
 }
 
 enum { LOOK_MAX = 64 }; /* lanes, and tracks of a lane */
 
-static size_t count_lane(const struct lane *lane, size_t max)
+static size_t count_tracks(const struct heap *tracks, size_t max)
 {
     size_t count = 0;
-    for (size_t i = 0; i < lane->heap.len && i < LOOK_MAX && count < max; i++)
-        count += CONTAINER_OF(lane->heap.items[i].node, struct track, order)->heap.len;
+    for (size_t i = 0; i < tracks->len && i < LOOK_MAX && count < max; i++)
+        count += CONTAINER_OF(tracks->items[i].node, struct track, order)->heap.len;
+    return count;
+}
+
+static size_t count_lane(const struct lane *lane, size_t max)
+{
+    size_t count = count_tracks(&lane->twins, max);
+    if (lane->gate == GATE_OPEN && count < max)
+        count += count_tracks(&lane->heap, max - count);
     return count;
 }
 

@@ -4,7 +4,8 @@
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
  * limits and one for each set of them (limit.h) and each target (breaker.h), so that nobody steps over
  * work that may not start yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
- * the order whole, and ten thousand that are held back cost nothing.
+ * the order whole, and ten thousand that are held back cost nothing. What has its permits (permits.h) has
+ * its place in a full queue already: it waits in tracks of its own, which only a pause holds back.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
  * priority. Waiting is thereby worth priority, so nothing starves; and since everybody ages alike,
@@ -40,20 +41,28 @@ struct track {
     size_t members;           /* how often it was joined; without any it is gone */
     struct list_node sibling; /* on lane.tracks */
     struct heap heap;
-    struct heap_node order; /* in lane.heap while not empty and open */
+    struct heap_node order; /* in lane.heap, or lane.twins, while not empty and open */
     struct track *twin;     /* for those of it that have their permits; NULL: there are none */
     struct track *main;     /* whose twin it is; NULL: it is none */
     struct str key;         /* owned, behind the struct */
+};
+
+/* What a queue lets out of its lanes. */
+enum gate {
+    GATE_OPEN,
+    GATE_FULL,   /* what has its permits, since it counts among those that fill the queue */
+    GATE_PAUSED, /* nothing */
 };
 
 struct lane {
     struct str queue;         /* owned, with handler, in one allocation behind the struct */
     struct str handler;       /* empty: commands */
     struct list tracks;       /* track.sibling; without any it is gone */
-    bool closed;              /* by its queue */
+    enum gate gate;           /* of its queue */
     struct list_node sibling; /* on the list of its queue's lanes */
     struct heap heap;         /* tracks, by the best in each */
-    struct heap_node order;   /* in ready.order while not empty and not closed */
+    struct heap twins;        /* the same of those that have their permits */
+    struct heap_node order;   /* in ready.order while the gate lets something out */
     struct list_node fresh;   /* on ready.fresh while something new is in it */
 };
 
@@ -102,7 +111,7 @@ void ready_limit(struct ready *r, struct limit *limit, const struct limit_values
 /* The breaker's values have changed. */
 void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_values *to);
 /* The queue of this lane closes, or opens. */
-void ready_close(struct ready *r, struct lane *lane, bool closed);
+void ready_gate(struct ready *r, struct lane *lane, enum gate gate);
 
 /* True when this limit, if there is one, lets something start now. */
 bool bar_is_open(const struct bar *bar);

@@ -160,14 +160,39 @@ static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
     struct heap_node nodes[2] = {{0}};
     struct track *a = join(&h, STR("a"), STR(""), 9);
     ready_put(&h.ready, a, &nodes[0], 500, 1, 1);
-    ready_close(&h.ready, a->lane, true);
+    ready_gate(&h.ready, a->lane, GATE_PAUSED);
     assert_null(ready_best(&h.ready, h.all));
     assert_null(ready_next_fresh(&h.ready));
     ready_put(&h.ready, a, &nodes[1], 500, 0, 2);
     assert_null(ready_next_fresh(&h.ready));
-    ready_close(&h.ready, a->lane, false);
+    ready_gate(&h.ready, a->lane, GATE_OPEN);
     assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
     assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+}
+
+static void a_full_lane_lets_out_what_has_its_permits(void **state)
+{
+    (void)state;
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct heap_node nodes[2] = {{0}};
+    struct track *a = join(&h, STR("a"), STR(""), 9);
+    ready_put(&h.ready, a, &nodes[0], 500, 0, 1);
+    ready_gate(&h.ready, a->lane, GATE_FULL);
+    assert_null(ready_best(&h.ready, h.all));
+    assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
+    struct track *twin = ready_twin(&h.ready, a);
+    ready_put(&h.ready, twin, &nodes[1], 500, 1, 2);
+    assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+    assert_int_equal(ready_count(&h.ready, h.all, 10), 1);
+    ready_gate(&h.ready, a->lane, GATE_PAUSED);
+    assert_null(ready_best(&h.ready, h.all));
+    assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
+    ready_gate(&h.ready, a->lane, GATE_OPEN);
+    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]); /* the older one */
+    assert_int_equal(ready_count(&h.ready, h.all, 10), 2);
+    ready_remove(&h.ready, twin, &nodes[1]);
 }
 
 /* ---- limits */
@@ -293,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_lane_is_fresh_until_somebody_looks),
         cmocka_unit_test(waiting_long_enough_is_worth_a_point_of_priority),
         cmocka_unit_test(a_closed_lane_is_not_to_be_had_and_comes_back_fresh),
+        cmocka_unit_test(a_full_lane_lets_out_what_has_its_permits),
         cmocka_unit_test(a_full_limit_takes_its_tracks_away_and_room_brings_them_back),
         cmocka_unit_test(starts_of_a_rate_are_evenly_spaced),
         cmocka_unit_test(short_intervals_share_a_millisecond),

@@ -195,6 +195,7 @@ static void undo_breaker(struct engine *e, struct touched *t)
 {
     t->breaker->touched = NULL;
     ready_breaker(&e->ready, t->breaker, &t->before.breaker);
+    breaker_forget_if_idle(&e->ready.breakers, t->breaker);
 }
 
 static void undo_edge(struct engine *e, struct touched *t)
@@ -361,8 +362,7 @@ static void commit_limit(struct engine *e, struct limit *limit)
 static void commit_breaker(struct engine *e, struct breaker *b)
 {
     b->touched = NULL;
-    if (b->v.gone)
-        breaker_free(&e->ready.breakers, b);
+    breaker_forget_if_idle(&e->ready.breakers, b);
 }
 
 static void commit_permit(struct engine *e, struct permit *p)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +51,33 @@ enum rc file_read(const char *path, size_t max_bytes, struct arena *arena, struc
             return err_set(err, RC_IO, "%s: %s", path, strerror(errno));
     }
     *ret_text = arena_str(arena, buf_str(&text));
+    return RC_OK;
+}
+
+/* A name is in the directory for good only when that was synced too. */
+static bool sync_dir(const char *dir)
+{
+    CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && fsync(fd) == 0;
+}
+
+/* A file of that name which a start before this one left half written, or a link, makes way. */
+static bool write_new(const char *path, struct str line)
+{
+    unlink(path);
+    CLEANUP(close_fd)
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd >= 0 && write(fd, line.ptr, line.len) == (ssize_t)line.len &&
+           write(fd, "\n", 1) == 1 && fsync(fd) == 0;
+}
+
+enum rc file_write_secret(const char *dir, const char *name, struct str line, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *path = arena_printf(&arena, "%s/%s", dir, name).ptr;
+    const char *temp = arena_printf(&arena, "%s.new", path).ptr;
+    if (!write_new(temp, line) || rename(temp, path) != 0 || !sync_dir(dir))
+        return err_set(err, RC_IO, "cannot write %s: %s", path, strerror(errno));
     return RC_OK;
 }
 

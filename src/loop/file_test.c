@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -75,6 +76,26 @@ static void an_empty_key_is_no_key(void **state)
     assert_int_equal(file_read_key(write_file("empty", "\n"), "", &arena, &key, NULL), RC_INVALID);
 }
 
+static void a_secret_is_its_owners_alone_and_follows_no_link(void **state)
+{
+    (void)state;
+    struct str text;
+    struct stat file;
+    const char *victim = write_file("victim", "as it was");
+    const char *path = arena_printf(&arena, "%s/secret", dir).ptr;
+    assert_int_equal(symlink(victim, arena_printf(&arena, "%s.new", path).ptr), 0);
+    assert_int_equal(symlink(victim, path), 0);
+    umask(0);
+    assert_int_equal(file_write_secret(dir, "secret", STR("hush"), NULL), RC_OK);
+    assert_int_equal(lstat(path, &file), 0);
+    assert_int_equal(file.st_mode, S_IFREG | 0600);
+    assert_int_equal(file_read(path, 100, &arena, &text, NULL), RC_OK);
+    assert_true(str_eq(text, STR("hush\n")));
+    assert_int_equal(file_read(victim, 100, &arena, &text, NULL), RC_OK);
+    assert_true(str_eq(text, STR("as it was")));
+    assert_int_equal(file_write_secret("/nowhere", "secret", STR("hush"), NULL), RC_IO);
+}
+
 static int make_dir(void **state)
 {
     (void)state;
@@ -84,7 +105,7 @@ static int make_dir(void **state)
 static int drop_dir(void **state)
 {
     (void)state;
-    static const char *const names[] = {"a", "b", "mine", "admin.key", "empty"};
+    static const char *const names[] = {"a", "b", "mine", "admin.key", "empty", "victim", "secret"};
     for (size_t i = 0; i < COUNT_OF(names); i++)
         unlink(arena_printf(&arena, "%s/%s", dir, names[i]).ptr);
     arena_free(&arena);
@@ -99,6 +120,7 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_told_from_an_unreadable_one),
         cmocka_unit_test(a_key_comes_from_the_first_place_that_has_one),
         cmocka_unit_test(an_empty_key_is_no_key),
+        cmocka_unit_test(a_secret_is_its_owners_alone_and_follows_no_link),
     };
     return cmocka_run_group_tests(tests, make_dir, drop_dir);
 }

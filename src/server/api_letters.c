@@ -30,19 +30,6 @@ static struct letter_call *call_of(struct request *r)
 
 /* ---- parameters */
 
-static void read_when(struct request *r, const char *name, int64_t *ret_ms,
-                      struct field_errors *errors)
-{
-    struct str text;
-    struct err err;
-    if (!http_request_param(r->http, str_c(name), &text))
-        return;
-    if (when_parse(text, ret_ms, &err) != RC_OK)
-        field_error(errors, r->arena, str_c(name), "%s", err.text);
-    else if (*ret_ms == 0)
-        *ret_ms = 1; /* 0 would be no bound at all */
-}
-
 static void read_filter(struct request *r, struct letter_filter *f, struct field_errors *errors)
 {
     struct str text;
@@ -56,11 +43,14 @@ static void read_filter(struct request *r, struct letter_filter *f, struct field
         !fingerprint_parse(text, &f->fingerprint))
         field_error(errors, r->arena, STR("fingerprint"), "must be %d hexadecimal digits",
                     FAILURE_PRINT_BYTES);
-    if (http_request_param(r->http, STR("job"), &text) &&
-        id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
-        field_error(errors, r->arena, STR("job"), "%s", err.text);
-    read_when(r, "created_after", &f->died_after_ms, errors);
-    read_when(r, "created_before", &f->died_before_ms, errors);
+    if (http_request_param(r->http, STR("job"), &text)) {
+        if (id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
+            field_error(errors, r->arena, STR("job"), "%s", err.text);
+        else if (f->job_id == 0) /* in a filter it would not restrict */
+            field_error(errors, r->arena, STR("job"), "no job has the id zero");
+    }
+    request_bound(r, "created_after", &f->died_after_ms, errors);
+    request_bound(r, "created_before", &f->died_before_ms, errors);
 }
 
 /* A cursor is the last place and a hash of the filter it belongs to. */

@@ -32,19 +32,6 @@ static bool parse_status(const struct list_kind *kind, struct str text, uint32_t
     return true;
 }
 
-static void read_when(struct request *r, const char *name, int64_t *ret_ms,
-                      struct field_errors *errors)
-{
-    struct str text;
-    struct err err;
-    if (!http_request_param(r->http, str_c(name), &text))
-        return;
-    if (when_parse(text, ret_ms, &err) != RC_OK)
-        field_error(errors, r->arena, str_c(name), "%s", err.text);
-    else if (*ret_ms == 0)
-        *ret_ms = 1; /* 0 would be no bound at all */
-}
-
 /* 0 would be no filter at all; both are ids that no job has. */
 static void only_of(struct filter *f, uint64_t job_id)
 {
@@ -71,8 +58,8 @@ static void read_filter(struct request *r, const struct list_kind *kind,
             field_error(errors, r->arena, STR("job"), "%s", err.text);
         only_of(f, f->job_id);
     }
-    read_when(r, "created_after", &f->created_after_ms, errors);
-    read_when(r, "created_before", &f->created_before_ms, errors);
+    request_bound(r, "created_after", &f->created_after_ms, errors);
+    request_bound(r, "created_before", &f->created_before_ms, errors);
 }
 
 /* A cursor is the last id and a hash of the filter it belongs to. */

@@ -36,6 +36,7 @@ static void answer_registered(struct request *r)
                             .output_bytes_max = (int64_t)options->output_bytes_max,
                             .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
                             .checkpoint_ms = (int64_t)options->checkpoint_ms,
+                            .outage_grace_ms = (int64_t)options->outage_grace_ms,
                         });
     request_answer(r, 201, buf_str(&out));
 }

@@ -4,14 +4,12 @@
 #include "base/mem.h"
 #include "loop/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     KEY_BYTES = 32,
@@ -60,31 +58,6 @@ static void add_principal(struct keyring *ring, struct str name, enum role role,
     strmap_put(&ring->keys, arena_str(&ring->arena, hash), p);
 }
 
-/* A name is in the directory for good only when that was synced too. */
-static bool sync_dir(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
-static enum rc write_key(struct arena *arena, const char *dir, const char *path, struct str key,
-                         struct err *err)
-{
-    const char *temp = arena_printf(arena, "%s.new", path).ptr;
-    int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return err_set(err, RC_IO, "cannot write %s: %s", temp, strerror(errno));
-    bool ok = write(fd, key.ptr, key.len) == (ssize_t)key.len && write(fd, "\n", 1) == 1 &&
-              fsync(fd) == 0;
-    close(fd);
-    if (!ok || rename(temp, path) != 0 || !sync_dir(dir))
-        return err_set(err, RC_IO, "cannot write %s: %s", path, strerror(errno));
-    return RC_OK;
-}
-
 /* ---- making keys */
 
 enum { KEY_TEXT = sizeof KEY_PREFIX + 44 }; /* 32 bytes in base 64, and NUL */
@@ -119,7 +92,7 @@ static enum rc make_key(struct store *store, const char *dir, const struct first
     new_key(key);
     struct str hash = hash_key(str_c(key), hex);
     const char *path = arena_printf(&arena, "%s/%s", dir, first->file).ptr;
-    TRY(write_key(&arena, dir, path, str_c(key), err));
+    TRY(file_write_secret(dir, first->file, str_c(key), err));
     struct key_rec rec = {
         .id = new_id(now_ms),
         .name = str_c(first->name),

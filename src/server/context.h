@@ -28,7 +28,7 @@ struct server {
     struct tail *tail;             /* keeps and follows output, and tells what happens */
     struct zones *zones;           /* time zones by name */
     int64_t started_ms;            /* wall clock */
-    atomic_size_t connections;     /* of all net threads */
+    struct http_quota *quota;      /* owned: what connections of all net threads have */
     struct rlimit files;           /* as we were started; what is run beside us gets the same */
     atomic_int trouble;            /* enum rc: why the store takes no commits; RC_OK: it does */
     atomic_size_t quarantined;     /* executions that make no sense and are left alone */

@@ -13,8 +13,6 @@
 #include "wire/alert_json.h"
 #include "wire/post.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdatomic.h>
@@ -37,6 +35,7 @@ enum {
 #define RETRY_LAST_US (INT64_C(3600) * 1000000)
 #define GIVE_UP_MS (INT64_C(24) * 3600 * 1000)
 #define SECRET_PREFIX "whsec_"
+#define SECRET_FILE "webhook.key"
 
 /* How far one alert has come. */
 struct delivery {
@@ -64,32 +63,40 @@ struct herald {
 
 /* ---- the secret */
 
-static enum rc make_secret(const char *path, struct err *err)
+static enum rc make_secret(const char *dir, struct err *err)
 {
     unsigned char random[SECRET_BYTES];
     char text[SECRET_TEXT_MAX] = SECRET_PREFIX;
     randombytes_buf(random, sizeof random);
     sodium_bin2base64(text + strlen(SECRET_PREFIX), sizeof text - strlen(SECRET_PREFIX), random,
                       sizeof random, sodium_base64_VARIANT_ORIGINAL);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno == EEXIST ? RC_OK : err_set(err, RC_IO, "%s: %s", path, strerror(errno));
-    size_t len = strlen(text);
-    text[len++] = '\n';
-    bool written = write(fd, text, len) == (ssize_t)len && fsync(fd) == 0;
-    close(fd);
-    return written ? RC_OK : err_set(err, RC_IO, "%s: %s", path, strerror(errno));
+    return file_write_secret(dir, SECRET_FILE, str_c(text), err);
+}
+
+/* Also what is left of one whose writing was cut short: nobody has ever been told it. */
+static bool is_missing(enum rc read, struct str text)
+{
+    size_t whole = strlen(SECRET_PREFIX) +
+                   sodium_base64_ENCODED_LEN(SECRET_BYTES, sodium_base64_VARIANT_ORIGINAL) - 1;
+    struct str prefix = STR(SECRET_PREFIX);
+    bool ours = text.len < prefix.len ? str_starts(prefix, text) : str_starts(text, prefix);
+    return read == RC_NOT_FOUND || (read == RC_OK && ours && text.len < whole);
 }
 
 static enum rc read_secret(struct herald *h, struct err *err)
 {
-    char path[4096];
-    struct str text;
+    const char *dir = h->server->options->data_dir;
+    const char *path = arena_printf(&h->arena, "%s/" SECRET_FILE, dir).ptr;
+    struct str text = {0};
     size_t len;
-    snprintf(path, sizeof path, "%s/webhook.key", h->server->options->data_dir);
-    TRY(make_secret(path, err));
-    TRY(file_read(path, SECRET_TEXT_MAX, &h->arena, &text, err));
+    enum rc rc = file_read(path, SECRET_TEXT_MAX, &h->arena, &text, err);
     text = str_trim(text);
+    if (is_missing(rc, text)) {
+        TRY(make_secret(dir, err));
+        rc = file_read(path, SECRET_TEXT_MAX, &h->arena, &text, err);
+        text = str_trim(text);
+    }
+    TRY(rc);
     if (!str_starts(text, STR(SECRET_PREFIX)))
         return err_set(err, RC_INVALID, "%s: must begin with " SECRET_PREFIX, path);
     text = str_from(text, strlen(SECRET_PREFIX));

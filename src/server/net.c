@@ -146,13 +146,13 @@ static struct request *request_new(struct net *net, struct http_request *http)
 /* What has a body was met when its head came. */
 static void on_request(void *arg, struct http_request *http)
 {
-    if (http->user != NULL || routes_admit(request_new(arg, http)))
+    if (http->user != NULL || routes_admit(request_new(arg, http), false))
         routes_serve(http->user);
 }
 
 static bool on_head(void *arg, struct http_request *http)
 {
-    return routes_admit(request_new(arg, http));
+    return routes_admit(request_new(arg, http), true);
 }
 
 static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
@@ -183,11 +183,16 @@ static struct http_limits limits_of(struct server *server)
         .target_bytes_max = options->head_bytes_max / 2,
         .body_bytes_max = options->request_bytes_max,
         .connections_max = options->connections_max,
-        .connections = &server->connections,
+        .address_max = options->address_connections_max > 0 ? options->address_connections_max
+                                                            : (options->connections_max + 1) / 2,
+        .buffered_bytes_max = options->buffered_bytes_max,
+        .quota = server->quota,
         .stream_bytes_max = options->stream_bytes_max,
         .head_timeout_ms = options->head_timeout_ms,
         .body_timeout_ms = options->body_timeout_ms,
+        .body_rate_min = options->body_rate_min,
         .idle_timeout_ms = options->idle_timeout_ms,
+        .stranger_timeout_ms = options->stranger_timeout_ms,
     };
 }
 

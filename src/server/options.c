@@ -154,6 +154,9 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     if (o->checkpoint_bytes_max > o->request_bytes_max)
         return err_set(err, RC_INVALID,
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
+    if (o->buffered_bytes_max < o->request_bytes_max)
+        return err_set(err, RC_INVALID,
+                       "buffered_bytes_max must not be smaller than request_bytes_max");
     if (herald_check(o->alert_webhooks, err) != RC_OK)
         return err_note(err, "alert_webhooks");
     return RC_OK;

@@ -39,22 +39,26 @@ struct server_options {
     uint64_t query_threads; /* read connections */
 
     /* Limits: reaching one is answered, never ignored. */
-    uint64_t payload_bytes_max;    /* of one job's payload: 413 */
-    uint64_t request_bytes_max;    /* of one request's body, so of a batch: 413 */
-    uint64_t batch_jobs_max;       /* jobs in one batch: 413 */
-    uint64_t connections_max;      /* of all net threads together: 503 */
-    uint64_t live_max;             /* unfinished executions in memory: 503 */
-    uint64_t lanes_max;            /* distinct pairs of queue and handler: 503 */
-    uint64_t queues_max;           /* names of queues that were ever used: 503 */
-    uint64_t workers_max;          /* registered workers: 503 */
-    uint64_t head_bytes_max;       /* request line and headers: 431 */
-    uint64_t mailbox_max;          /* messages waiting for one thread: 503 */
-    uint64_t stream_bytes_max;     /* unsent to one slow stream reader before it is cut off */
-    uint64_t output_bytes_max;     /* kept of one attempt's output */
-    uint64_t checkpoint_bytes_max; /* of one checkpoint: 413 */
-    uint64_t head_timeout_ms;      /* from a request's first byte to the end of its head: 408 */
-    uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
-    uint64_t idle_timeout_ms;      /* a connection without requests is closed */
+    uint64_t payload_bytes_max;       /* of one job's payload: 413 */
+    uint64_t request_bytes_max;       /* of one request's body, so of a batch: 413 */
+    uint64_t batch_jobs_max;          /* jobs in one batch: 413 */
+    uint64_t connections_max;         /* of all net threads together: 503 */
+    uint64_t address_connections_max; /* of one address: 503; 0: half of connections_max */
+    uint64_t buffered_bytes_max;      /* of requests that are being read or decided: 503 */
+    uint64_t live_max;                /* unfinished executions in memory: 503 */
+    uint64_t lanes_max;               /* distinct pairs of queue and handler: 503 */
+    uint64_t queues_max;              /* names of queues that were ever used: 503 */
+    uint64_t workers_max;             /* registered workers: 503 */
+    uint64_t head_bytes_max;          /* request line and headers: 431 */
+    uint64_t mailbox_max;             /* messages waiting for one thread: 503 */
+    uint64_t stream_bytes_max;        /* unsent to one slow stream reader before it is cut off */
+    uint64_t output_bytes_max;        /* kept of one attempt's output */
+    uint64_t checkpoint_bytes_max;    /* of one checkpoint: 413 */
+    uint64_t head_timeout_ms;         /* from a request's first byte to the end of its head: 408 */
+    uint64_t body_timeout_ms;         /* for every 16 KiB of a body: 408 */
+    uint64_t body_rate_min;       /* bytes a second of a body that takes longer than that: 408 */
+    uint64_t idle_timeout_ms;     /* a connection without requests is closed */
+    uint64_t stranger_timeout_ms; /* the same, when it has shown no valid key yet */
 
     /* Alerts (job/alert.h); a zero switches a rule off. */
     const char *alert_webhooks; /* addresses, comma-separated; empty: nobody is told */

@@ -372,3 +372,18 @@ void request_moment(struct request *r, const char *name, int64_t *ret_ms,
     if (when_parse(text, ret_ms, &err) != RC_OK)
         field_error(errors, r->arena, str_c(name), "%s", err.text);
 }
+
+void request_bound(struct request *r, const char *name, int64_t *ret_ms,
+                   struct field_errors *errors)
+{
+    struct str text;
+    struct err err;
+    if (!http_request_param(r->http, str_c(name), &text))
+        return;
+    if (when_parse(text, ret_ms, &err) != RC_OK)
+        field_error(errors, r->arena, str_c(name), "%s", err.text);
+    else if (*ret_ms < 0)
+        field_error(errors, r->arena, str_c(name), "must not be before 1970");
+    else if (*ret_ms == 0)
+        *ret_ms = 1; /* 0 would be no bound at all */
+}

@@ -130,3 +130,6 @@ void request_page(struct request *r, struct field_errors *errors);
 /* A parameter that is a time, or a date as its first moment in UTC; left alone when it is absent. */
 void request_moment(struct request *r, const char *name, int64_t *ret_ms,
                     struct field_errors *errors);
+/* A parameter that bounds a filter by time, in which 0 stands for no bound; never 0 when it was given. */
+void request_bound(struct request *r, const char *name, int64_t *ret_ms,
+                   struct field_errors *errors);

@@ -196,6 +196,8 @@ static void find_caller(struct request *r)
         forward_read(r);
     else
         r->who = auth_find(&r->server->auth, authorization);
+    if (r->who != NULL)
+        http_request_vouch(r->http);
 }
 
 static bool may_call(struct request *r, const struct route *route)
@@ -229,10 +231,21 @@ static bool is_acceptable(struct request *r, const struct route *route)
     return route->type == ANY || request_accepts(r, route->type);
 }
 
-bool routes_admit(struct request *r)
+/* A body that no call of this kind takes would only be memory for strangers to fill. */
+static bool is_for_reading(const struct request *r)
+{
+    enum http_method method = r->http->method;
+    return method == HTTP_METHOD_GET || method == HTTP_METHOD_HEAD || method == HTTP_METHOD_OPTIONS;
+}
+
+bool routes_admit(struct request *r, bool body_follows)
 {
     char allow_bytes[128];
     struct buf allow = {.ptr = allow_bytes, .cap = sizeof allow_bytes, .max = sizeof allow_bytes};
+    if (body_follows && is_for_reading(r)) {
+        request_problem(r, 400, "a request of this method has no body");
+        return false;
+    }
     r->route = find(r, &allow);
     if (r->route == NULL) {
         refuse_route(r, arena_str(r->arena, buf_str(&allow)));

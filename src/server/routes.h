@@ -5,7 +5,7 @@
 /* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False when
  * it has answered: no such thing, or not for this caller. A body that comes with it need not be
  * read then. */
-bool routes_admit(struct request *r);
+bool routes_admit(struct request *r, bool body_follows);
 /* Hands a request that was admitted to its handler, here or on the server that has to decide about it. */
 void routes_serve(struct request *r);
 /* To its handler, here, from the beginning. */

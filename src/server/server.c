@@ -99,8 +99,14 @@ static void fit_connections(struct server_options *options)
 
 static enum rc make_dir(const char *path, struct err *err)
 {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+    struct stat dir;
+    if ((mkdir(path, 0700) != 0 && errno != EEXIST) || stat(path, &dir) != 0)
         return err_set(err, RC_IO, "cannot make the data directory %s: %s", path, strerror(errno));
+    /* Keys and history are in there: whoever may put a file in the place of another has both. */
+    if (dir.st_mode & (S_IWGRP | S_IWOTH))
+        return err_set(err, RC_DENIED,
+                       "others may write to the data directory %s; `chmod go-w %s` forbids it",
+                       path, path);
     return RC_OK;
 }
 
@@ -110,6 +116,7 @@ static enum rc start_nets(struct process *p, struct err *err)
 {
     uint16_t port = p->options.listen_port;
     TRY(http_probe(str_c(p->options.listen_host), port, err));
+    p->server.quota = http_quota_new();
     for (size_t i = 0; i < p->options.net_threads; i++) {
         TRY(net_start(&p->server, &port, &p->server.nets[i], err));
         atomic_fetch_add(&p->server.net_count, 1);
@@ -326,6 +333,7 @@ static void stop(struct process *p)
         decider_free(s->decider);
     membership_free(s->membership);
     zones_free(s->zones);
+    http_quota_free(s->quota);
     auth_close(&s->auth);
     if (s->store != NULL)
         s->store->ops->close(s->store);

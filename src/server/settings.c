@@ -50,6 +50,8 @@ static const struct setting settings_table[] = {
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
+    NUMBER(address_connections_max, "0", 0, 1000000, "of one address; 0: half of connections_max"),
+    BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB, "of all requests that are under way"),
     NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
     NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
     NUMBER(queues_max, "10000", 1, 1000000, "most queues, counting all that were ever used"),
@@ -61,7 +63,9 @@ static const struct setting settings_table[] = {
     BYTES(checkpoint_bytes_max, "1MiB", 1, 64 * MIB, "largest checkpoint of one execution"),
     TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
     TIME(body_timeout_ms, "30s", 100, HOUR, "longest that 16 KiB of a body may take"),
+    BYTES(body_rate_min, "4KiB", 0, GIB, "a second, of a body that takes longer than that"),
     TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
+    TIME(stranger_timeout_ms, "10s", 100, DAY, "one that has shown no valid key, after this"),
 
     TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
     TIME(forget_ms, "5m", SECOND, 30 * DAY, "a worker silent for this long must register again"),

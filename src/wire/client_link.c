@@ -28,7 +28,7 @@ struct client_link {
     bool dropped; /* nobody listens any more */
     bool busy;    /* a request is under way */
     bool reused;  /* and it is not the first one */
-    bool ending;  /* the last answer said that the server will close */
+    bool ending;  /* no further request may go over it */
     bool sent_any;
     char read_bytes[READ_BYTES];
 };
@@ -103,11 +103,19 @@ static bool on_piece(void *arg, struct str piece)
     return l->events->on_piece(l->arg, http_reply_status(l->reply), piece) && !l->dropped;
 }
 
+/* An answer may come before all of its request was written: a body that is too large is refused by its
+ * head. Nobody reads the rest then, and libuv still has the request and the write: neither may be used for
+ * the next call, so the connection is not. */
+static bool is_written(const struct client_link *l)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&l->tcp) == 0;
+}
+
 static void tell_answer(struct client_link *l)
 {
     l->busy = false;
     l->reused = true;
-    l->ending = !http_reply_keeps_alive(l->reply);
+    l->ending = !http_reply_keeps_alive(l->reply) || !is_written(l);
     struct http_response head = {
         .status = http_reply_status(l->reply),
         .content_type = http_reply_content_type(l->reply),
@@ -117,7 +125,8 @@ static void tell_answer(struct client_link *l)
     l->events->on_answer(l->arg, &head);
 }
 
-static void on_reply(struct client_link *l, enum http_reply_state state)
+/* bad: what an answer that cannot be read means. One that was cut off may be whole at the next try. */
+static void on_reply(struct client_link *l, enum http_reply_state state, enum rc bad)
 {
     if (l->dropped || state == HTTP_REPLY_MORE)
         return;
@@ -129,7 +138,7 @@ static void on_reply(struct client_link *l, enum http_reply_state state)
     if (state == HTTP_REPLY_STOPPED)
         err_set(&err, RC_TOO_LARGE, "%s gave an answer that is too large", l->url->text);
     else
-        err_set(&err, RC_UNREACHABLE, "%s gave an answer that makes no sense: %s", l->url->text,
+        err_set(&err, bad, "%s gave an answer that is not HTTP: %s", l->url->text,
                 http_reply_problem(l->reply));
     l->events->on_failure(l->arg, &err);
 }
@@ -138,11 +147,11 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
 {
     struct client_link *l = stream->data;
     if (len > 0 && l->busy)
-        on_reply(l, http_reply_feed(l->reply, str_of(buf->base, (size_t)len)));
+        on_reply(l, http_reply_feed(l->reply, str_of(buf->base, (size_t)len)), RC_CORRUPT);
     else if (len > 0)
         fail(l, UV_EPROTO); /* nobody asked */
     else if (len == UV_EOF && l->busy && http_reply_begun(l->reply))
-        on_reply(l, http_reply_feed_eof(l->reply));
+        on_reply(l, http_reply_feed_eof(l->reply), RC_UNREACHABLE);
     else if (len < 0)
         fail(l, (int)len);
 }
@@ -181,7 +190,7 @@ static void transmit(struct client_link *l)
 
 void client_link_send(struct client_link *l, struct buf take_request, bool to_head)
 {
-    assert(!l->busy && !l->dropped);
+    assert(!l->busy && !l->dropped && !l->ending && is_written(l));
     buf_free(&l->request);
     l->request = take_request;
     l->busy = true;

@@ -183,9 +183,52 @@ static void an_answer_that_is_not_http_is_a_failure(void **state)
     (void)state;
     struct rig *rig = rig_new(&limits);
     hear_script(rig, "SSH-2.0-OpenSSH_9.2\r\n");
-    assert_int_equal(rig->heard.err.rc, RC_UNREACHABLE);
-    assert_non_null(strstr(rig->heard.err.text, "makes no sense"));
+    assert_int_equal(rig->heard.err.rc, RC_CORRUPT); /* there is a server, and it is another one */
+    assert_non_null(strstr(rig->heard.err.text, "not HTTP"));
     rig_free(rig);
+}
+
+static void the_body_of_an_interim_answer_is_not_joined_to_the_next(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&limits);
+    hear_script(rig, "HTTP/1.1 103 Early Hints\r\nContent-Length: 4\r\n\r\nevil"
+                     "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    assert_int_equal(rig->heard.status, 0);
+    assert_int_equal(rig->heard.err.rc, RC_CORRUPT);
+    rig_free(rig);
+}
+
+/* Larger than what the kernel takes for a peer that does not read. */
+enum { LARGE_BYTES = 32 << 20 };
+
+/* The server refuses a body by its head, and the next request follows at once: what libuv still writes of
+ * the first must be neither freed nor overwritten, and the second must not go over that connection. */
+static void an_answer_before_the_request_was_sent_ends_the_connection(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&limits);
+    struct script s = script_new(rig);
+    char *large = mem_new(LARGE_BYTES + 1);
+    memset(large, 'x', LARGE_BYTES);
+    struct http_call call = post(rig, "/x", large);
+    http_client_send(rig->client, &call);
+    script_accept(rig, &s);
+    script_hear(rig, &s);
+    call = post(rig, "/x", "{}");
+    http_client_send(rig->client, &call);
+    script_say(&s, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+    WAIT_FOR(rig, rig->heard.done == 1);
+    assert_int_equal(rig->heard.status, 413);
+
+    script_accept(rig, &s); /* a new connection */
+    script_hear(rig, &s);
+    script_say(&s, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    WAIT_FOR(rig, rig->heard.done == 2);
+    assert_int_equal(rig->heard.status, 201);
+    script_free(&s);
+    rig_free(rig);
+    free(large);
 }
 
 int main(void)
@@ -199,6 +242,8 @@ int main(void)
         cmocka_unit_test(an_interim_answer_is_skipped),
         cmocka_unit_test(an_answer_that_is_cut_off_is_a_failure),
         cmocka_unit_test(an_answer_that_is_not_http_is_a_failure),
+        cmocka_unit_test(the_body_of_an_interim_answer_is_not_joined_to_the_next),
+        cmocka_unit_test(an_answer_before_the_request_was_sent_ends_the_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,6 @@ static bool is_word_char(unsigned char c)
 static bool is_allowed(enum field_kind kind, unsigned char c)
 {
     switch (kind) {
-    case FIELD_LINE: return c >= 0x20 && c != 0x7f;
     case FIELD_WORD: return is_word_char(c);
     case FIELD_PATH: return is_word_char(c) || c == '/';
     default: return true;
@@ -96,7 +95,9 @@ bool fields_text(const struct fields *f, const struct field_place *at, const str
         return false;
     }
     for (size_t i = 0; kind != FIELD_TEXT && i < text.len; i++) {
-        if (!is_allowed(kind, (unsigned char)text.ptr[i])) {
+        bool bad = kind == FIELD_LINE ? str_control_len(str_from(text, i)) > 0
+                                      : !is_allowed(kind, (unsigned char)text.ptr[i]);
+        if (bad) {
             fields_fail(f, at, "%s", allowed_text(kind));
             return false;
         }
@@ -138,20 +139,27 @@ static void read_bool(const struct fields *f, const struct field_place *at,
 static void read_id(const struct fields *f, const struct field_place *at, const struct json *value,
                     const struct field *field, void *into)
 {
+    uint64_t id;
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
-    if (id_parse(value->string, field->prefix, into, NULL))
+    if (id_parse(value->string, field->prefix, &id, NULL))
         fields_fail(f, at, "must be an id: %s and %d digits", field->prefix, ID_DIGITS);
+    else if (id == 0) /* in structs it means that the field was left out */
+        fields_fail(f, at, "must be an id, and nothing has the id zero");
+    else
+        *(uint64_t *)into = id;
 }
 
 static void read_when(const struct fields *f, const struct field_place *at,
-                      const struct json *value, void *into)
+                      const struct json *value, const struct field *field, void *into)
 {
     int64_t at_ms;
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
     if (when_parse(value->string, &at_ms, NULL))
         fields_fail(f, at, "must be a time as in 2026-11-16T03:00:00Z (RFC 3339)");
+    else if (field->min > 0 && at_ms < field->min)
+        fields_fail(f, at, "must be after 1970-01-01T00:00:00Z");
     else
         *(int64_t *)into = at_ms;
 }
@@ -239,7 +247,7 @@ static void read_field(const struct fields *f, const struct field_place *at,
     case FIELD_INT: read_int(f, at, value, field, into); break;
     case FIELD_BOOL: read_bool(f, at, value, into); break;
     case FIELD_ID: read_id(f, at, value, field, into); break;
-    case FIELD_WHEN: read_when(f, at, value, into); break;
+    case FIELD_WHEN: read_when(f, at, value, field, into); break;
     case FIELD_DURATION: read_duration(f, at, value, field, into); break;
     case FIELD_RAW: *(struct str *)into = value->raw; break;
     case FIELD_LIST: read_list(f, at, value, field, base); break;

@@ -43,8 +43,8 @@ enum field_kind {
     FIELD_PATHS,    /* the same, of FIELD_PATH */
     FIELD_INT,      /* a whole number from min to max; 32 or 64 bits, signed or not */
     FIELD_BOOL,     /* bool */
-    FIELD_ID,       /* uint64_t, as text behind prefix */
-    FIELD_WHEN,     /* int64_t milliseconds, as RFC 3339 text */
+    FIELD_ID,       /* uint64_t, as text behind prefix; never 0 */
+    FIELD_WHEN,     /* int64_t milliseconds, as RFC 3339 text; min 1: later than 1970 began */
     FIELD_DURATION, /* int64_t milliseconds from min to max, as text with units */
     FIELD_RAW,      /* struct str: any value, as it was written */
     FIELD_LIST,     /* an array of at most max objects, read by .items: pointer and count */

@@ -50,6 +50,7 @@ static const struct field message_fields[] = {
      .items = &inner_list},
     {FIELD_ARRAY("words", struct message, words, word_count), .kind = FIELD_WORDS, .max = 2},
     {.name = STR_INIT("soon"), .kind = FIELD_LATER},
+    {FIELD("bound", struct message, at_ms), .kind = FIELD_WHEN, .min = 1},
 };
 
 static struct arena arena;
@@ -132,6 +133,28 @@ static void a_number_must_fit_its_range_and_not_only_its_bits(void **state)
     assert_problem("{\"small\":1.0}", "small", "must be a whole number");
 }
 
+static void a_line_has_nothing_that_a_terminal_acts_upon(void **state)
+{
+    (void)state;
+    assert_problem("{\"text\":\"a\\u001b[2J\"}", "text", "must not have control characters");
+    assert_problem("{\"text\":\"a\\u009b2J\"}", "text", "must not have control characters");
+    assert_problem("{\"text\":\"a\\u202e\"}", "text", "must not have control characters");
+    read_text(STR("{\"text\":\"gr\\u00fc\\u00df\"}"), false);
+    assert_int_equal(errors.count, 0);
+}
+
+static void what_stands_for_absent_cannot_be_given(void **state)
+{
+    (void)state;
+    assert_problem("{\"id\":\"job_0000000000000\"}", "id",
+                   "must be an id, and nothing has the id zero");
+    assert_problem("{\"bound\":\"1970-01-01T00:00:00Z\"}", "bound",
+                   "must be after 1970-01-01T00:00:00Z");
+    assert_problem("{\"bound\":\"1969-12-31T00:00:00Z\"}", "bound",
+                   "must be after 1970-01-01T00:00:00Z");
+    assert_int_equal(message.at_ms, 0);
+}
+
 static void unknown_members_are_passed_over_only_when_asked(void **state)
 {
     (void)state;
@@ -182,6 +205,8 @@ int main(void)
         cmocka_unit_test(the_answer_says_which_fields_were_there),
         cmocka_unit_test(paths_lead_to_the_place),
         cmocka_unit_test(a_number_must_fit_its_range_and_not_only_its_bits),
+        cmocka_unit_test(a_line_has_nothing_that_a_terminal_acts_upon),
+        cmocka_unit_test(what_stands_for_absent_cannot_be_given),
         cmocka_unit_test(unknown_members_are_passed_over_only_when_asked),
         cmocka_unit_test(a_mistyped_member_is_a_problem_for_the_lenient_too),
         cmocka_unit_test(what_comes_later_is_always_refused),

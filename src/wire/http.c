@@ -26,6 +26,8 @@ static uint64_t sweep_interval_ms(const struct http_limits *limits)
         shortest = limits->body_timeout_ms;
     if (limits->idle_timeout_ms < shortest)
         shortest = limits->idle_timeout_ms;
+    if (limits->stranger_timeout_ms > 0 && limits->stranger_timeout_ms < shortest)
+        shortest = limits->stranger_timeout_ms;
     uint64_t interval_ms = shortest / 4;
     if (interval_ms < SWEEP_MIN_MS)
         return SWEEP_MIN_MS;
@@ -50,12 +52,15 @@ struct http_server *http_server_new(uv_loop_t *loop, const struct http_limits *l
     struct http_server *s = MEM_NEW(struct http_server);
     s->loop = loop;
     s->limits = *limits;
+    if (limits->quota == NULL)
+        s->limits.quota = s->own_quota = http_quota_new();
     s->handler = handler;
     s->refusal = refusal;
     s->arg = arg;
     s->head = BUF(HEAD_BYTES_MAX);
     list_init(&s->conns);
     list_init(&s->ready);
+    list_init(&s->strangers);
     /* None of these can fail: they open nothing. */
     uv_tcp_init(loop, &s->listener);
     uv_timer_init(loop, &s->sweep);
@@ -202,6 +207,7 @@ static void finish_if_empty(struct http_server *s)
     void (*on_closed)(void *arg) = s->on_closed;
     void *arg = s->closed_arg;
     buf_free(&s->head);
+    http_quota_free(s->own_quota);
     free(s);
     if (on_closed != NULL)
         on_closed(arg);

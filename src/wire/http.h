@@ -14,8 +14,8 @@
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
+#include "wire/http_quota.h"
 
-#include <stdatomic.h>
 #include <uv.h>
 
 struct http_server;
@@ -41,14 +41,18 @@ struct http_limits {
     size_t head_bytes_max; /* request line and headers together */
     size_t target_bytes_max;
     size_t body_bytes_max;
-    size_t connections_max; /* more are answered 503 and closed */
-    /* Counts the connections of all servers that share connections_max; NULL: of this one alone. */
-    atomic_size_t *connections;
-    size_t stream_bytes_max;  /* unsent bytes a slow stream reader may pile up */
-    uint64_t head_timeout_ms; /* from the first byte of a request to the end of its head */
-    uint64_t body_timeout_ms; /* for every 16 KiB of a body, either way: who sends less, or who
-                               * takes nothing of an answer, is given up */
-    uint64_t idle_timeout_ms; /* keep-alive without a request */
+    size_t connections_max;    /* more are answered 503 and closed; but strangers make room first */
+    size_t address_max;        /* the same for those of one address; 0: no limit of its own */
+    size_t buffered_bytes_max; /* of requests, over all connections: 503; 0: no limit */
+    struct http_quota
+        *quota; /* in which all servers that share these limits count; NULL: this one alone */
+    size_t stream_bytes_max;      /* unsent bytes a slow stream reader may pile up */
+    uint64_t head_timeout_ms;     /* from the first byte of a request to the end of its head */
+    uint64_t body_timeout_ms;     /* for every 16 KiB of a body, either way: who sends less, or who
+                                * takes nothing of an answer, is given up */
+    size_t body_rate_min;         /* bytes a second of a body that takes longer than that; 0: any */
+    uint64_t idle_timeout_ms;     /* keep-alive without a request, … */
+    uint64_t stranger_timeout_ms; /* … of a connection that nobody has vouched for; 0: the same */
 };
 
 struct http_request {
@@ -118,6 +122,10 @@ bool http_request_accepts(const struct http_request *req, struct str type);
 bool http_request_param(struct http_request *req, struct str name, struct str *ret_value);
 /* Percent-decodes into the arena; false for a bad escape, and for %00. */
 bool http_decode(struct arena *arena, struct str text, bool plus_is_space, struct str *ret_text);
+
+/* The caller has shown who it is: its connection is no stranger's from now on. A stranger has less time to
+ * ask for something, and makes room when there are too many connections. */
+void http_request_vouch(struct http_request *req);
 
 /* Answers and gives the request back; req is gone afterwards. */
 void http_respond(struct http_request *req, const struct http_answer *answer);

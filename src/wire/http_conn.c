@@ -22,21 +22,50 @@ static bool rest_waits(const struct http_conn *c)
     return c->rest_used < c->rest.len;
 }
 
-/* ---- how many there are */
+/* ---- how many there are, and what they hold */
 
-static size_t count_in(struct http_server *s)
+static struct http_counts count_in(struct http_conn *c)
 {
-    s->open_count++;
-    if (s->limits.connections == NULL)
-        return s->open_count;
-    return atomic_fetch_add(s->limits.connections, 1) + 1;
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage room;
+    } peer = {.any.sa_family = AF_UNSPEC};
+    int len = sizeof peer;
+    uv_tcp_getpeername(&c->tcp, &peer.any,
+                       &len); /* when it fails it has left, and counts as nobody's */
+    c->origin = http_origin_of(&peer.any);
+    c->server->open_count++;
+    return http_quota_enter(c->server->limits.quota, c->origin);
 }
 
-static void count_out(struct http_server *s)
+static void count_out(struct http_conn *c)
 {
-    s->open_count--;
-    if (s->limits.connections != NULL)
-        atomic_fetch_sub(s->limits.connections, 1);
+    c->server->open_count--;
+    http_quota_leave(c->server->limits.quota, c->origin);
+}
+
+/* False: all connections together would hold too much. */
+static bool count_bytes(struct http_conn *c)
+{
+    const struct http_limits *limits = &c->server->limits;
+    size_t max = limits->buffered_bytes_max > 0 ? limits->buffered_bytes_max : SIZE_MAX;
+    size_t now = http_parser_held_bytes(c->parser) + c->rest.cap;
+    if (now == c->counted_bytes)
+        return true;
+    if (!http_quota_hold(limits->quota, c->counted_bytes, now, max))
+        return false;
+    c->counted_bytes = now;
+    return true;
+}
+
+void http_request_vouch(struct http_request *req)
+{
+    list_remove(&req->conn->strange);
+}
+
+static bool is_stranger(const struct http_conn *c)
+{
+    return list_linked(&c->strange);
 }
 
 /* ---- the end */
@@ -48,6 +77,7 @@ static void destroy(struct http_conn *c)
     http_parser_free(c->parser);
     http_out_free(&c->out);
     buf_free(&c->rest);
+    http_quota_hold(s->limits.quota, c->counted_bytes, 0, 0);
     free(c);
     http_server_forget(s);
 }
@@ -66,7 +96,6 @@ static void on_closed(uv_handle_t *handle)
 {
     struct http_conn *c = handle->data;
     c->state = HTTP_CONN_CLOSED;
-    count_out(c->server);
     if (c->held)
         tell_gone(c);
     else
@@ -80,6 +109,8 @@ void http_conn_close(struct http_conn *c)
     c->state = HTTP_CONN_CLOSING;
     c->deadline_ms = 0;
     list_remove(&c->ready);
+    list_remove(&c->strange);
+    count_out(c); /* libuv closes the socket at once, and only the handle later */
     uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
 
@@ -112,10 +143,17 @@ static void linger(struct http_conn *c)
     read_on(c);
 }
 
+static void set_idle_deadline(struct http_conn *c)
+{
+    const struct http_limits *limits = &c->server->limits;
+    bool hurried = is_stranger(c) && limits->stranger_timeout_ms > 0;
+    set_deadline(c, hurried ? limits->stranger_timeout_ms : limits->idle_timeout_ms);
+}
+
 static void await_request(struct http_conn *c)
 {
     c->state = HTTP_CONN_READING;
-    set_deadline(c, c->server->limits.idle_timeout_ms);
+    set_idle_deadline(c);
     if (rest_waits(c))
         /* Not from here: this may be deep inside a handler's loop over its own things. */
         http_server_wake(c->server, c);
@@ -158,6 +196,7 @@ void http_conn_give_back(struct http_conn *c, bool last)
 {
     c->held = false;
     http_parser_reset(c->parser);
+    count_bytes(c); /* fewer now */
     if (c->state == HTTP_CONN_CLOSED) {
         destroy(c);
         return;
@@ -181,10 +220,19 @@ static void dispatch(struct http_conn *c)
     c->server->handler(c->server->arg, &c->req);
 }
 
+/* Every step of a body has its time, and all of it the time that its bytes are worth: whoever sends a step
+ * at the last moment, again and again, holds memory for hours otherwise. */
 static void await_body(struct http_conn *c)
 {
+    const struct http_limits *limits = &c->server->limits;
     c->body_seen = http_parser_body_bytes(c->parser);
-    set_deadline(c, c->server->limits.body_timeout_ms);
+    set_deadline(c, limits->body_timeout_ms);
+    if (limits->body_rate_min == 0)
+        return;
+    uint64_t worth_ms = (uint64_t)c->body_seen * 1000 / limits->body_rate_min;
+    uint64_t last_ms = c->body_since_ms + limits->body_timeout_ms + worth_ms;
+    if (c->deadline_ms > last_ms)
+        c->deadline_ms = last_ms;
 }
 
 static void await_more(struct http_conn *c, enum http_phase before)
@@ -209,6 +257,7 @@ static void admit(struct http_conn *c, bool all_read)
         return;
     c->held = false;
     c->state = HTTP_CONN_READING;
+    c->body_since_ms = uv_now(s->loop);
     await_body(c);
     if (all_read && http_parser_wants_continue(c->parser)) /* else it went ahead without us */
         http_conn_send(c, &STR("HTTP/1.1 100 Continue\r\n\r\n"), 1);
@@ -222,7 +271,9 @@ static void step(struct http_conn *c, struct str bytes, size_t *used)
     size_t taken;
     enum http_parse got = http_parser_feed(c->parser, bytes, &taken);
     *used += taken;
-    if (got == HTTP_PARSE_MORE) {
+    if ((got == HTTP_PARSE_MORE || got == HTTP_PARSE_DONE) && !count_bytes(c)) {
+        http_conn_refuse(c, 503, "too many bytes of requests are under way; try again");
+    } else if (got == HTTP_PARSE_MORE) {
         await_more(c, before);
     } else if (got == HTTP_PARSE_HEAD) {
         admit(c, taken == bytes.len);
@@ -237,6 +288,7 @@ static void step(struct http_conn *c, struct str bytes, size_t *used)
 static void keep_rest(struct http_conn *c, struct str bytes)
 {
     buf_add(&c->rest, bytes);
+    count_bytes(c); /* bounded by itself; when it does not fit the next body is refused */
     if (c->rest.len < HTTP_READ_BYTES)
         return;
     /* Only now: a connection that is not read cannot tell us that its client has left. */
@@ -336,22 +388,41 @@ static struct http_conn *conn_new(struct http_server *s)
     c->tcp.data = c;
     http_out_init(&c->out, (uv_stream_t *)&c->tcp, on_sent);
     list_push_back(&s->conns, &c->node);
+    list_push_back(&s->strangers, &c->strange);
     return c;
+}
+
+/* The stranger that has waited longest without asking for anything goes. Only one of this loop's: the kernel
+ * spreads connections over all loops alike. */
+static bool make_room(struct http_server *s, const struct http_conn *newest)
+{
+    LIST_EACH(&s->strangers, node)
+    {
+        struct http_conn *c = CONTAINER_OF(node, struct http_conn, strange);
+        if (c == newest || c->state != HTTP_CONN_READING)
+            continue;
+        http_conn_close(c);
+        return true;
+    }
+    return false;
 }
 
 void http_conn_accept(struct http_server *s)
 {
+    const struct http_limits *limits = &s->limits;
     struct http_conn *c = conn_new(s);
-    size_t count = count_in(s);
-    if (uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) < 0 ||
-        count > s->limits.connections_max + REFUSED_MAX) {
+    bool accepted = uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) == 0;
+    struct http_counts counts = count_in(c);
+    if (!accepted || counts.all > limits->connections_max + REFUSED_MAX) {
         http_conn_close(c);
         return;
     }
     uv_tcp_nodelay(&c->tcp, 1);
     uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
-    set_deadline(c, s->limits.idle_timeout_ms);
+    set_idle_deadline(c);
     read_on(c);
-    if (count > s->limits.connections_max)
+    if (limits->address_max > 0 && counts.of_origin > limits->address_max)
+        http_conn_refuse(c, 503, "too many connections from this address");
+    else if (counts.all > limits->connections_max && !make_room(s, c))
         http_conn_refuse(c, 503, "too many connections");
 }

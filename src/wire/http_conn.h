@@ -33,16 +33,20 @@ enum http_conn_state {
 struct http_conn {
     uv_tcp_t tcp;
     struct http_server *server;
-    struct list_node node;  /* in server->conns */
-    struct list_node ready; /* in server->ready, while `rest` can be read */
+    struct list_node node;    /* in server->conns */
+    struct list_node ready;   /* in server->ready, while `rest` can be read */
+    struct list_node strange; /* in server->strangers, until somebody vouches for it */
     struct http_parser *parser;
     struct http_request req;
     struct http_out out;
     uv_shutdown_t shutdown;
     enum http_conn_state state;
-    uint64_t deadline_ms; /* uv_now's clock; 0: none */
-    size_t unsent_seen;   /* at the last look, to tell a slow reader from a dead one */
-    size_t body_seen;     /* when the deadline of the body was set */
+    uint64_t deadline_ms;   /* uv_now's clock; 0: none */
+    size_t unsent_seen;     /* at the last look, to tell a slow reader from a dead one */
+    size_t body_seen;       /* when the deadline of the body was set */
+    uint64_t body_since_ms; /* when it began; uv_now's clock */
+    struct http_origin origin;
+    size_t counted_bytes; /* of requests, as the quota knows */
     struct buf rest;      /* pipelined bytes, behind the request under way */
     size_t rest_used;
     bool held;   /* a handler has the request */
@@ -63,8 +67,10 @@ struct http_server {
     size_t handles;   /* of the three above, those still open */
     struct list conns;
     struct list ready;
-    size_t open_count; /* connections with an open socket */
-    struct buf head;   /* scratch, for composing an answer's head */
+    struct list strangers;        /* the oldest first */
+    struct http_quota *own_quota; /* when nobody shares one with us */
+    size_t open_count;            /* connections with an open socket */
+    struct buf head;              /* scratch, for composing an answer's head */
     char date[HTTP_DATE_MAX];
     size_t date_len;
     time_t date_at;

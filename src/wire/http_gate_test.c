@@ -141,18 +141,13 @@ static void a_long_body_may_take_its_time(void **state)
 static void servers_may_share_one_limit_of_connections(void **state)
 {
     (void)state;
-    atomic_size_t count = 0;
     struct http_limits limits = usual;
     limits.connections_max = 2;
-    limits.connections = &count;
+    limits.quota = http_quota_new();
     struct rig *rig = guarded_rig(&limits);
     struct rig *other = guarded_rig(&limits);
-    struct peer one = dial(rig);
-    struct peer two = dial(other);
-    say(&one, "GET /one HTTP/1.1\r\n" HOST "\r\n");
-    hear(&one, "/one");
-    say(&two, "GET /two HTTP/1.1\r\n" HOST "\r\n");
-    hear(&two, "/two");
+    struct peer one = dial_friend(rig);
+    struct peer two = dial_friend(other);
     struct peer three = dial(other);
     hear_refusal(&three, "503 Service Unavailable");
     hang_up(&three);
@@ -166,7 +161,119 @@ static void servers_may_share_one_limit_of_connections(void **state)
     hang_up(&four);
     rig_free(rig);
     rig_free(other);
-    assert_int_equal(atomic_load(&count), 0);
+    assert_int_equal(http_quota_connections(limits.quota), 0);
+    http_quota_free(limits.quota);
+}
+
+/* ---- floods */
+
+static void the_oldest_stranger_makes_room(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&usual);
+    struct peer friend = dial_friend(rig);
+    struct peer older = dial(rig);
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 2);
+    struct peer younger = dial(rig);
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 3);
+    struct peer next = dial_friend(rig);
+    hear_end(&older);
+    assert_int_equal(older.heard.len, 0);
+    say(&younger, "GET /there HTTP/1.1\r\n" HOST "\r\n");
+    hear(&younger, "/there");
+    say(&friend, "GET /still HTTP/1.1\r\n" HOST "\r\n");
+    hear(&friend, "/still");
+    hang_up(&friend);
+    hang_up(&older);
+    hang_up(&younger);
+    hang_up(&next);
+    rig_free(rig);
+}
+
+static void one_address_cannot_have_all(void **state)
+{
+    (void)state;
+    struct http_limits limits = usual;
+    limits.address_max = 2;
+    struct rig *rig = rig_new(&limits);
+    struct peer one = dial_friend(rig);
+    struct peer two = dial_friend(rig);
+    struct peer three = dial(rig);
+    hear_refusal(&three, "503 Service Unavailable");
+    assert_true(has_heard(&three, "too many connections from this address"));
+    hang_up(&one);
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 1);
+    struct peer four = dial_friend(rig);
+    hang_up(&two);
+    hang_up(&three);
+    hang_up(&four);
+    rig_free(rig);
+}
+
+static void a_stranger_that_says_nothing_is_not_kept_for_long(void **state)
+{
+    (void)state;
+    struct http_limits limits = usual;
+    limits.stranger_timeout_ms = 50;
+    struct rig *rig = rig_new(&limits);
+    struct peer friend = dial_friend(rig);
+    struct peer stranger = dial(rig);
+    hear_end(&stranger);
+    say(&friend, "GET /still HTTP/1.1\r\n" HOST "\r\n");
+    hear(&friend, "/still");
+    hang_up(&friend);
+    hang_up(&stranger);
+    rig_free(rig);
+}
+
+static void bodies_share_one_budget(void **state)
+{
+    (void)state;
+    char piece[60000];
+    struct http_limits limits = usual;
+    limits.buffered_bytes_max = 100000;
+    struct rig *rig = rig_new(&limits);
+    struct peer one = dial(rig);
+    struct peer two = dial(rig);
+    memset(piece, 'x', sizeof piece);
+    say(&one, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60001\r\n\r\n");
+    say_bytes(&one, str_of(piece, sizeof piece));
+    say(&two, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60001\r\n\r\n");
+    say_bytes(&two, str_of(piece, sizeof piece));
+    hear_refusal(&two, "503 Service Unavailable");
+    say(&one, "x");
+    hear(&one, "HTTP/1.1 200 "); /* what had begun is not hurt */
+    hang_up(&two);
+    struct peer next = dial(rig); /* and what it held is free again */
+    say(&next, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
+    say_bytes(&next, str_of(piece, sizeof piece));
+    hear(&next, "HTTP/1.1 200 ");
+    hang_up(&one);
+    hang_up(&next);
+    rig_free(rig);
+}
+
+/* Each step comes in time; the whole would take hours. */
+static void a_body_has_the_time_that_its_bytes_are_worth(void **state)
+{
+    (void)state;
+    char piece[16384];
+    struct http_limits limits = usual;
+    limits.body_timeout_ms = 300;
+    limits.body_rate_min = 1 << 20;
+    struct rig *rig = rig_new(&limits);
+    struct peer p = dial(rig);
+    memset(piece, 'x', sizeof piece);
+    say(&p, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 99999\r\n\r\n");
+    uint64_t begun_ms = uv_now(&rig->loop);
+    for (uint64_t sent = 0; sent < 5; sent++) {
+        WAIT_FOR(rig, &p, uv_now(&rig->loop) - begun_ms > sent * 200 || (listen_up(&p), p.ended));
+        if (!p.ended)
+            say_bytes(&p, str_of(piece, sizeof piece));
+    }
+    hear_refusal(&p, "408 Request Timeout");
+    hang_up(&p);
+    rig_free(rig);
 }
 
 int main(void)
@@ -180,6 +287,11 @@ int main(void)
         cmocka_unit_test(a_body_that_trickles_is_408),
         cmocka_unit_test(a_long_body_may_take_its_time),
         cmocka_unit_test(servers_may_share_one_limit_of_connections),
+        cmocka_unit_test(the_oldest_stranger_makes_room),
+        cmocka_unit_test(one_address_cannot_have_all),
+        cmocka_unit_test(a_stranger_that_says_nothing_is_not_kept_for_long),
+        cmocka_unit_test(bodies_share_one_budget),
+        cmocka_unit_test(a_body_has_the_time_that_its_bytes_are_worth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

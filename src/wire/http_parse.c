@@ -469,6 +469,11 @@ size_t http_parser_body_bytes(const struct http_parser *p)
     return p->body_wire_bytes;
 }
 
+size_t http_parser_held_bytes(const struct http_parser *p)
+{
+    return p->body.cap;
+}
+
 bool http_parser_keeps_alive(const struct http_parser *p)
 {
     return p->keeps_alive;

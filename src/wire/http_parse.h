@@ -43,6 +43,8 @@ struct http_refused http_parser_refusal(const struct http_parser *p);
 bool http_parser_wants_continue(const struct http_parser *p);
 /* How much of the body has come, with its framing. */
 size_t http_parser_body_bytes(const struct http_parser *p);
+/* What the body takes in memory. */
+size_t http_parser_held_bytes(const struct http_parser *p);
 /* After DONE: whether the client allows another request on this connection. */
 bool http_parser_keeps_alive(const struct http_parser *p);
 /* HTTP/1.0: no chunks in the answer. */

@@ -76,11 +76,18 @@ static int on_header_end(llhttp_t *llhttp)
     return 0;
 }
 
+static bool is_interim(const struct http_reply *r)
+{
+    return r->status / 100 == 1;
+}
+
 static int on_head_end(llhttp_t *llhttp)
 {
     struct http_reply *r = llhttp->data;
     r->status = llhttp->status_code;
-    return r->to_head ? 1 : 0; /* 1: there is no body */
+    /* 1: there is no body. Nor has an interim answer one, whatever its length says: it would be joined to
+     * that of the real answer. */
+    return r->to_head || is_interim(r) ? 1 : 0;
 }
 
 static int on_body(llhttp_t *llhttp, const char *at, size_t len)
@@ -93,7 +100,7 @@ static int on_body(llhttp_t *llhttp, const char *at, size_t len)
 static int on_end(llhttp_t *llhttp)
 {
     struct http_reply *r = llhttp->data;
-    if (r->status / 100 == 1)
+    if (is_interim(r))
         return 0; /* the real answer is still to come */
     r->complete = true;
     r->keeps_alive = llhttp_should_keep_alive(llhttp);

@@ -2,7 +2,7 @@
  *
  * The loop runs while a test waits for something, so nothing sleeps and nothing races. The server's
  * handler does what the path asks for: /echo, /large, /nothing, /park, /stream, and for any other
- * path it answers with that path. */
+ * path it answers with that path. It vouches for those who ask for /friend. */
 #pragma once
 #include "base/list.h"
 #include "base/mem.h"
@@ -73,6 +73,8 @@ static inline void handle(void *arg, struct http_request *req)
     rig->asked++;
     req->user = rig;
     req->on_gone = on_gone;
+    if (str_eq(req->path, STR("/friend")))
+        http_request_vouch(req);
     if (str_eq(req->path, STR("/echo"))) {
         answer(req, req->body);
     } else if (str_eq(req->path, STR("/large"))) {
@@ -253,6 +255,14 @@ static inline void hear(struct peer *p, const char *text)
 static inline bool has_heard(struct peer *p, const char *text)
 {
     return count_heard(p, text) > 0;
+}
+
+static inline struct peer dial_friend(struct rig *rig)
+{
+    struct peer p = dial(rig);
+    say(&p, "GET /friend HTTP/1.1\r\n" HOST "\r\n");
+    hear(&p, "/friend");
+    return p;
 }
 
 static inline void hear_end(struct peer *p)

@@ -132,8 +132,8 @@ static const struct field filter_fields[] = {
     {FIELD("fingerprint", struct letter_filter, fingerprint), .kind = FIELD_OWN,
      .read = read_fingerprint},
     {FIELD("job", struct letter_filter, job_id), .kind = FIELD_ID, .prefix = ID_JOB},
-    {FIELD("created_after", struct letter_filter, died_after_ms), .kind = FIELD_WHEN},
-    {FIELD("created_before", struct letter_filter, died_before_ms), .kind = FIELD_WHEN},
+    {FIELD("created_after", struct letter_filter, died_after_ms), .kind = FIELD_WHEN, .min = 1},
+    {FIELD("created_before", struct letter_filter, died_before_ms), .kind = FIELD_WHEN, .min = 1},
 };
 
 static void read_filter(const struct fields *f, const struct field_place *at,

@@ -10,6 +10,7 @@ enum {
     NAME_BYTES_MAX = 200,
     SIGNAL_MAX = 128,
     ADDRESS_BYTES_MAX = 300,
+    BOOT_ID_BYTES_MAX = 64,
 };
 
 #define EXEC_ID(type)                                                                              \
@@ -40,6 +41,9 @@ static const struct field hello_fields[] = {
      .max = NAMES_MAX},
     {FIELD_ARRAY("handlers", struct hello, handlers, handler_count), .kind = FIELD_PATHS,
      .max = NAMES_MAX},
+    {FIELD("boot_id", struct hello, boot_id), .kind = FIELD_WORD, .min = 1,
+     .max = BOOT_ID_BYTES_MAX},
+    {FIELD("replaces", struct hello, replaces), .kind = FIELD_ID, .prefix = ID_WORKER},
     {FIELD("commands", struct hello, runs_commands), .kind = FIELD_BOOL},
 };
 
@@ -158,6 +162,7 @@ static const struct field poll_fields[] = {
     {FIELD("wait_ms", struct poll, wait_ms), .kind = FIELD_INT, .max = WAIT_MS_MAX},
     LIST("running", struct poll, held, held_count, held_list),
     LIST("results", struct poll, results, result_count, result_list),
+    {FIELD("heard", struct poll, heard), .kind = FIELD_INT, .min = 1, .max = INT64_MAX},
 };
 
 /* What says two things at once is refused, rather than half of it ignored. */
@@ -228,12 +233,14 @@ static const struct field welcome_fields[] = {
     {FIELD("checkpoint_bytes_max", struct welcome, checkpoint_bytes_max), .kind = FIELD_INT,
      .max = INT64_MAX},
     {FIELD("checkpoint_ms", struct welcome, checkpoint_ms), .kind = FIELD_INT, .max = INT64_MAX},
+    {FIELD("outage_grace_ms", struct welcome, outage_grace_ms), .kind = FIELD_INT,
+     .max = INT64_MAX},
 };
 
 enum rc welcome_parse(struct str text, struct arena *arena, struct welcome *ret_welcome,
                       struct err *err)
 {
-    struct welcome welcome = {.worker_id = 0};
+    struct welcome welcome = {.outage_grace_ms = WELCOME_OUTAGE_GRACE_MS};
     TRY(read_reply(text, arena, welcome_fields, COUNT_OF(welcome_fields), &welcome, err));
     *ret_welcome = welcome;
     return RC_OK;
@@ -294,6 +301,35 @@ static uint64_t read_partition(const struct fields *f, const struct field_place 
     return 0;
 }
 
+struct epoch_entry {
+    uint32_t partition;
+    uint64_t epoch;
+};
+
+static const struct field epoch_fields[] = {
+    {FIELD("partition", struct epoch_entry, partition), .kind = FIELD_INT, .required = true,
+     .max = PARTITIONS_MAX - 1},
+    {FIELD("epoch", struct epoch_entry, epoch), .kind = FIELD_INT, .required = true, .min = 1,
+     .max = INT64_MAX},
+};
+
+static void read_epochs(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    uint64_t *epochs = ARENA_ARRAY(f->arena, uint64_t, PARTITIONS_MAX);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct field_place item = {.parent = at, .index = i};
+        struct epoch_entry entry = {0};
+        if (!fields_kind(f, &item, &value->items[i], JSON_OBJECT))
+            continue;
+        fields_read(f, &item, &value->items[i], epoch_fields, COUNT_OF(epoch_fields), &entry);
+        epochs[entry.partition] = entry.epoch;
+    }
+    *(const uint64_t **)into = epochs;
+}
+
 static void read_owned(const struct fields *f, const struct field_place *at,
                        const struct json *value, void *into)
 {
@@ -349,6 +385,9 @@ static const struct field reply_fields[] = {
     {FIELD("drain", struct poll_reply, drain), .kind = FIELD_BOOL},
     /* A server that is alone with its store sends none of these, nor does an older one. */
     {FIELD("partitions", struct poll_reply, owned), .kind = FIELD_OWN, .read = read_partitions},
+    {FIELD("epochs", struct poll_reply, epochs), .kind = FIELD_OWN, .read = read_epochs},
+    {FIELD("provisional", struct poll_reply, provisional), .kind = FIELD_BOOL},
+    LIST("kept", struct poll_reply, kept, kept_count, held_list),
     {FIELD("backlog", struct poll_reply, backlog), .kind = FIELD_INT, .max = UINT32_MAX},
     {FIELD("server", struct poll_reply, server), .kind = FIELD_LINE, .max = ADDRESS_BYTES_MAX},
     {.name = STR_INIT("servers"), .kind = FIELD_OWN, .read = read_servers},

@@ -9,6 +9,8 @@
 #include "wire/json.h"
 #include "wire/problem.h"
 
+enum { WELCOME_OUTAGE_GRACE_MS = 60000 }; /* of a server of before it was said: its default */
+
 /* What a worker is told when it registers. */
 struct welcome {
     uint64_t worker_id;
@@ -18,6 +20,7 @@ struct welcome {
     int64_t output_bytes_max;     /* kept of one attempt's output */
     int64_t checkpoint_bytes_max; /* of one checkpoint; 0: a server that keeps none */
     int64_t checkpoint_ms;        /* how often to look whether a command has written one */
+    int64_t outage_grace_ms;      /* how long a server may keep leases alive without its store */
 };
 
 /* ---- the server's side; errors start zeroed, RC_INVALID when there is one */

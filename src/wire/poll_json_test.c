@@ -91,6 +91,8 @@ static void a_registration_reads_back_as_it_was_printed(void **state)
         .handlers = handlers,
         .handler_count = 1,
         .runs_commands = true,
+        .boot_id = STR("5f6f0c0e-8f0a-4c5e-9d57-0b9f4f0d6a11"),
+        .replaces = 4711,
     };
     hello_print(&out, &hello);
     struct hello back = hello_of(buf_str(&out));
@@ -101,6 +103,19 @@ static void a_registration_reads_back_as_it_was_printed(void **state)
     assert_int_equal(back.handler_count, 1);
     assert_true(str_eq(back.handlers[0], STR("mail/send")));
     assert_true(back.runs_commands);
+    assert_true(str_eq(back.boot_id, hello.boot_id));
+    assert_int_equal(back.replaces, 4711);
+}
+
+/* An older server refuses what it does not know. */
+static void a_registration_leaves_out_what_is_not_known(void **state)
+{
+    (void)state;
+    hello_print(&out, &(struct hello){.name = STR("a"), .slots = 1, .runs_commands = true});
+    assert_true(str_eq(buf_str(&out), STR("{\"name\":\"a\",\"slots\":1,\"commands\":true}")));
+    struct hello back = hello_of(buf_str(&out));
+    assert_int_equal(back.boot_id.len, 0);
+    assert_int_equal(back.replaces, 0);
 }
 
 static void a_worker_without_handlers_runs_commands(void **state)
@@ -125,12 +140,16 @@ static void a_bad_registration_is_refused(void **state)
     assert_hello_problem("{\"name\":\"a\",\"slots\":1,\"queues\":[\"a/b\"]}", "queues[0]",
                          "may have letters, digits and _ . : - only");
     assert_hello_problem("{\"name\":\"a\",\"slots\":1,\"labels\":{}}", "labels", "unknown field");
+    assert_hello_problem("{\"name\":\"a\",\"slots\":1,\"boot_id\":\"a b\"}", "boot_id",
+                         "may have letters, digits and _ . : - only");
+    assert_hello_problem("{\"name\":\"a\",\"slots\":1,\"replaces\":7}", "replaces",
+                         "must be a string, not a number");
 }
 
 static void a_welcome_reads_back_as_it_was_printed(void **state)
 {
     (void)state;
-    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000};
+    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000, 45000};
     struct welcome back;
     welcome_print(&out, &welcome);
     assert_int_equal(welcome_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
@@ -147,6 +166,7 @@ static void an_older_server_keeps_no_checkpoints(void **state)
                       &arena, &back, NULL),
         RC_OK);
     assert_int_equal(back.checkpoint_bytes_max, 0);
+    assert_int_equal(back.outage_grace_ms, 60000);
 }
 
 static void a_worker_says_what_is_wrong_with_a_welcome(void **state)
@@ -191,9 +211,11 @@ static void a_poll_reads_back_as_it_was_printed(void **state)
         .held_count = 2,
         .results = results,
         .result_count = 2,
+        .heard = 6,
     };
     poll_print(&out, &poll);
     struct poll back = poll_of(buf_str(&out));
+    assert_int_equal(back.heard, 6);
     assert_true(back.seq == 7 && back.free == 3 && back.wait_ms == 5000);
     assert_int_equal(back.held_count, 2);
     assert_memory_equal(back.held, held, sizeof held);
@@ -218,6 +240,10 @@ static void a_poll_may_be_short(void **state)
     struct poll poll = poll_of(STR("{\"seq\":1,\"free\":0}"));
     assert_int_equal(poll.wait_ms, 0);
     assert_int_equal(poll.held_count + poll.result_count, 0);
+    assert_int_equal(poll.heard, 0);
+    poll_print(&out, &poll);
+    assert_true(str_eq(buf_str(&out), STR("{\"seq\":1,\"free\":0,\"wait_ms\":0,\"running\":[],"
+                                          "\"results\":[]}")));
 }
 
 static void a_result_without_an_exit_code_has_none(void **state)
@@ -240,6 +266,8 @@ static void numbers_of_a_poll_have_ranges(void **state)
     assert_poll_problem("{\"seq\":1,\"free\":4294967297}", "free", "must be between 0 and 10000");
     assert_poll_problem("{\"seq\":1,\"free\":0,\"wait_ms\":-1}", "wait_ms",
                         "must be between 0 and 3600000");
+    assert_poll_problem("{\"seq\":1,\"free\":0,\"heard\":0}", "heard",
+                        "must be between 1 and 9223372036854775807");
     assert_poll_problem("{\"seq\":1}", "free", "is required");
     assert_poll_problem("{\"seq\":1,\"free\":0,\"colour\":1}", "colour", "unknown field");
 }
@@ -448,6 +476,66 @@ static void a_server_that_owns_nothing_says_so(void **state)
     assert_int_equal(back.owned.bits, 0);
 }
 
+static void a_server_says_under_which_epochs_it_speaks(void **state)
+{
+    (void)state;
+    uint64_t epochs[PARTITIONS_MAX] = {[0] = 7, [5] = INT64_MAX};
+    const struct poll_reply reply = {.owned = {.count = 16, .bits = 1}, .epochs = epochs};
+    struct poll_reply back;
+    poll_reply_print(&out, &reply);
+    assert_true(str_eq(
+        buf_str(&out),
+        STR("{\"leases\":[],\"stop\":[],\"results\":[],\"drain\":false,\"partitions\":{\"count\":16,\"owned\":[0]},"
+            "\"epochs\":[{\"partition\":0,\"epoch\":7},{\"partition\":5,\"epoch\":9223372036854775807}],"
+            "\"backlog\":0}")));
+    assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
+    assert_memory_equal(back.epochs, epochs, sizeof epochs);
+    assert_false(back.provisional);
+}
+
+/* An older worker renews all it holds when a reply says nothing about partitions, and what is named
+ * by `owned` otherwise: nothing. */
+static void a_provisional_reply_keeps_what_it_names(void **state)
+{
+    (void)state;
+    const struct poll_held kept[] = {{11, 1}, {12, 5}};
+    const uint64_t epochs[PARTITIONS_MAX] = {[3] = 2};
+    const struct poll_reply reply = {
+        .owned = {.count = 16},
+        .epochs = epochs,
+        .provisional = true,
+        .kept = kept,
+        .kept_count = 2,
+    };
+    struct poll_reply back;
+    poll_reply_print(&out, &reply);
+    assert_true(str_eq(
+        buf_str(&out),
+        STR("{\"leases\":[],\"stop\":[],\"results\":[],\"drain\":false,\"provisional\":true,"
+            "\"kept\":[{\"execution_id\":\"exec_000000000000b\",\"token\":1},"
+            "{\"execution_id\":\"exec_000000000000c\",\"token\":5}],"
+            "\"partitions\":{\"count\":16,\"owned\":[]},\"epochs\":[{\"partition\":3,\"epoch\":2}],"
+            "\"backlog\":0}")));
+    assert_int_equal(poll_reply_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
+    assert_true(back.provisional);
+    assert_int_equal(back.kept_count, 2);
+    assert_memory_equal(back.kept, kept, sizeof kept);
+    assert_int_equal(back.owned.count, 16);
+    assert_int_equal(back.owned.bits, 0);
+}
+
+static void an_older_server_says_nothing_about_epochs(void **state)
+{
+    (void)state;
+    struct poll_reply back;
+    assert_int_equal(
+        poll_reply_parse(STR("{\"partitions\":{\"count\":16,\"owned\":[1]}}"), &arena, &back, NULL),
+        RC_OK);
+    assert_null(back.epochs);
+    assert_false(back.provisional);
+    assert_int_equal(back.kept_count, 0);
+}
+
 static void partitions_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -461,6 +549,11 @@ static void partitions_that_make_no_sense_are_refused(void **state)
         {"{\"partitions\":{\"count\":16,\"owned\":[64]}}",
          "partitions.owned[0] must be the number of a partition"},
         {"{\"servers\":[7]}", "servers[0] must be a string, not a number"},
+        {"{\"epochs\":[{\"partition\":64,\"epoch\":1}]}",
+         "epochs[0].partition must be between 0 and 63"},
+        {"{\"epochs\":[{\"partition\":1}]}", "epochs[0].epoch is required"},
+        {"{\"epochs\":[{\"partition\":1,\"epoch\":0}]}",
+         "epochs[0].epoch must be between 1 and 9223372036854775807"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct poll_reply back;
@@ -501,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_registration_reads_back_as_it_was_printed, clear),
+        cmocka_unit_test_setup(a_registration_leaves_out_what_is_not_known, clear),
         cmocka_unit_test_setup(a_worker_without_handlers_runs_commands, clear),
         cmocka_unit_test_setup(a_bad_registration_is_refused, clear),
         cmocka_unit_test_setup(a_welcome_reads_back_as_it_was_printed, clear),
@@ -519,6 +613,9 @@ int main(void)
         cmocka_unit_test_setup(an_empty_reply_is_an_answer, clear),
         cmocka_unit_test_setup(a_server_says_what_it_owns_and_who_else_is_there, clear),
         cmocka_unit_test_setup(a_server_that_owns_nothing_says_so, clear),
+        cmocka_unit_test_setup(a_server_says_under_which_epochs_it_speaks, clear),
+        cmocka_unit_test_setup(a_provisional_reply_keeps_what_it_names, clear),
+        cmocka_unit_test_setup(an_older_server_says_nothing_about_epochs, clear),
         cmocka_unit_test_setup(partitions_that_make_no_sense_are_refused, clear),
         cmocka_unit_test_setup(an_older_worker_survives_a_newer_server, clear),
         cmocka_unit_test_setup(a_lease_that_lacks_something_is_refused, clear),

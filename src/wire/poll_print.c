@@ -22,6 +22,10 @@ void hello_print(struct buf *out, const struct hello *hello)
     put_names(&w, "queues", hello->queues, hello->queue_count);
     put_names(&w, "handlers", hello->handlers, hello->handler_count);
     json_put_bool(&w, "commands", hello->runs_commands);
+    if (hello->boot_id.len > 0)
+        json_put_str(&w, "boot_id", hello->boot_id);
+    if (hello->replaces != 0)
+        json_put_id(&w, "replaces", ID_WORKER, hello->replaces);
     json_close(&w);
 }
 
@@ -36,6 +40,7 @@ void welcome_print(struct buf *out, const struct welcome *welcome)
     json_put_int(&w, "output_bytes_max", welcome->output_bytes_max);
     json_put_int(&w, "checkpoint_bytes_max", welcome->checkpoint_bytes_max);
     json_put_int(&w, "checkpoint_ms", welcome->checkpoint_ms);
+    json_put_int(&w, "outage_grace_ms", welcome->outage_grace_ms);
     json_close(&w);
 }
 
@@ -45,6 +50,18 @@ static void open_entry(struct json_writer *w, uint64_t exec_id, uint64_t token)
     json_open(w);
     json_put_id(w, "execution_id", ID_EXEC, exec_id);
     json_put_int(w, "token", (int64_t)token);
+}
+
+static void put_held(struct json_writer *w, const char *key, const struct poll_held *held,
+                     size_t count)
+{
+    json_key(w, key);
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++) {
+        open_entry(w, held[i].exec_id, held[i].token);
+        json_close(w);
+    }
+    json_close_array(w);
 }
 
 /* ---- polls */
@@ -90,13 +107,9 @@ void poll_print(struct buf *out, const struct poll *poll)
     json_put_int(&w, "seq", (int64_t)poll->seq);
     json_put_int(&w, "free", poll->free);
     json_put_int(&w, "wait_ms", poll->wait_ms);
-    json_key(&w, "running");
-    json_open_array(&w);
-    for (size_t i = 0; i < poll->held_count; i++) {
-        open_entry(&w, poll->held[i].exec_id, poll->held[i].token);
-        json_close(&w);
-    }
-    json_close_array(&w);
+    if (poll->heard > 0)
+        json_put_int(&w, "heard", (int64_t)poll->heard);
+    put_held(&w, "running", poll->held, poll->held_count);
     json_key(&w, "results");
     json_open_array(&w);
     for (size_t i = 0; i < poll->result_count; i++)
@@ -151,11 +164,28 @@ static void print_partitions(struct json_writer *w, const struct partition_set *
     json_close(w);
 }
 
+static void print_epochs(struct json_writer *w, const struct poll_reply *reply)
+{
+    json_key(w, "epochs");
+    json_open_array(w);
+    for (uint32_t p = 0; p < reply->owned.count; p++) {
+        if (reply->epochs[p] == 0)
+            continue;
+        json_open(w);
+        json_put_int(w, "partition", p);
+        json_put_int(w, "epoch", (int64_t)reply->epochs[p]);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
 static void print_cluster(struct json_writer *w, const struct poll_reply *reply)
 {
     if (reply->owned.count == 0)
         return;
     print_partitions(w, &reply->owned);
+    if (reply->epochs != NULL)
+        print_epochs(w, reply);
     json_put_int(w, "backlog", reply->backlog);
     if (reply->server.len > 0)
         json_put_str(w, "server", reply->server);
@@ -182,6 +212,10 @@ void poll_reply_print(struct buf *out, const struct poll_reply *reply)
         print_verdict(&w, &reply->verdicts[i]);
     json_close_array(&w);
     json_put_bool(&w, "drain", reply->drain);
+    if (reply->provisional) {
+        json_put_bool(&w, "provisional", true);
+        put_held(&w, "kept", reply->kept, reply->kept_count);
+    }
     print_cluster(&w, reply);
     json_close(&w);
 }

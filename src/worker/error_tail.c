@@ -13,10 +13,9 @@ void error_tail_add(struct error_tail *tail, struct str bytes)
     buf_add(&tail->bytes, bytes);
 }
 
-static bool is_control(char c)
+static bool is_control(struct str text)
 {
-    unsigned char byte = (unsigned char)c;
-    return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    return text.ptr[0] != '\n' && text.ptr[0] != '\t' && str_control_len(text) > 0;
 }
 
 struct str error_tail_text(const struct error_tail *tail, struct arena *arena)
@@ -28,7 +27,7 @@ struct str error_tail_text(const struct error_tail *tail, struct arena *arena)
         size_t len = str_utf8_len(from);
         if (len == 0)
             buf_add_char(&out, '?');
-        else if (!is_control(from.ptr[0]))
+        else if (!is_control(from))
             buf_add(&out, str_of(from.ptr, len));
         from = str_from(from, len == 0 ? 1 : len);
     }

@@ -26,6 +26,10 @@ static void what_cannot_be_sent_is_replaced(void **state)
     assert_text("a\033[31mred\n", "a[31mred");
     assert_text("bad \xff byte\r\n", "bad ? byte");
     assert_text("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
+    assert_text("a\xc2\x9b"
+                "31mred \xe2\x80\xae"
+                "b",
+                "a31mred b");
     assert_text("", "");
 }
 

@@ -2,6 +2,7 @@
 #include "base/when.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -109,9 +110,19 @@ struct failure run_end_classify(const struct run_end *end, enum outcome outcome)
     });
 }
 
+/* As a shell has it. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static int exit_code_of(const struct run_end *end, bool ran)
+{
+    if (end->step == SPAWN_STEP_EXEC && !was_cut(end))
+        return end->error == ENOENT || end->error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return ran && WIFEXITED(end->wait_status) ? WEXITSTATUS(end->wait_status) : -1;
+}
+
 void run_end_usage(const struct run_end *end, struct usage *usage)
 {
     bool ran = end->started && end->step == 0 && end->cut != RUN_CUT_BROKEN;
-    usage->exit_code = ran && WIFEXITED(end->wait_status) ? WEXITSTATUS(end->wait_status) : -1;
+    usage->exit_code = exit_code_of(end, ran);
     usage->signal = ran && WIFSIGNALED(end->wait_status) ? WTERMSIG(end->wait_status) : 0;
 }

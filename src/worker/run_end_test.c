@@ -70,12 +70,16 @@ static void what_cannot_be_run_is_of_a_permanent_class(void **state)
     assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_NOT_FOUND);
     assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).permanent, PERMANENT_BY_CLASS);
     run_end_usage(&end, &usage);
-    assert_int_equal(usage.exit_code, -1); /* nothing ran that could have exited */
+    assert_int_equal(usage.exit_code, 127); /* as a shell has it */
     end.error = EACCES;
+    run_end_usage(&end, &usage);
+    assert_int_equal(usage.exit_code, 126);
     expect(&end, OUTCOME_FAILED, "cannot run 'foo': permission denied");
     end.step = SPAWN_STEP_CHDIR;
     expect(&end, OUTCOME_FAILED, "cannot enter '/srv/x': permission denied");
     assert_int_equal(run_end_classify(&end, OUTCOME_FAILED).class, FAILURE_PERMISSION);
+    run_end_usage(&end, &usage);
+    assert_int_equal(usage.exit_code, -1); /* nothing ran that could have exited */
 }
 
 static void what_may_work_later_is_not_permanent(void **state)

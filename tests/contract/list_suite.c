@@ -344,6 +344,95 @@ static void what_is_rare_is_found_by_following_the_pages(void **state)
     assert_int_equal(seen, RARE);
 }
 
+/* ---- jobs that failed more than once */
+
+enum {
+    FAILED = LIST_SPARSE_MAX + 300,
+    STUBBORN = LIST_SPARSE_MAX / 2 + 100
+}; /* more than a page sees */
+
+/* Each runs once more, or for the first time, and fails in the commit behind that: its execution tells. */
+static void fail_all(struct world *w, struct job_change *jobs, size_t count, enum job_state end)
+{
+    struct exec_change *execs = ARENA_ARRAY(&w->arena, struct exec_change, count);
+    struct delta delta = {.jobs = jobs, .job_count = count, .execs = execs, .exec_count = count};
+    for (size_t i = 0; i < count; i++) {
+        execs[i] = new_exec(w, &jobs[i], EXEC_RUNNING);
+        execs[i].exec.first = jobs[i].kind == CHANGE_INSERT;
+        jobs[i].job.state = JOB_ACTIVE;
+        jobs[i].job.finished_ms = 0;
+        jobs[i].job.last_exec = execs[i].exec.id;
+        jobs[i].with_exec = false;
+    }
+    world_commit(w, delta);
+    for (size_t i = 0; i < count; i++) {
+        execs[i] = next_change(&execs[i].exec, CHANGE_FINISH, EXEC_FAILED);
+        execs[i].exec.finished_ms = T0 + 1;
+        execs[i].ends_job = &jobs[i];
+        jobs[i].kind = CHANGE_UPDATE;
+        jobs[i].job.state = end;
+        jobs[i].job.finished_ms = T0 + 1;
+        jobs[i].with_exec = true;
+    }
+    world_commit(w, delta);
+}
+
+/* All of the state that the pages show are these, the newest first. */
+static void assert_listed(struct world *w, enum job_state state, const struct job_change *jobs,
+                          size_t count, size_t limit)
+{
+    struct filter filter = {.state = (uint32_t)state};
+    struct page page = {.limit = limit};
+    size_t left = count;
+    do {
+        struct job_page got = job_page(w, &filter, &page);
+        for (size_t i = 0; i < got.count; i++) {
+            assert_true(left > 0);
+            assert_int_equal(got.jobs[i].id, jobs[--left].job.id);
+            assert_int_equal(got.jobs[i].state, state);
+        }
+        page.before = got.next;
+    } while (page.before != 0);
+    assert_int_equal(left, 0);
+}
+
+static void jobs_that_failed_twice_are_listed_to_the_last(void **state)
+{
+    struct world *w = *state;
+    struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, FAILED);
+    for (size_t i = 0; i < FAILED; i++)
+        jobs[i] = new_job(w);
+    fail_all(w, jobs, FAILED, JOB_FAILED);
+    assert_listed(w, JOB_FAILED, jobs, FAILED, 100);
+    fail_all(w, jobs, FAILED, JOB_FAILED);
+    assert_listed(w, JOB_FAILED, jobs, FAILED, 100);
+    assert_listed(w, JOB_FAILED, jobs, FAILED, LIST_SPARSE_MAX);
+    fail_all(w, jobs, FAILED, JOB_CANCELLED); /* what failed before is cancelled now */
+    assert_listed(w, JOB_CANCELLED, jobs, FAILED, 100);
+    assert_listed(w, JOB_FAILED, jobs, 0, 100);
+}
+
+/* One with more ends than a page looks at, between others whose own rows say that they failed. */
+static void one_that_fails_all_the_time_hides_no_others(void **state)
+{
+    struct world *w = *state;
+    enum { OTHERS = 650, PLACE = 640 };
+    struct job_change *jobs = ARENA_ARRAY(&w->arena, struct job_change, OTHERS);
+    for (size_t i = 0; i < OTHERS; i++) {
+        jobs[i] = new_job(w);
+        jobs[i].job.state = i == PLACE ? JOB_ACTIVE : JOB_FAILED;
+    }
+    world_commit(w, (struct delta){.jobs = jobs, .job_count = OTHERS});
+    jobs[PLACE].kind = CHANGE_UPDATE;
+    for (size_t i = 0; i < STUBBORN; i++)
+        fail_all(w, &jobs[PLACE], 1, JOB_FAILED);
+    for (size_t i = 0; i < PLACE; i += 100) {
+        jobs[i].kind = CHANGE_UPDATE; /* behind it there are ends, too */
+        fail_all(w, &jobs[i], 1, JOB_FAILED);
+    }
+    assert_listed(w, JOB_FAILED, jobs, OTHERS, 100);
+}
+
 static const struct CMUnitTest tests[] = {
     PROMISE(lists_agree_with_the_model),
     PROMISE(single_reads_agree_with_the_model),
@@ -352,6 +441,8 @@ static const struct CMUnitTest tests[] = {
     PROMISE(an_unfinished_filter_leaves_out_what_is_over),
     PROMISE(a_full_page_at_the_end_says_so),
     PROMISE(what_is_rare_is_found_by_following_the_pages),
+    PROMISE(jobs_that_failed_twice_are_listed_to_the_last),
+    PROMISE(one_that_fails_all_the_time_hides_no_others),
 };
 
 const struct suite list_suite = {tests, COUNT_OF(tests)};

@@ -3,9 +3,12 @@
 #include "world.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libpq-fe.h>
 
@@ -97,6 +100,7 @@ static int empty(void **state)
     site_close(&s);
     cluster_sql(cluster, "DELETE FROM belfry.node; DELETE FROM belfry.turn; "
                          "DELETE FROM belfry.worker; DELETE FROM belfry.queue; "
+                         "DELETE FROM belfry.counter; DELETE FROM belfry.counter_delta; "
                          "UPDATE belfry.partition SET epoch = 0, owner = '', former = '', "
                          "since_ms = 0, turn = 0, newest_id = 0, drift_ms = 0");
     return 0;
@@ -428,6 +432,85 @@ static void old_marks_go_with_their_epochs(void **state)
     site_close(&b);
 }
 
+/* ---- sums */
+
+static void site_count(struct site *s, uint64_t turn)
+{
+    struct counter counter = {
+        .kind = COUNTER_JOBS, .queue = STR("default"), .state = JOB_ACTIVE, .value = 1};
+    struct delta delta = {.turn = turn, .counters = &counter, .counter_count = 1};
+    assert_rc(s->store->ops->commit(s->store, &s->own, &delta, &s->err), RC_OK);
+}
+
+/* Its turns have smaller numbers than those that the new owner has folded long ago. */
+static void what_a_former_owner_left_is_folded(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    struct site b = site_open("b", "b1");
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    assert_rc(site_renew(&b, NULL), RC_OK);
+    site_take(&a, 3);
+    site_take(&b, 12);
+    for (uint64_t turn = 1; turn <= 3; turn++)
+        site_count(&a, turn);
+    for (uint64_t turn = 1; turn <= 300; turn++)
+        site_count(&b, turn);
+    assert_true(ask("SELECT sum(value) FROM belfry.counter WHERE partition = 2") > 200);
+    silence("a1");
+    site_take(&b, 15);
+    for (uint64_t turn = 301; turn <= 600; turn++)
+        site_count(&b, turn);
+    assert_int_equal(ask("SELECT count(*) FROM belfry.counter_delta WHERE turn <= 300"), 0);
+    assert_int_equal(ask("SELECT sum(value) FROM belfry.counter_row"), 603);
+    site_close(&a);
+    site_close(&b);
+}
+
+/* ---- migrating */
+
+struct migration {
+    enum rc rc;
+    atomic_bool done;
+};
+
+static void *migrate(void *arg)
+{
+    struct migration *m = arg;
+    struct migrated migrated;
+    struct err err;
+    m->rc = store_postgres_migrate(cluster_url(cluster), 4, NULL, &migrated, &err);
+    if (m->rc != RC_OK)
+        print_message("%s\n", err.text);
+    atomic_store(&m->done, true);
+    return NULL;
+}
+
+/* Whoever comes second waits behind the lock of the first, for longer than the role's time-outs. These are long
+ * enough for all else, and the first connection does not have them. */
+static void a_migration_takes_its_time(void **state)
+{
+    (void)state;
+    static const char waits[] = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND "
+                                "clock_timestamp() - query_start > interval '4s'";
+    struct migration m = {0};
+    pthread_t thread;
+    PGconn *first = PQconnectdb(cluster_url(cluster));
+    PQclear(PQexec(first, "SELECT pg_advisory_lock(7163384699220917);"
+                          "ALTER ROLE postgres SET statement_timeout = '3s';"
+                          "ALTER ROLE postgres SET lock_timeout = '3s'"));
+    assert_int_equal(pthread_create(&thread, NULL, migrate, &m), 0);
+    for (int found = 0; found == 0 && !atomic_load(&m.done); usleep(10000)) {
+        PGresult *result = PQexec(first, waits);
+        found = PQntuples(result);
+        PQclear(result);
+    }
+    PQclear(PQexec(first, "ALTER ROLE postgres RESET ALL"));
+    PQfinish(first); /* which releases the lock */
+    pthread_join(thread, NULL);
+    assert_rc(m.rc, RC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +528,8 @@ int main(void)
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),
         cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, empty),
         cmocka_unit_test_setup(old_marks_go_with_their_epochs, empty),
+        cmocka_unit_test_setup(what_a_former_owner_left_is_folded, empty),
+        cmocka_unit_test_setup(a_migration_takes_its_time, empty),
     };
     cluster = cluster_start();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,18 @@ def test_old_alerts_go():
         wait_for(lambda: not alerts(own), "the alert to be old")
 
 
+def test_a_secret_that_was_cut_short_is_made_anew():
+    with Receiver() as hook, Server("--no-worker", "--set", f"alert_webhooks={hook.url}") as own:
+        whole = own.key("webhook.key")
+        own.stop()
+        (own.data / "webhook.key").write_text(whole[:11])  # as a full disk leaves it
+        own.start()
+        assert len(own.key("webhook.key")) == len(whole) and own.key("webhook.key") != whole
+        fail_once(own, Worker(own), name="payroll")
+        wait_for(lambda: hook.got, "the webhook")
+        assert is_signed(own, *hook.got[0])
+
+
 def test_addresses_are_checked_at_the_start():
     for bad in ("ftp://example.org/", "nonsense", "http://a.example/,"):
         with_bad = Server("--set", "alert_webhooks=" + bad)

@@ -179,7 +179,8 @@ def test_a_slow_request_is_given_up():
 def test_too_many_connections_are_told_to_come_back():
     with Server("--no-worker", "--set", "net_threads=1", "--set", "connections_max=1") as own:
         def turned_away(held):
-            held.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")  # it is served, and stays
+            head = f"GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {own.key()}\r\n\r\n"
+            held.sendall(head.encode())  # it is served, and stays: it is no stranger
             held.recv(4096)
             answer = call(own, "GET", "/healthz")
             is_problem(answer, 503, "busy")

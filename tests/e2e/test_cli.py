@@ -97,7 +97,7 @@ def test_waiting_exits_as_the_command_did():
     assert run("submit", "--wait", "--", "sh", "-c", "exit 3").returncode == 3
     assert run("submit", "--wait", "--", "sh", "-c", "exit 255").returncode == 255
     assert run("submit", "--wait", "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
-    assert run("submit", "--wait", "--timeout", "300ms", "--", "sleep", "60").returncode == 1
+    assert run("submit", "--wait", "--timeout", "300ms", "--", "sleep", "60").returncode == 124
 
 
 def test_waiting_for_a_silent_command_ends_with_it():
@@ -106,9 +106,11 @@ def test_waiting_for_a_silent_command_ends_with_it():
     assert watch.elapsed_s < 5  # the server waits 10 s for output that got lost
 
 
-def test_waiting_for_a_command_that_does_not_exist_fails():
+def test_waiting_for_what_cannot_be_run_ends_as_a_shell_would():
     done = run("submit", "--wait", "--", "/no/such/program")
-    assert done.returncode != 0 and done.stdout == "" and "failed" in done.stderr, done
+    assert done.returncode == 127 and done.stdout == "" and "failed" in done.stderr, done
+    done = run("submit", "--wait", "--", "/etc/passwd")
+    assert done.returncode == 126 and done.stdout == "" and "failed" in done.stderr, done
 
 
 def test_waiting_with_json_prints_the_finished_execution():
@@ -215,7 +217,7 @@ def test_a_wrong_key_is_denied():
     assert run("jobs", "--token-file", worker_key).returncode == 4
     done = run("jobs", env={"BELFRY_DATA": "/nowhere"})
     assert done.returncode == 4 and "no key" in done.stderr, done
-    assert run("jobs", "--token-file", "/nowhere").returncode == 1
+    assert run("jobs", "--token-file", "/nowhere").returncode == 2
 
 
 def test_a_server_that_is_not_there_is_named():

@@ -97,7 +97,9 @@ def test_filters_pages_and_cursors():
     refused(400, "cursor", "GET", f"/dead-letters?queue={queue}&cursor={forged}")
     refused(400, "cursor", "GET", f"/dead-letters?cursor={first['next_cursor']}")  # another filter
     for query, field in (("class=bad_luck", "class"), ("fingerprint=xyz", "fingerprint"),
-                         ("job=7", "job"), ("limit=0", "limit"), ("created_after=soon", "created_after")):
+                         ("job=7", "job"), ("job=job_0000000000000", "job"), ("limit=0", "limit"),
+                         ("created_before=1969-01-01T00:00:00Z", "created_before"),
+                         ("created_after=soon", "created_after")):
         refused(400, field, "GET", "/dead-letters?" + query)
     refused(400, None, "GET", "/dead-letters?color=red")
 
@@ -272,6 +274,12 @@ def test_wishes_that_make_no_sense_are_refused():
                             ({"filter": {"class": "x"}}, "filter.class"),
                             ({"filter": {"fingerprint": "0"}}, "filter.fingerprint"),
                             ({"filter": {"job": "exec_1"}}, "filter.job"),
+                            # What stands for "not given" inside must not be taken for everything.
+                            ({"filter": {"queue": "x", "job": "job_0000000000000"}}, "filter.job"),
+                            ({"filter": {"queue": "x", "created_before": "1970-01-01T00:00:00Z"}},
+                             "filter.created_before"),
+                            ({"filter": {"queue": "x", "created_before": "1969-12-31T23:59:59Z"}},
+                             "filter.created_before"),
                             ({"filter": {"color": "red"}}, "filter.color"),
                             ({"filter": {"queue": "x"}, "all": True}, "all"),
                             ({"filter": [], "dry_run": True}, "filter"),

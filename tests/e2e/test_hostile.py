@@ -161,6 +161,21 @@ def test_rude_commands_end_as_they_should():
     assert run("cat $BELFRY_PAYLOAD_FILE", payload=[1])[1] == "[1]"
 
 
+def test_a_data_directory_that_others_may_write_is_refused():
+    for mode in (0o770, 0o707):
+        own = Server("--no-worker")
+        own.data.mkdir()
+        own.data.chmod(mode)
+        try:
+            own.start()
+        except AssertionError as refusal:
+            assert "chmod go-w" in str(refusal), refusal
+        else:
+            own.stop()
+            raise AssertionError(f"{mode:o} was taken")
+        assert not list(own.data.iterdir())  # no key was written where others could read it
+
+
 def test_a_number_in_a_stale_lock_is_not_taken_for_a_worker():
     # A worker died, its spawner still cleans up and holds the lock, and the worker's number belongs
     # to somebody else by now, who must not be ended in its place.

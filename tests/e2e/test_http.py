@@ -3,6 +3,7 @@ readers could understand differently is refused, every refusal has its status an
 nobody can exhaust the server by asking, by asking slowly, or by not asking at all."""
 
 import collections
+import contextlib
 import json
 import os
 import re
@@ -293,8 +294,9 @@ def test_a_hundred_thousand_requests_leave_nothing_behind():
     assert SANITIZED or grown < 16 * MIB, f"{grown} bytes more"
 
 
-# Opens so many connections, each from one of many addresses so that ports last; each says that it
-# got the greeting it asked for. Says how many are served, and holds them until its input ends.
+# Opens so many connections, each from one of many addresses so that ports last; each shows a key, since
+# strangers would make room for one another, and says that it got the greeting it asked for. Says how many
+# are served, and holds them until its input ends.
 CROWD = """
 import resource, socket, struct, sys
 port, count = int(sys.argv[1]), int(sys.argv[2])
@@ -306,7 +308,7 @@ for i in range(count):
     s.bind((f"127.0.{1 + i % 50}.{1 + i // 50 % 50}", 0))
     s.settimeout(60)
     s.connect(("127.0.0.1", port))
-    s.sendall(b"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    s.sendall(f"GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer {sys.argv[3]}\\r\\n\\r\\n".encode())
     clients.append(s)
 served = refused = broken = 0
 for s in clients:
@@ -323,7 +325,7 @@ sys.stdin.read()
 
 
 def crowd(own, count):
-    return subprocess.Popen([sys.executable, "-c", CROWD, str(own.port), str(count)],
+    return subprocess.Popen([sys.executable, "-c", CROWD, str(own.port), str(count), own.key()],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -351,6 +353,25 @@ def test_connections_up_to_the_limit_of_files_and_a_clear_word_beyond():
             c.communicate()
         wait_for(lambda: descriptors(pid) <= files + 2, "the crowd to be forgotten")
         assert call(own, "GET", "/healthz").status == 200
+
+
+def test_strangers_shut_nobody_out():
+    flags = [flag for s in ("net_threads=1", "connections_max=20", "address_connections_max=20",
+                            "stranger_timeout_ms=1h") for flag in ("--set", s)]
+    with Server("--no-worker", *flags) as own, contextlib.ExitStack() as stack:
+        for i in range(100):
+            silent = stack.enter_context(socket.socket())
+            silent.bind((f"127.0.0.{2 + i % 10}", 0))
+            silent.connect(("127.0.0.1", own.port))
+        for _ in range(5):
+            assert call(own, "GET", "/api/v1/stats").status == 200
+
+
+def test_a_body_where_none_is_taken_is_not_read():
+    head = "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as client:
+        client.sendall(head.encode())
+        assert client.recv(4096).startswith(b"HTTP/1.1 400 ")  # before a byte of it was sent
 
 
 if __name__ == "__main__":

@@ -215,6 +215,17 @@ def test_a_pooler_in_transaction_mode_may_be_between():
         assert status == 200 and len(listed["jobs"]) == 151
 
 
+def test_behind_a_pooler_a_readers_first_list_has_its_time_outs():
+    calm.database("first")
+    with calm.pgbouncer() as pooler, Server("--store", pooler.url("first")) as server:
+        session = calm.session("first")
+        session.run("BEGIN; LOCK TABLE belfry.job IN ACCESS EXCLUSIVE MODE")
+        status, problem = server.api("GET", "/jobs")
+        assert status == 503 and "lock" in problem["detail"], problem
+        session.close()
+        assert server.api("GET", "/jobs")[0] == 200
+
+
 def test_a_lock_that_somebody_holds_is_waited_for():
     with Server("--store", calm.database("locked")) as server:
         session = calm.session("locked")

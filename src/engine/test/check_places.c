@@ -90,6 +90,23 @@ static void check_exec(const struct engine *e, const struct exec *x)
     }
 }
 
+static enum gate gate_of(const struct queue *q)
+{
+    bool full = q->v.concurrency > 0 && q->held >= q->v.concurrency;
+    return q->v.paused ? GATE_PAUSED : full ? GATE_FULL : GATE_OPEN;
+}
+
+/* The best that its gate lets out. */
+static const struct heap_item *best_in(const struct lane *lane)
+{
+    const struct heap_item *twin = lane->gate == GATE_PAUSED ? NULL : heap_min(&lane->twins);
+    const struct heap_item *other = lane->gate == GATE_OPEN ? heap_min(&lane->heap) : NULL;
+    if (twin == NULL || other == NULL)
+        return twin == NULL ? other : twin;
+    bool first = twin->key != other->key ? twin->key < other->key : twin->tie < other->tie;
+    return first ? twin : other;
+}
+
 /* Lanes stand in order by the best in each. */
 static void check_lanes(const struct engine *e)
 {
@@ -98,13 +115,13 @@ static void check_lanes(const struct engine *e)
         if (lane == NULL)
             continue;
         const struct queue *q = strmap_get(&e->queues, lane->queue);
-        assert_true(lane->closed ==
-                    (q->v.paused || (q->v.concurrency > 0 && q->held >= q->v.concurrency)));
-        assert_true(heap_holds(&lane->order) == (lane->heap.len > 0 && !lane->closed));
-        if (heap_holds(&lane->order)) {
+        const struct heap_item *best = best_in(lane);
+        assert_int_equal(lane->gate, gate_of(q));
+        assert_true(heap_holds(&lane->order) == (best != NULL));
+        if (best != NULL) {
             const struct heap_item *item = &e->ready.order.items[lane->order.place - 1];
-            assert_int_equal(item->key, heap_min(&lane->heap)->key);
-            assert_int_equal(item->tie, heap_min(&lane->heap)->tie);
+            assert_int_equal(item->key, best->key);
+            assert_int_equal(item->tie, best->tie);
         }
     }
 }
@@ -125,7 +142,9 @@ static void check_tracks(const struct engine *e)
                          (track->breaker != NULL && !breaker_lets_start(track->breaker));
         assert_true(heap_holds(&track->order) == (track->heap.len > 0 && !held_back));
         if (heap_holds(&track->order)) {
-            const struct heap_item *item = &track->lane->heap.items[track->order.place - 1];
+            const struct heap *heap =
+                track->main == NULL ? &track->lane->heap : &track->lane->twins;
+            const struct heap_item *item = &heap->items[track->order.place - 1];
             assert_int_equal(item->key, heap_min(&track->heap)->key);
             assert_int_equal(item->tie, heap_min(&track->heap)->tie);
         }

@@ -29,3 +29,11 @@ void limit_team(struct world *w, const char *name, uint32_t concurrency)
         .name = str_c(name), .set_concurrency = true, .concurrency = concurrency};
     world_turn(w);
 }
+
+void pause_queue(struct world *w, const char *name, bool pause)
+{
+    struct asked *asked = ask(w, CMD_QUEUE);
+    asked->cmd.queue =
+        (struct queue_wish){.name = str_c(name), .run = pause ? QUEUE_PAUSE : QUEUE_RESUME};
+    world_turn(w);
+}

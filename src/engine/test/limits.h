@@ -9,3 +9,4 @@ const char *key_at(enum limit_kind kind, uint32_t partition, unsigned which);
 /* Each takes a turn. */
 void limit_queue(struct world *w, const char *name, uint32_t concurrency);
 void limit_team(struct world *w, const char *name, uint32_t concurrency);
+void pause_queue(struct world *w, const char *name, bool pause);

@@ -369,18 +369,30 @@ static void add_tallies(struct pg *pg, uint32_t partition, const struct delta *d
     }
 }
 
-/* What this owner has added since the last time, and its old marks. */
+/* From which turn on there may be something to fold. A partition that we had not, or not under this epoch,
+ * comes with what its former owner left, in turns of any number. */
+static uint64_t unfolded_turn(const struct postgres_store *s, const struct ownership *own)
+{
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] != 0 && own->epochs[p] != s->folded_own.epochs[p])
+            return 0;
+    }
+    return s->folded_turn;
+}
+
+/* What was added since the last time, and our old marks. */
 static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
 {
+    uint64_t since = unfolded_turn(s, own);
     struct pg_use *counters = pg_use(&s->pg, Q_FOLD_COUNTERS);
-    pg_u64(counters, s->folded_turn);
+    pg_u64(counters, since);
     bind_partitions(counters, own);
     struct pg_use *tallies = pg_use(&s->pg, Q_FOLD_TALLIES);
-    pg_u64(tallies, s->folded_turn);
+    pg_u64(tallies, since);
     bind_partitions(tallies, own);
     struct pg_use *turns = pg_use(&s->pg, Q_FORGET_OWN_TURNS);
     pg_text(turns, str_c(s->writer));
-    pg_u64(turns, s->folded_turn == 0 ? 0 : s->folded_turn - 1);
+    pg_u64(turns, since == 0 ? 0 : since - 1);
     pg_u64(turns, turn);
 }
 
@@ -519,7 +531,9 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;
-    if (folds)
+    if (folds) {
         s->folded_turn = delta->turn + 1;
+        s->folded_own = *own;
+    }
     return RC_OK;
 }

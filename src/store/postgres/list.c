@@ -44,7 +44,7 @@ static enum rc window_open(struct window *ret_window, struct pg *pg, const struc
     struct window w = {.id_end = INT64_MAX, .scan_max = LIST_SCAN_MAX};
     int64_t drift_ms = 0;
     int64_t end_ms;
-    pg_begin_snapshot(pg);
+    TRY(pg_begin_snapshot(pg, err));
     if (filter->created_after_ms != 0 || filter->created_before_ms != 0)
         TRY(read_drift(pg, &drift_ms, err));
     if (filter->created_after_ms > drift_ms)

@@ -453,9 +453,11 @@ void pg_begin(struct pg *pg)
     begin(pg, Q_BEGIN_WRITE);
 }
 
-void pg_begin_snapshot(struct pg *pg)
+enum rc pg_begin_snapshot(struct pg *pg, struct err *err)
 {
+    TRY(pg_connect(pg, err));
     begin(pg, Q_BEGIN_READ);
+    return RC_OK;
 }
 
 /* A COMMIT that was answered by an error, or not sent at all, did not take place. One that was not

@@ -122,9 +122,11 @@ uint64_t pg_changed(const struct pg_use *use);
 
 /* ---- transactions */
 
-/* Queues BEGIN, and what a transaction needs that cannot be said once per connection (behind a pooler). */
+/* Queues BEGIN, and what a transaction needs that cannot be said once per connection (behind a pooler). Only a
+ * connection that was made tells whether there is one, so pg_connect comes first. */
 void pg_begin(struct pg *pg);
-void pg_begin_snapshot(struct pg *pg); /* reads only, all from one moment */
+/* Reads only, all from one moment. Connects by itself. */
+enum rc pg_begin_snapshot(struct pg *pg, struct err *err);
 /* Queues COMMIT and runs all. RC_UNKNOWN when the connection was lost under it. Any other error: nothing
  * was kept. Either way the transaction is over. */
 enum rc pg_commit(struct pg *pg, struct err *err);

@@ -48,7 +48,8 @@ struct postgres_store {
     uint64_t tries;       /* commits that were tried; names each */
     bool in_doubt;        /* what became of the last one is not known */
     uint64_t doubt_turn;  /* of the last one tried */
-    uint64_t folded_turn; /* what was added before it is folded already */
+    uint64_t folded_turn; /* what was added before it is folded already, in what was ours then: */
+    struct ownership folded_own;
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 

@@ -6,6 +6,14 @@
 -- must meet every row it names divides by whether it did: an error (SQLSTATE 22012) is the only way to stop a
 -- COMMIT that is on the wire already behind it.
 --
+-- A plan may be made while a table is tiny, or has few rows that live among many that died and must stay
+-- (somebody holds a transaction open). For a join the planner then likes to walk all of the table, which costs
+-- little by its numbers. So whatever is looked up by a key that another row names stands in a LATERAL query
+-- (or EXISTS) that ends with OFFSET 0, which the planner does not take apart: it can only go by the key, once
+-- for each row. What is to be changed is found in the same way, and then by its ctid. That is good for rows
+-- which only their partition's owner writes, and for those where missing one that another server has just
+-- changed does no harm: the row that was found is not there any more then, and is left alone.
+--
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
 -- job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
 
@@ -16,7 +24,8 @@
 -- think otherwise because a table was empty when a plan was made, so it may use nothing but indexes and
 -- nested loops, and takes the order from indexes, too: it thinks that a job has a handful of executions, and
 -- would rather sort a million of them than merge what the weeks have in order. Where there is no index it
--- still can. No plan is worth making twice, or compiling.
+-- still can. Nothing is worth remembering between two keys, or a second process. No plan is worth making
+-- twice, or compiling.
 -- A commit that is answered is on disk; how many standbys must have it, too, is the database's affair.
 -- Behind a pooler these are said in each transaction: see setup_local.
 SET enable_seqscan = off;
@@ -24,6 +33,8 @@ SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_bitmapscan = off;
 SET enable_sort = off;
+SET max_parallel_workers_per_gather = 0;
+SELECT set_config('enable_memoize', 'off', false) WHERE current_setting('server_version_num')::integer >= 140000;
 SET plan_cache_mode = force_generic_plan;
 SET jit = off;
 SET statement_timeout = '15s';
@@ -36,7 +47,9 @@ SET TimeZone = 'UTC';
 -- name: setup_local
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_sort', 'off', true),
+    set_config('enable_sort', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+    CASE WHEN current_setting('server_version_num')::integer >= 140000
+        THEN set_config('enable_memoize', 'off', true) END,
     set_config('jit', 'off', true), set_config('statement_timeout', '15s', true),
     set_config('lock_timeout', '5s', true),
     set_config('idle_in_transaction_session_timeout', '5s', true),
@@ -47,9 +60,14 @@ SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 
 
 -- name: migrate_begin
 -- Run whole. The lock ends with the transaction, so it works behind a pooler, too; whoever comes second
--- waits, and then finds nothing to do.
+-- waits, and then finds nothing to do. What migrates much takes its time, whatever the role's time-outs are;
+-- but it does not stand before a locked table, with everybody else behind it, for longer than the role may.
 BEGIN;
+SET LOCAL statement_timeout = 0;
+SET LOCAL idle_in_transaction_session_timeout = 0;
+SET LOCAL lock_timeout = 0;
 SELECT pg_advisory_xact_lock(7163384699220917);
+SET LOCAL lock_timeout TO DEFAULT;
 CREATE SCHEMA IF NOT EXISTS belfry;
 CREATE TABLE IF NOT EXISTS belfry.meta (key text PRIMARY KEY, value text NOT NULL) WITH (fillfactor = 50);
 INSERT INTO belfry.meta (key, value) VALUES ('version', '0') ON CONFLICT DO NOTHING;
@@ -204,7 +222,8 @@ ON CONFLICT (kind, key) DO NOTHING;
 -- name: claim_holders
 SELECT n.at, c.holder, c.note, c.until_ms
 FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY n (kind, key, at)
-JOIN belfry.claim c ON c.kind = n.kind AND c.key = n.key;
+CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.claim e
+    WHERE e.kind = n.kind AND e.key = n.key OFFSET 0) c;
 
 -- name: take_free_requests
 -- The same for idempotency keys, where many are taken at once and nobody has them, at two thirds of the price:
@@ -224,7 +243,9 @@ UPDATE belfry.request r
 SET holder = n.holder, until_ms = n.until_ms, note = n.note
 FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
     n (key, holder, until_ms, note, now_ms)
-WHERE r.key = n.key AND r.until_ms > 0 AND r.until_ms <= n.now_ms;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
+    WHERE e.key = n.key AND e.until_ms > 0 AND e.until_ms <= n.now_ms OFFSET 0) f
+WHERE r.ctid = f.at;
 
 -- name: keep_lots
 -- A hundred keys make a row that PostgreSQL keeps in one piece.
@@ -233,7 +254,9 @@ SELECT $1::bigint, ($2::uuid[])[n : n + 99] FROM generate_series(1, cardinality(
 
 -- name: request_holders
 SELECT n.at, r.holder, r.note, r.until_ms
-FROM unnest($1::uuid[]) WITH ORDINALITY n (key, at) JOIN belfry.request r ON r.key = n.key;
+FROM unnest($1::uuid[]) WITH ORDINALITY n (key, at)
+CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.request e
+    WHERE e.key = n.key OFFSET 0) r;
 
 -- name: find_job
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
@@ -248,7 +271,7 @@ SELECT j.* FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
-JOIN belfry.job_row j ON j.id = e.job_id;
+CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = e.job_id OFFSET 0) j;
 
 -- name: find_attempt
 SELECT * FROM belfry.attempt_row WHERE exec_id = $1::bigint AND token = $2::bigint;
@@ -262,7 +285,9 @@ UNION ALL
 SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
 -- name: find_newest
-SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.last_exec WHERE j.id = $1::bigint;
+SELECT l.* FROM belfry.job j
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = j.last_exec OFFSET 0) l
+WHERE j.id = $1::bigint;
 
 -- name: find_newest_of_exec
 -- The same for the job of an execution.
@@ -270,15 +295,20 @@ SELECT l.* FROM (
     SELECT job_id FROM belfry.live WHERE id = $1::bigint
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
-JOIN belfry.job j ON j.id = e.job_id
-JOIN belfry.live_row l ON l.id = j.last_exec;
+CROSS JOIN LATERAL (SELECT o.last_exec FROM belfry.job o WHERE o.id = e.job_id OFFSET 0) j
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_row r WHERE r.id = j.last_exec OFFSET 0) l;
 
 -- name: find_ahead
--- Here and below: what was made with the job is found by the job's row, the rest by the index.
-SELECT * FROM belfry.live_row WHERE job_id = $1::bigint AND NOT first AND state = 1
+-- Here and below: what was made with the job is found by the job's row, the rest by the index. From the newest
+-- on, so that it steps over nothing but runs that people asked for since.
+SELECT * FROM (SELECT * FROM belfry.live_row
+    WHERE job_id = $1::bigint AND NOT first AND state = 1
+    ORDER BY id DESC LIMIT 1) a
 UNION ALL
-SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
-WHERE j.id = $1::bigint AND l.state = 1
+SELECT l.* FROM belfry.job j
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+    WHERE e.id = j.first_exec AND e.first AND e.state = 1 OFFSET 0) l
+WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
 
 -- name: find_slot
@@ -292,11 +322,15 @@ SELECT * FROM (SELECT * FROM belfry.history_row
     WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) b
 UNION ALL
-SELECT l.* FROM belfry.job j JOIN belfry.live_row l ON l.id = j.first_exec AND l.first
-WHERE j.id = $1::bigint AND l.origin = 1 AND l.slot_ms <= $2::bigint
+SELECT l.* FROM belfry.job j
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+    WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) l
+WHERE j.id = $1::bigint
 UNION ALL
-SELECT h.* FROM belfry.job j JOIN belfry.history_row h ON h.id = j.first_exec AND h.first
-WHERE j.id = $1::bigint AND h.origin = 1 AND h.slot_ms <= $2::bigint
+SELECT h.* FROM belfry.job j
+CROSS JOIN LATERAL (SELECT * FROM belfry.history_row e
+    WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) h
+WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
 
 -- name: due
@@ -307,7 +341,8 @@ SELECT l.*, j.* FROM (
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
     ORDER BY wait_ms, id LIMIT $6::bigint) w
-JOIN belfry.live_row l ON l.id = w.id LEFT JOIN belfry.job_kept j ON j.id = l.job_id
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = w.id OFFSET 0) l
+LEFT JOIN LATERAL (SELECT * FROM belfry.job_kept e WHERE e.id = l.job_id OFFSET 0) j ON true
 ORDER BY l.due_ms, l.id;
 
 -- name: find_letter
@@ -331,12 +366,12 @@ CROSS JOIN LATERAL (SELECT (w.week * 604800000) << 22 AS first_id,
     ((w.week + 1) * 604800000) << 22 AS end_id) ids
 CROSS JOIN belfry.partition p
 WHERE (w.week + 1) * 604800000 + 86400000 + $2::bigint <= $1::bigint - 1577836800000
-    AND NOT EXISTS (SELECT 1 FROM belfry.live l WHERE l.id >= ids.first_id AND l.id < ids.end_id)
+    AND NOT EXISTS (SELECT 1 FROM belfry.live l WHERE l.id >= ids.first_id AND l.id < ids.end_id OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM belfry.dead_letter d
-        WHERE d.exec_id >= ids.first_id AND d.exec_id < ids.end_id)
+        WHERE d.exec_id >= ids.first_id AND d.exec_id < ids.end_id OFFSET 0)
     AND NOT EXISTS (SELECT 1 FROM belfry.history h
         WHERE h.finished_ms >= $1::bigint AND h.finished_ms - h.created_ms > 86400000
-            AND h.id >= ids.first_id AND h.id < ids.end_id)
+            AND h.id >= ids.first_id AND h.id < ids.end_id OFFSET 0)
 ON CONFLICT DO NOTHING;
 
 -- name: old_ids
@@ -358,7 +393,7 @@ SELECT coalesce((SELECT max(w.end_id) - 1 FROM (
 
 -- name: find_old
 -- Ids are asked for by partition of the table.
-SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id)
+SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id OFFSET 0)
 FROM belfry.history h
 WHERE h.id > $1::bigint AND h.id <= $2::bigint AND h.created_ms < $3::bigint
     AND belfry.is_owned(h.id, $4::bigint::integer, $5::bigint)
@@ -401,7 +436,8 @@ SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, 
 FROM (
     SELECT * FROM belfry.inbox WHERE xid >= pg_snapshot_xmax($1::text::pg_snapshot)
     UNION ALL
-    SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x JOIN belfry.inbox n ON n.xid = x.x
+    SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x
+    CROSS JOIN LATERAL (SELECT * FROM belfry.inbox e WHERE e.xid = x.x OFFSET 0) n
     UNION ALL
     SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
         AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
@@ -455,7 +491,8 @@ WITH changed AS (
             WHERE h.id = j.last_exec AND h.job_state IS NOT NULL), j.told)
     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
         $8::text[]) n (id, version, state, priority, finished_ms, last_exec, step)
-    WHERE j.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = n.id OFFSET 0) f
+    WHERE j.ctid = f.at
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -467,7 +504,8 @@ WITH changed AS (
         payload = n.payload
     FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
         $8::text[]) n (id, queue, team, tags, changed_ms, spec, payload)
-    WHERE j.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = n.id OFFSET 0) f
+    WHERE j.ctid = f.at
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -504,7 +542,8 @@ WITH changed AS (
         error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.changed_live[]) n
-    WHERE l.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
+    WHERE l.ctid = f.at
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -517,7 +556,8 @@ WITH changed AS (
         effect_done = false, trail = l.trail || n.step,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.plain_change[]) n
-    WHERE l.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
+    WHERE l.ctid = f.at
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -541,7 +581,8 @@ WITH changed AS (
     SET queue = n.queue, priority = n.priority, slot_ms = n.slot_ms, nominal_ms = n.nominal_ms
     FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
         n (id, queue, priority, slot_ms, nominal_ms)
-    WHERE l.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
+    WHERE l.ctid = f.at
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 
@@ -550,7 +591,8 @@ SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
 WITH gone AS (
     DELETE FROM belfry.live l
     USING unnest($2::belfry.finished[]) n
-    WHERE l.id = n.id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
+    WHERE l.ctid = f.at
     RETURNING n.*, l.trail),
 kept AS (
     INSERT INTO belfry.history (id, job_id, queue, priority, retry_of, first, origin, slot_ms,
@@ -643,7 +685,9 @@ SET number = excluded.number, worker_id = excluded.worker_id, started_ms = exclu
 -- The holder is asked too: whoever took the key since keeps it.
 DELETE FROM belfry.claim c
 USING unnest($1::bigint[], $2::text[], $3::bigint[]) n (kind, key, holder)
-WHERE c.kind = n.kind AND c.key = n.key AND c.holder = n.holder;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.claim e
+    WHERE e.kind = n.kind AND e.key = n.key AND e.holder = n.holder OFFSET 0) f
+WHERE c.ctid = f.at;
 
 -- name: put_claims
 -- Of several words about one key the last one counts.
@@ -657,7 +701,9 @@ SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note
 
 -- name: release_requests
 DELETE FROM belfry.request r USING unnest($1::uuid[], $2::bigint[]) n (key, holder)
-WHERE r.key = n.key AND r.holder = n.holder;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
+    WHERE e.key = n.key AND e.holder = n.holder OFFSET 0) f
+WHERE r.ctid = f.at;
 
 -- name: put_requests
 INSERT INTO belfry.request (key, holder, until_ms, note)
@@ -680,9 +726,11 @@ gone AS (
     WHERE ctid = ANY(ARRAY(SELECT row_id FROM ended WHERE total <= greatest($2::bigint, cardinality(keys))))
     RETURNING keys)
 DELETE FROM belfry.request r
-USING (SELECT e.key FROM gone CROSS JOIN unnest(gone.keys) n (key) JOIN belfry.request e ON e.key = n.key
-    WHERE e.until_ms > 0 AND e.until_ms <= $1::bigint FOR UPDATE OF e SKIP LOCKED) over
-WHERE r.key = over.key;
+USING gone CROSS JOIN unnest(gone.keys) n (key)
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
+    WHERE e.key = n.key AND e.until_ms > 0 AND e.until_ms <= $1::bigint
+    OFFSET 0 FOR UPDATE SKIP LOCKED) f
+WHERE r.ctid = f.at;
 
 -- name: put_worker
 INSERT INTO belfry.worker (id, name, queues, handlers, runs_commands, draining, slots, registered_ms)
@@ -767,7 +815,9 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], 
 
 -- name: remove_letters
 DELETE FROM belfry.dead_letter d USING unnest($1::bigint[], $2::bigint[]) n (died_ms, exec_id)
-WHERE d.died_ms = n.died_ms AND d.exec_id = n.exec_id;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.dead_letter e
+    WHERE e.died_ms = n.died_ms AND e.exec_id = n.exec_id OFFSET 0) f
+WHERE d.ctid = f.at;
 
 -- name: put_operation
 INSERT INTO belfry.operation (id, kind, state, queue, name, class, fingerprint, job_id, died_after_ms,
@@ -793,21 +843,24 @@ DELETE FROM belfry.operation WHERE id = $1::bigint;
 WITH gone AS (
     DELETE FROM belfry.job j
     USING (SELECT DISTINCT h.job_id FROM belfry.history h WHERE h.id = ANY($1::bigint[])) of
-    WHERE j.id = of.job_id
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e WHERE e.id = of.job_id OFFSET 0) f
+    WHERE j.ctid = f.at
         AND CASE WHEN j.last_exec <> j.told THEN
             coalesce((SELECT h.job_state FROM belfry.history h
                 WHERE h.id = j.last_exec AND h.id = ANY($1::bigint[])), j.state)
             ELSE j.state END IN (2, 3, 4)
-        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.id = j.first_exec)
+        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.id = j.first_exec OFFSET 0)
         AND (j.first_exec = ANY($1::bigint[])
             OR NOT EXISTS (SELECT 1 FROM belfry.history e
-                WHERE e.id = j.first_exec AND NOT belfry.is_forgotten(e.id)))
-        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.job_id = j.id AND NOT e.first)
+                WHERE e.id = j.first_exec AND NOT belfry.is_forgotten(e.id) OFFSET 0))
+        AND NOT EXISTS (SELECT 1 FROM belfry.live e WHERE e.job_id = j.id AND NOT e.first OFFSET 0)
         AND NOT EXISTS (SELECT 1 FROM belfry.history e
             WHERE e.job_id = j.id AND NOT e.first AND e.id <> ALL($1::bigint[])
-                AND NOT belfry.is_forgotten(e.id))
+                AND NOT belfry.is_forgotten(e.id) OFFSET 0)
     RETURNING j.id)
-DELETE FROM belfry.dependency d USING gone g WHERE d.dependant = g.id;
+DELETE FROM belfry.dependency d USING gone g
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.dependency e WHERE e.dependant = g.id OFFSET 0) f
+WHERE d.ctid = f.at;
 
 -- name: fold_jobs
 -- As update_jobs takes over what the newest execution's row said, when that row goes and the job stays.
@@ -815,13 +868,14 @@ UPDATE belfry.job j
 SET state = h.job_state, finished_ms = h.finished_ms, trail = j.trail || coalesce(h.job_step, ''),
     told = h.id
 FROM belfry.history h
-WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL
-    AND j.id = h.job_id AND j.last_exec = h.id AND j.told <> h.id;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.job e
+    WHERE e.id = h.job_id AND e.last_exec = h.id AND e.told <> h.id OFFSET 0) f
+WHERE h.id = ANY($1::bigint[]) AND h.job_state IS NOT NULL AND j.ctid = f.at;
 
 -- name: forget_attempts
 -- Here and in forget_execs: rows of an old week go with it.
 DELETE FROM belfry.attempt a WHERE a.exec_id = ANY($1::bigint[])
-    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (a.exec_id >> 22) / 604800000);
+    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (a.exec_id >> 22) / 604800000 OFFSET 0);
 
 -- name: forget_sla_events
 DELETE FROM belfry.sla_event WHERE exec_id = ANY($1::bigint[]);
@@ -833,27 +887,34 @@ DELETE FROM belfry.exec_payload WHERE exec_id = ANY($1::bigint[]);
 DELETE FROM belfry.alert WHERE id = ANY($1::bigint[]);
 
 -- name: forget_tallies
+-- The sums lose what they had of them: as by an insert, which finds each by its key, and waits for a server that
+-- is adding to it.
 WITH old AS (
     SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
         n (scope, key, hour, "end", bucket)),
 gone AS (
     DELETE FROM belfry.tally t USING old o
-    WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
-        AND t.bucket = o.bucket
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally e
+        WHERE e.scope = o.scope AND e.key = o.key AND e.hour = o.hour AND e."end" = o."end"
+            AND e.bucket = o.bucket OFFSET 0) f
+    WHERE t.ctid = f.at
     RETURNING t.scope, t.key, t.hour / 24 AS day, t."end", t.bucket, t.count, t.sum_ms),
 days AS (
-    UPDATE belfry.tally_day t SET count = t.count - g.count, sum_ms = t.sum_ms - g.sum_ms
-    FROM (SELECT scope, key, day, "end", bucket, sum(count) AS count, sum(sum_ms) AS sum_ms FROM gone
-        GROUP BY scope, key, day, "end", bucket) g
-    WHERE t.scope = g.scope AND t.key = g.key AND t.day = g.day AND t."end" = g."end"
-        AND t.bucket = g.bucket),
+    INSERT INTO belfry.tally_day AS t (scope, key, day, "end", bucket, count, sum_ms)
+    SELECT scope, key, day, "end", bucket, -sum(count)::bigint, -sum(sum_ms)::bigint FROM gone
+    GROUP BY scope, key, day, "end", bucket ORDER BY scope, key, day, "end", bucket
+    ON CONFLICT (scope, key, day, "end", bucket)
+    DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms),
 ends AS (
-    UPDATE belfry.tally_end t SET count = t.count - g.count
-    FROM (SELECT scope, key, day, "end", sum(count) AS count FROM gone GROUP BY scope, key, day, "end") g
-    WHERE t.scope = g.scope AND t.day = g.day AND t.key = g.key AND t."end" = g."end")
+    INSERT INTO belfry.tally_end AS t (scope, key, day, "end", count)
+    SELECT scope, key, day, "end", -sum(count)::bigint FROM gone
+    GROUP BY scope, key, day, "end" ORDER BY scope, key, day, "end"
+    ON CONFLICT (scope, day, key, "end") DO UPDATE SET count = t.count + excluded.count)
 DELETE FROM belfry.tally_delta t USING old o
-WHERE t.scope = o.scope AND t.key = o.key AND t.hour = o.hour AND t."end" = o."end"
-    AND t.bucket = o.bucket;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_delta e
+    WHERE e.scope = o.scope AND e.key = o.key AND e.hour = o.hour AND e."end" = o."end"
+        AND e.bucket = o.bucket OFFSET 0) f
+WHERE t.ctid = f.at;
 
 -- name: forget_days
 -- Behind that: sums of which nothing is left.
@@ -863,14 +924,19 @@ WITH old AS (
         n (scope, key, hour, "end", bucket)),
 ends AS (
     DELETE FROM belfry.tally_end t USING old o
-    WHERE t.scope = o.scope AND t.day = o.day AND t.key = o.key AND t."end" = o."end" AND t.count <= 0)
+    CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_end e
+        WHERE e.scope = o.scope AND e.day = o.day AND e.key = o.key AND e."end" = o."end"
+            AND e.count <= 0 OFFSET 0) f
+    WHERE t.ctid = f.at)
 DELETE FROM belfry.tally_day t USING old o
-WHERE t.scope = o.scope AND t.key = o.key AND t.day = o.day AND t."end" = o."end"
-    AND t.bucket = o.bucket AND t.count <= 0;
+CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_day e
+    WHERE e.scope = o.scope AND e.key = o.key AND e.day = o.day AND e."end" = o."end"
+        AND e.bucket = o.bucket AND e.count <= 0 OFFSET 0) f
+WHERE t.ctid = f.at;
 
 -- name: forget_execs
 DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
-    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (h.id >> 22) / 604800000);
+    AND NOT EXISTS (SELECT 1 FROM belfry.old_week w WHERE w.week = (h.id >> 22) / 604800000 OFFSET 0);
 
 -- name: mark_forgotten
 -- Behind $2 and up to $3 nothing is left but $4. A week goes on where the stretch before has ended; one that
@@ -1341,7 +1407,9 @@ ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_jobs_in_state
 -- Of those that are neither active nor completed. Either the job's own row says so, or that of an execution,
--- not necessarily the newest: what is found counts by the same rule as everywhere.
+-- not necessarily the newest: what is found counts by the same rule as everywhere. A job may have several such
+-- executions, so a window of $4 rows of each kind has fewer jobs; it ends where the first of the two does,
+-- since behind that the other kind is not known yet.
 SELECT j.id, j.version, coalesce(h.job_state, j.state), j.name, j.queue, j.owner, j.team, j.tags,
     j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms), j.changed_ms, j.last_exec, j.spec
 FROM (SELECT DISTINCT id FROM (
@@ -1351,7 +1419,14 @@ FROM (SELECT DISTINCT id FROM (
         (SELECT job_id FROM belfry.history
         WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
         ORDER BY job_id DESC LIMIT $4)) e
-    ORDER BY id DESC LIMIT $4) w
+    WHERE id >= greatest(
+        (SELECT id FROM belfry.job
+        WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3
+        ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1),
+        (SELECT job_id FROM belfry.history
+        WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
+        ORDER BY job_id DESC LIMIT 1 OFFSET $4::bigint - 1), 0)
+    ORDER BY id DESC) w
 JOIN LATERAL (SELECT * FROM belfry.job e WHERE e.id = w.id OFFSET 0) j ON true
 LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms FROM belfry.history e
     WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true
@@ -1362,14 +1437,15 @@ WHERE ($5::bigint = 0 OR coalesce(h.job_state, j.state) = $5::bigint)
 ORDER BY w.id DESC LIMIT $12;
 
 -- name: edge_jobs_in_state
-SELECT DISTINCT id FROM (
+SELECT max(id) FROM (
     (SELECT id FROM belfry.job
-    WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4)
+    WHERE state = $1::bigint AND state <> 1 AND id >= $2 AND id < $3
+    ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1)
     UNION ALL
     (SELECT job_id FROM belfry.history
     WHERE job_state = $1::bigint AND job_state IN (3, 4) AND job_id >= $2 AND job_id < $3
-    ORDER BY job_id DESC LIMIT $4)) e
-ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
+    ORDER BY job_id DESC LIMIT 1 OFFSET $4::bigint - 1)) e
+HAVING count(*) > 0;
 
 -- name: list_live
 -- $5 is stopping when $4 is running, since users see one as the other.

@@ -79,7 +79,7 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
                          size_t *ret_count, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    pg_begin_snapshot(pg);
+    TRY(pg_begin_snapshot(pg, err));
     struct pg_use *live = use_id(pg, Q_READ_LIVE, id);
     struct pg_use *history = use_id(pg, Q_READ_HISTORY, id);
     struct pg_use *attempts = use_id(pg, Q_READ_ATTEMPTS, id);

@@ -133,7 +133,7 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
     struct letter_place from = letter_filter_end(filter);
     if (before.exec_id != 0 && letter_order(before, from) < 0)
         from = before;
-    pg_begin_snapshot(pg);
+    TRY(pg_begin_snapshot(pg, err));
     size_t asked = slice_rows(scan_max, SLICE_FIRST);
     struct pg_use *use = ask_slice(pg, filter, from, asked);
     TRY(pg_run(pg, err));
@@ -181,7 +181,7 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
     VEC(struct letter_group) groups = {0};
     struct pg_use *edge = NULL;
     uint64_t looked = 0;
-    pg_begin_snapshot(pg);
+    TRY(pg_begin_snapshot(pg, err));
     struct pg_use *use = ask_groups(pg, filter, scan_max, max);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {

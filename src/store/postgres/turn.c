@@ -200,7 +200,6 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
-    s->folded_turn = 0;
     s->inbox.connects = 0;
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;

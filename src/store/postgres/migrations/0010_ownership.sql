@@ -36,3 +36,42 @@ CREATE TABLE belfry.clock (
 -- ---- the inbox
 
 -- ---- indexes
+
+-- The newest of a job's executions first, without a look at those of others.
+DROP INDEX belfry.live_job;
+CREATE INDEX live_job ON belfry.live (job_id, id) WHERE NOT first;
+
+-- What was not folded yet is asked for by what it is about, too.
+CREATE INDEX tally_delta_key ON belfry.tally_delta (scope, key, hour);
+
+-- OFFSET 0 as in queries.sql: what one row names is looked up by its key, whatever the planner thinks of the
+-- other table's size.
+CREATE OR REPLACE VIEW belfry.job_full AS
+SELECT j.id, j.version, coalesce(h.job_state, j.state) AS state, j.name, j.queue, j.owner, j.team,
+    j.tags, j.priority, j.created_ms, coalesce(h.finished_ms, j.finished_ms) AS finished_ms,
+    j.changed_ms, j.last_exec, j.spec, j.payload, j.trail || coalesce(h.job_step, '') AS trail
+FROM belfry.job j
+LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms, e.job_step FROM belfry.history e
+    WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true;
+
+CREATE OR REPLACE VIEW belfry.live_row AS
+SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
+    coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
+    coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
+    late, coalesce(sla_since_ms, 0) AS sla_since_ms, coalesce(sla_extra_ms, 0) AS sla_extra_ms,
+    sla_marks, token, worker_id, effect_done, error, 0::bigint AS finished_ms,
+    0::bigint AS slot_last_ms, 0::bigint AS slot_count,
+    CASE WHEN coalesce(retry_of, 0) = 0 THEN false
+    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id OFFSET 0) END AS own_payload
+FROM belfry.live;
+
+CREATE OR REPLACE VIEW belfry.history_row AS
+SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
+    coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
+    coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
+    late, coalesce(sla_since_ms, 0) AS sla_since_ms, coalesce(sla_extra_ms, 0) AS sla_extra_ms,
+    sla_marks, token, worker_id, effect_done, error, finished_ms,
+    coalesce(slot_last_ms, 0) AS slot_last_ms, coalesce(slot_count, 0) AS slot_count,
+    CASE WHEN coalesce(retry_of, 0) = 0 THEN false
+    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = history.id OFFSET 0) END AS own_payload
+FROM belfry.history;

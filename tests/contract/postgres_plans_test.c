@@ -1,0 +1,257 @@
+/* How PostgreSQL would run each statement of a turn, and of reading, while tables are tiny: always by keys. A
+ * plan that walks an index from end to end is quick while there is nothing in it, and also walks the dead rows
+ * that a transaction held open keeps there: the plan was made once, and they became many. */
+#include "cluster.h"
+#include "store/postgres/query.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+static struct cluster *cluster;
+static struct arena arena;
+
+/* ---- a connection as a server's are */
+
+static PGresult *ask(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(conn));
+    return result;
+}
+
+static void tell(PGconn *conn, const char *sql)
+{
+    PQclear(ask(conn, sql));
+}
+
+static const char *text_of(enum query query)
+{
+    return arena_zstr(&arena, query_text(query));
+}
+
+static PGconn *connect_plainly(void)
+{
+    PGconn *conn = PQconnectdb(cluster_url(cluster));
+    assert_int_equal(PQstatus(conn), CONNECTION_OK);
+    return conn;
+}
+
+static PGconn *connect_as_server(void)
+{
+    PGconn *conn = connect_plainly();
+    tell(conn, text_of(Q_SETUP));
+    return conn;
+}
+
+/* ---- states of the tables */
+
+/* Three rows of anything, in every table that takes them. */
+static const char fill[] =
+    "DO $$ DECLARE t record; names text; vals text; n integer; BEGIN"
+    " FOR t IN SELECT oid, relname FROM pg_class WHERE relnamespace = 'belfry'::regnamespace"
+    "   AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT IN ('meta', 'partition')"
+    " LOOP FOR n IN 1..3 LOOP"
+    "   SELECT string_agg(quote_ident(attname), ', '), string_agg(CASE"
+    "     WHEN format_type(atttypid, NULL) LIKE '%[]' THEN '''{}'''"
+    "     WHEN atttypid = 'boolean'::regtype THEN 'true'"
+    "     WHEN atttypid = 'uuid'::regtype THEN quote_literal(lpad(n::text, 32, '0'))"
+    "     WHEN atttypid = 'xid8'::regtype THEN quote_literal(n)"
+    "     ELSE quote_literal(n) END, ', ') INTO names, vals"
+    "   FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped"
+    "     AND attidentity = '' AND attgenerated = '';"
+    "   BEGIN EXECUTE format('INSERT INTO belfry.%I (%s) VALUES (%s)', t.relname, names, vals);"
+    "   EXCEPTION WHEN check_violation THEN NULL; END;"
+    " END LOOP; END LOOP; END $$";
+
+static void empty_tables(void)
+{
+    cluster_sql(cluster, "VACUUM ANALYZE");
+}
+
+static void tiny_tables(void)
+{
+    cluster_sql(cluster, fill);
+    cluster_sql(cluster, "VACUUM ANALYZE");
+}
+
+/* ---- plans */
+
+/* What may be read from end to end. */
+static const struct exception {
+    enum query query; /* QUERY_COUNT: any */
+    const char *table;
+    const char *why;
+} exceptions[] = {
+    {QUERY_COUNT, "partition", "64 rows at most, which change as servers come and go"},
+    {QUERY_COUNT, "old_week", "a row for each week that is going, and partition"},
+    {Q_FIND_OLD_WEEKS, "pg_inherits", "the catalog, asked as the past is tidied"},
+    {Q_FIND_OLD_WEEKS, "pg_class", "the same"},
+    {Q_FORGET_REJECTED, "rejected", "few are there, and one more came"},
+    {Q_READ_CALENDARS, "calendar", "all are asked for"},
+    {Q_READ_DRIFT, "turn", "the largest of all; asked for lists by time of creation alone"},
+    {Q_READ_COUNTERS, "counter", "all are added up"},
+    {Q_READ_COUNTERS, "counter_delta", "the same"},
+};
+
+static bool is_excepted(enum query query, struct str table)
+{
+    for (size_t i = 0; i < COUNT_OF(exceptions); i++) {
+        const struct exception *e = &exceptions[i];
+        if ((e->query == query || e->query == QUERY_COUNT) && str_eq(str_c(e->table), table))
+            return true;
+    }
+    return false;
+}
+
+/* The word behind another one; empty: it is not there. */
+static struct str word_behind(const char *line, const char *mark)
+{
+    const char *at = strstr(line, mark);
+    if (at == NULL)
+        return STR("");
+    at += strlen(mark);
+    return str_of(at, strcspn(at, " "));
+}
+
+/* Which table this line of a plan walks whole; empty: none. A condition of an index stands right below. */
+static struct str walked(const char *line, const char *below)
+{
+    struct str table = word_behind(line, "Seq Scan on ");
+    bool by_index = strstr(line, "Index Scan ") != NULL || strstr(line, "Index Only Scan ") != NULL;
+    if (table.len == 0 && by_index && strstr(below, "Index Cond:") == NULL)
+        table = word_behind(line, " on ");
+    return table;
+}
+
+/* Parameters of any value; of arrays, those that parts of a table are chosen by have one. */
+static const char *arguments(PGconn *conn, const char *name)
+{
+    struct str sql = arena_printf(
+        &arena,
+        "SELECT coalesce('(' || string_agg(CASE WHEN t.typelem = 20 THEN '''{1}''' "
+        "WHEN t.typcategory = 'A' THEN '''{}''' WHEN t.typcategory IN ('N', 'B') THEN '''1''' "
+        "ELSE '''1:1:''' END, ', ' ORDER BY p.at) || ')', '') FROM pg_prepared_statements s "
+        "CROSS JOIN unnest(s.parameter_types) WITH ORDINALITY p (type, at) "
+        "JOIN pg_type t ON t.oid = p.type WHERE s.name = '%s'",
+        name);
+    PGresult *result = ask(conn, sql.ptr);
+    const char *text = arena_zstr(&arena, str_c(PQgetvalue(result, 0, 0)));
+    PQclear(result);
+    return text;
+}
+
+static PGresult *explain(PGconn *conn, enum query query)
+{
+    const char *name = query_name(query);
+    PGresult *prepared = PQprepare(conn, name, text_of(query), 0, NULL);
+    if (PQresultStatus(prepared) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", name, PQerrorMessage(conn));
+    PQclear(prepared);
+    struct str sql =
+        arena_printf(&arena, "EXPLAIN (COSTS OFF) EXECUTE \"%s\"%s", name, arguments(conn, name));
+    return ask(conn, sql.ptr);
+}
+
+static int count_walks(PGconn *conn, enum query query)
+{
+    PGresult *plan = explain(conn, query);
+    int lines = PQntuples(plan);
+    int count = 0;
+    for (int i = 0; i < lines; i++) {
+        const char *line = PQgetvalue(plan, i, 0);
+        struct str table = walked(line, i + 1 < lines ? PQgetvalue(plan, i + 1, 0) : "");
+        if (table.len == 0 || is_excepted(query, table))
+            continue;
+        print_error("%s: %s\n", query_name(query), line);
+        count++;
+    }
+    PQclear(plan);
+    return count;
+}
+
+/* What turns use, and what readers ask. */
+static const struct {
+    enum query first;
+    enum query last;
+} ranges[] = {
+    {Q_CHECK_EPOCHS, Q_FORGET_OWN_TURNS},
+    {Q_READ_JOB, Q_LIST_HISTORY_FIRST},
+};
+
+static void assert_by_keys(void)
+{
+    PGconn *conn = connect_as_server();
+    int walks = 0;
+    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+        for (enum query query = ranges[i].first; query <= ranges[i].last; query++)
+            walks += count_walks(conn, query);
+    }
+    PQfinish(conn);
+    assert_int_equal(walks, 0);
+}
+
+static void statements_go_by_keys_where_tables_are_empty(void **state)
+{
+    (void)state;
+    empty_tables();
+    assert_by_keys();
+}
+
+static void statements_go_by_keys_where_tables_are_tiny(void **state)
+{
+    (void)state;
+    tiny_tables();
+    assert_by_keys();
+}
+
+/* ---- settings */
+
+static void assert_setting(PGconn *conn, const char *name, const char *value)
+{
+    PGresult *result = ask(conn, arena_printf(&arena, "SHOW %s", name).ptr);
+    assert_string_equal(PQgetvalue(result, 0, 0), value);
+    PQclear(result);
+}
+
+static void our_connections_use_no_parallel_workers(void **state)
+{
+    (void)state;
+    PGconn *conn = connect_as_server();
+    assert_setting(conn, "max_parallel_workers_per_gather", "0");
+    PQfinish(conn);
+    conn = connect_plainly();
+    tell(conn, "BEGIN");
+    tell(conn, text_of(Q_SETUP_LOCAL));
+    assert_setting(conn, "max_parallel_workers_per_gather", "0");
+    tell(conn, "COMMIT");
+    assert_setting(conn, "max_parallel_workers_per_gather", "2"); /* as before */
+    PQfinish(conn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_go_by_keys_where_tables_are_empty),
+        cmocka_unit_test(statements_go_by_keys_where_tables_are_tiny),
+        cmocka_unit_test(our_connections_use_no_parallel_workers),
+    };
+    struct store *store;
+    struct err err;
+    cluster = cluster_start();
+    if (store_postgres_open(cluster_url(cluster), &(struct postgres_options){0}, &store, &err) !=
+        RC_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    store->ops->close(store);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cluster_stop(cluster);
+    arena_free(&arena);
+    return failed;
+}
