@@ -7,6 +7,7 @@
 #include "loop/thread.h"
 #include "server/company.h"
 #include "server/seating.h"
+#include "server/unsure.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -23,6 +24,7 @@ enum {
     FIRST_CLAIM_MS = 2000, /* for others to come back, after silence of our own */
     NAMESAKE_MS = 1500,    /* beyond its lease: then one of our name is there for good */
     NAMESAKE_LOOK_US = 250000,
+    SHADOW_MS = 2500,    /* beyond the lease: then what a dead server had can be taken */
     FORGET_MS = 3600000, /* nodes that are gone stay in the list so long */
     FORGET_BEATS = 64,
     WAKES_MAX = 4,
@@ -57,6 +59,7 @@ struct membership {
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
+    uint64_t unsure;          /* bits: partitions of posted that may have unconfirmed leases */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -64,7 +67,8 @@ struct membership {
     atomic_uint_least64_t doubts;
     atomic_uint_least64_t cleared;
     atomic_uint_least64_t settings_version;
-    atomic_int_least64_t until_ms; /* boot clock: no decision from then on */
+    atomic_int_least64_t until_ms;       /* boot clock: no decision from then on, */
+    atomic_int_least64_t grace_until_ms; /* and no lease is kept alive from then on */
     atomic_bool draining;
     atomic_bool deposed; /* others took what we had; over when we have something again */
     atomic_bool failed;
@@ -94,6 +98,7 @@ static void post(struct membership *m)
         atomic_load(&m->serial) > 0 && memcmp(to.epochs, m->posted.epochs, sizeof to.epochs) == 0;
     if (!same) {
         m->posted = to;
+        m->unsure = UINT64_MAX; /* until the decider has loaded it, and says otherwise */
         atomic_store(&m->owned_bits, bits_of(&to));
         atomic_fetch_add(&m->serial, 1);
     }
@@ -140,8 +145,10 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
             strays |= bit(p);
     }
     struct ownership none = m->own;
-    for (size_t p = 0; p < v->partition_count; p++)
+    for (size_t p = 0; p < v->partition_count; p++) {
         none.epochs[p] = strays & bit(p) ? v->partitions[p].epoch : 0;
+        none.unsure_ms[p] = v->partitions[p].unsure_ms;
+    }
     if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
         log_warn("partitions could not be given back", "error", err.text, NULL);
 }
@@ -154,7 +161,7 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return seating_plan(&m->roster, v, just_back);
 }
 
-static void take(struct membership *m, uint64_t wanted)
+static void take(struct membership *m, const struct cluster_view *v, uint64_t wanted)
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
@@ -163,6 +170,7 @@ static void take(struct membership *m, uint64_t wanted)
         return;
     }
     char count[24];
+    unsure_date(&m->own, bits_of(&m->own) & ~before, v, &m->roster, clock_boot_ms());
     snprintf(count, sizeof count, "%d", __builtin_popcountll(bits_of(&m->own) & ~before));
     log_info("took partitions", "count", count, NULL);
     if (bits_of(&m->own) != 0)
@@ -194,6 +202,17 @@ static void wake_heirs(struct membership *m, uint64_t given)
     }
 }
 
+/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. */
+static void write_sure(struct membership *m)
+{
+    struct err err;
+    pthread_mutex_lock(&m->lock);
+    uint64_t sure = unsure_over(&m->own, m->unsure);
+    pthread_mutex_unlock(&m->lock);
+    if (sure != 0 && m->member->ops->ensure(m->member, sure, &m->own, &err) != RC_OK)
+        log_warn("it could not be written that no lease is in doubt", "error", err.text, NULL);
+}
+
 static void finish_giving(struct membership *m)
 {
     struct err err;
@@ -201,6 +220,7 @@ static void finish_giving(struct membership *m)
     char count[24];
     if (given == 0 || atomic_load(&m->obeyed) < atomic_load(&m->serial))
         return;
+    unsure_leave(&m->own, given, clock_boot_ms());
     if (m->member->ops->release(m->member, given, &m->own, &err) != RC_OK) {
         log_warn("partitions could not be given back", "error", err.text, NULL);
         return; /* the next view says whether they were */
@@ -253,6 +273,7 @@ static void note_failed(struct membership *m, const struct err *err)
     if (err->rc == RC_DEPOSED || err->rc == RC_CONFLICT) {
         log_error("another server has the name of this one", "error", err->text, NULL);
         atomic_store(&m->until_ms, 0);
+        atomic_store(&m->grace_until_ms, 0);
         atomic_store(&m->failed, true);
     } else if (!m->losing) {
         log_warn("this server could not tell the cluster that it is there", "error", err->text,
@@ -281,16 +302,18 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
 
 static void act_on(struct membership *m, const struct cluster_view *v)
 {
+    m->own.partitions = (uint32_t)v->partition_count;
     drop_lost(m, v);
     release_strays(m, v);
     struct shares_plan p = plan(m, v);
     uint64_t wanted = p.take & ~bits_of(&m->own);
     if (wanted != 0)
-        take(m, wanted);
+        take(m, v, wanted);
     begin_giving(m, v, &p);
     post(m);
     /* Not before: until then the decider believes in what may have been taken from us. */
     atomic_store(&m->until_ms, m->sent_ms + m->lease_ms - m->lease_ms / BEATS);
+    atomic_store(&m->grace_until_ms, m->sent_ms + m->me.grace_ms);
 }
 
 static void forget_old(struct membership *m)
@@ -311,6 +334,7 @@ void membership_beat(struct membership *m)
         return;
     }
     act_on(m, &view);
+    write_sure(m);
     finish_giving(m);
     publish(m, &view, &arena);
     atomic_store(&m->cleared, doubts);
@@ -376,17 +400,25 @@ static enum rc enter(struct membership *m, struct err *err)
     return rc;
 }
 
-/* Our row comes first, so that what is taken has an owner who is there. */
-static enum rc first_beat(struct membership *m, struct store *store, struct err *err)
+/* Our row comes first, so that what is taken has an owner who is there. A server that was killed has its
+ * partitions until its lease is over: nobody renews, and waiting helps. Where somebody renews, all is taken,
+ * and we are one more. */
+static enum rc first_beat(struct membership *m, struct err *err)
 {
-    CLEANUP(arena_free) struct arena arena = {0};
-    struct cluster_view view = {0};
+    int64_t until_us = clock_mono_us() + (m->lease_ms + SHADOW_MS) * 1000;
     TRY(enter(m, err));
-    TRY(store->ops->own(store, m->me.start, &m->own, err));
-    TRY(renew(m, &arena, &view, err));
-    act_on(m, &view);
-    publish(m, &view, &arena);
-    return RC_OK;
+    for (;;) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct cluster_view view = {0};
+        TRY(renew(m, &arena, &view, err));
+        act_on(m, &view);
+        bool enough = bits_of(&m->own) != 0 || roster_has_company(&m->roster);
+        if (enough || clock_mono_us() > until_us) {
+            publish(m, &view, &arena);
+            return RC_OK;
+        }
+        clock_pause_us(NAMESAKE_LOOK_US);
+    }
 }
 
 enum rc membership_join(struct store *store, const struct membership_options *options,
@@ -401,12 +433,17 @@ enum rc membership_join(struct store *store, const struct membership_options *op
         .start = arena_str(&m->texts, options->start),
         .address = arena_str(&m->texts, options->address),
         .version = arena_str(&m->texts, options->version),
+        .lease_ms = options->worker_lease_ms,
+        .grace_ms = options->grace_ms,
+        .boot_id = arena_str(&m->texts, options->boot_id),
+        .replaces = arena_str(&m->texts, options->replaces),
     };
     roster_init(&m->roster, m->me.start, m->lease_ms);
+    m->roster.replaces = m->me.replaces;
     m->box = mailbox_new(WAKES_MAX);
     enum rc rc = store->ops->member(store, &m->member, err);
     if (rc == RC_OK)
-        rc = first_beat(m, store, err);
+        rc = first_beat(m, err);
     if (rc != RC_OK) {
         membership_free(m);
         return rc;
@@ -435,7 +472,11 @@ void membership_stop(struct membership *m)
     mailbox_close(m->box);
     thread_join(m->thread);
     m->thread = NULL;
-    if (!atomic_load(&m->failed) && m->member->ops->leave(m->member, &m->me, &err) != RC_OK)
+    if (atomic_load(&m->failed))
+        return;
+    unsure_leave(&m->own, bits_of(&m->own), clock_boot_ms());
+    if (m->member->ops->release(m->member, bits_of(&m->own), &m->own, &err) != RC_OK ||
+        m->member->ops->leave(m->member, &m->me, &err) != RC_OK)
         log_warn("could not leave the cluster in order; the others will notice", "error", err.text,
                  NULL);
 }
@@ -462,6 +503,35 @@ void membership_free(struct membership *m)
 bool membership_may_decide(const struct membership *m)
 {
     return clock_boot_ms() < atomic_load(&m->until_ms);
+}
+
+bool membership_has_grace(const struct membership *m)
+{
+    return clock_boot_ms() < atomic_load(&m->grace_until_ms);
+}
+
+/* The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
+ * posted what was lost by then. */
+uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
+{
+    uint64_t bits = 0;
+    if (!membership_has_grace(m))
+        return 0;
+    pthread_mutex_lock(&m->lock);
+    for (size_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] != 0 && own->epochs[p] == m->posted.epochs[p])
+            bits |= bit(p);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return bits;
+}
+
+void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions)
+{
+    pthread_mutex_lock(&m->lock);
+    if (serial == atomic_load(&m->serial))
+        m->unsure = partitions;
+    pthread_mutex_unlock(&m->lock);
 }
 
 bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned)
@@ -574,18 +644,7 @@ void membership_drain(struct membership *m)
 
 bool membership_has_handed_over(struct membership *m)
 {
-    CLEANUP(arena_free) struct arena arena = {0};
-    struct cluster_view view;
-    struct node_rec me;
-    membership_look(m, &arena, &view, &me);
-    bool heirs = false;
-    bool mine = false;
-    for (size_t n = 0; n < view.node_count; n++)
-        heirs = heirs || (!str_eq(view.nodes[n].start, me.start) && !view.nodes[n].draining &&
-                          !roster_is_silent(&m->roster, &view, &view.nodes[n]));
-    for (size_t p = 0; p < view.partition_count; p++)
-        mine = mine || str_eq(view.partitions[p].owner, me.start);
-    return !heirs || !mine;
+    return roster_has_handed_over(&m->roster);
 }
 
 bool membership_failed(const struct membership *m)

@@ -8,7 +8,10 @@
  * Who could not renew for as long as the lease may be deprived of everything by the others. So there
  * is a moment, by our boot clock counted from when the newest good renewal was *sent*, after which
  * nothing may be decided or committed here: membership_may_decide. It is early by a fifth of the
- * lease; whatever slips through all the same is refused by the store, by its epochs.
+ * lease; whatever slips through all the same is refused by the store, by its epochs. For the grace, counted
+ * from the same moment, leases that memory knows may be kept alive: membership_may_keep. Whoever takes from
+ * us when we are silent waits for that, and a lease, before it gives the work of an unheard worker to another one.
+ * How long is kept with each partition (unsure_ms in store/store.h), until no such lease is left.
  *
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
@@ -24,6 +27,10 @@ struct membership_options {
     struct str version;
     int64_t lease_ms;
     struct timekeeper_rules time;
+    int64_t worker_lease_ms; /* that workers are given */
+    int64_t grace_ms;        /* that leases are kept alive without the store */
+    struct str boot_id;      /* of this machine */
+    struct str replaces;     /* a start that is dead for sure; empty: not known */
 };
 
 /* What the membership tells, on its own thread. */
@@ -55,6 +62,13 @@ void membership_beat(struct membership *m);
 
 /* False when the right to decide may have ended, or is about to. */
 bool membership_may_decide(const struct membership *m);
+/* Of these partitions, under these epochs: the bits of those whose leases may still be kept alive in memory.
+ * None when the grace is over; and never one that was lost, or given. */
+uint64_t membership_may_keep(struct membership *m, const struct ownership *own);
+/* The same for nothing in particular: the grace is not over. */
+bool membership_has_grace(const struct membership *m);
+/* Of what the news of that serial say is ours, these partitions have leases that nobody has confirmed. */
+void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions);
 /* What to decide about, when that is not what *serial stands for (0: nothing was ever told). */
 bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned);
 /* From now on nothing is decided about what the news of that serial leaves out. */

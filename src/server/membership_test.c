@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 600, PARTITIONS = 16, LEASE_MS = 5000 };
+enum { NODES = 600, PARTITIONS = 16, LEASE_MS = 5000, WORKER_LEASE_MS = 20000, GRACE_MS = 60000 };
 
 /* What the store would hold; rows of nodes are never moved, so that texts can be borrowed. */
 struct fake {
@@ -62,6 +62,10 @@ static enum rc fake_renew(struct member *member, const struct node_rec *me, int6
     }
     *row = *me;
     row->seen_ms = c->now_ms;
+    for (size_t i = 0; i < c->node_count; i++) { /* all that are there go on renewing meanwhile */
+        if (&c->nodes[i] != row && !is_silent(c, c->nodes[i].start, lease_ms))
+            c->nodes[i].seen_ms++;
+    }
     *ret_view = (struct cluster_view){
         .now_ms = c->now_ms,
         .settings_version = 1,
@@ -85,6 +89,11 @@ static enum rc fake_take(struct member *member, const struct node_rec *me, uint6
         struct partition_rec *rec = &c->partitions[p];
         if (!(wanted >> p & 1) || (rec->owner.len > 0 && !is_silent(c, rec->owner, lease_ms)))
             continue;
+        if (rec->owner.len > 0) {
+            rec->unsure_ms = me->lease_ms + me->grace_ms;
+            own->deprived |= UINT64_C(1) << p;
+        }
+        own->unsure_ms[p] = rec->unsure_ms;
         rec->former = rec->owner;
         rec->owner = me->start;
         own->epochs[p] = ++rec->epoch;
@@ -103,7 +112,20 @@ static enum rc fake_release(struct member *member, uint64_t partitions, struct o
             continue;
         c->partitions[p].former = c->partitions[p].owner;
         c->partitions[p].owner = STR("");
+        c->partitions[p].unsure_ms = own->unsure_ms[p];
         own->epochs[p] = 0;
+    }
+    return RC_OK;
+}
+
+static enum rc fake_ensure(struct member *member, uint64_t partitions, struct ownership *own,
+                           struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    (void)err;
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        if (partitions >> p & 1)
+            c->partitions[p].unsure_ms = own->unsure_ms[p] = 0;
     }
     return RC_OK;
 }
@@ -135,6 +157,7 @@ static enum rc fake_member(struct store *store, struct member **ret_member, stru
         .renew = fake_renew,
         .take = fake_take,
         .release = fake_release,
+        .ensure = fake_ensure,
         .leave = fake_leave,
         .forget = fake_forget,
         .close = fake_close,
@@ -179,6 +202,8 @@ static enum rc join_for(struct one *s, const char *name, const char *start, int6
         .address = str_c(name),
         .version = STR("1"),
         .lease_ms = lease_ms,
+        .worker_lease_ms = WORKER_LEASE_MS,
+        .grace_ms = GRACE_MS,
     };
     return membership_join(&store, &options, &s->m, &err);
 }
@@ -399,6 +424,50 @@ static void any_server_knows_who_owns_an_id(void **state)
     membership_free(b.m);
 }
 
+/* What a silent server may have kept alive is waited for, from when we saw its last beat; what is left goes with
+ * what is given, and nothing when no such lease remains. */
+static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    assert_int_equal(a.own.unsure_until_ms[0], 0);
+    join(&b, "b");
+    int64_t before_ms = clock_boot_ms();
+    cluster.now_ms += LEASE_MS + 1000;
+    beat(&b);
+    assert_int_equal(count_of(&b), 16);
+    assert_in_range(b.own.unsure_until_ms[0], before_ms - 1000 + WORKER_LEASE_MS + GRACE_MS,
+                    clock_boot_ms() + WORKER_LEASE_MS + GRACE_MS);
+    assert_int_equal(cluster.partitions[0].unsure_ms, WORKER_LEASE_MS + GRACE_MS);
+    membership_set_unsure(b.m, b.serial - 1, 0); /* of an engine before this */
+    beat(&b);
+    assert_int_equal(cluster.partitions[0].unsure_ms, WORKER_LEASE_MS + GRACE_MS);
+    membership_set_unsure(b.m, b.serial, UINT64_MAX - 1);
+    beat(&b);
+    assert_int_equal(cluster.partitions[0].unsure_ms, 0);
+    assert_int_equal(cluster.partitions[1].unsure_ms, WORKER_LEASE_MS + GRACE_MS);
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
+static void leases_are_kept_only_of_what_was_not_lost(void **state)
+{
+    (void)state;
+    struct one a;
+    join(&a, "a");
+    struct ownership had = a.own;
+    assert_int_equal(membership_may_keep(a.m, &had), 0xffff);
+    cluster.partitions[3].owner = STR("b"); /* taken from us: the next view says so */
+    cluster.partitions[3].epoch++;
+    assert_int_equal(membership_may_keep(a.m, &had), 0xffff);
+    membership_beat(a.m);
+    assert_int_equal(membership_may_keep(a.m, &had) & 0x8, 0);
+    assert_true(membership_has_grace(a.m));
+    membership_free(a.m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +478,8 @@ int main(void)
         cmocka_unit_test_setup(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup),
         cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
         cmocka_unit_test_setup(one_that_drains_hands_over_everything, setup),
+        cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
+        cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),
         cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

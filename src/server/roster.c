@@ -32,7 +32,8 @@ static bool is_me(const struct roster *r, const struct node_rec *node)
 bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
                       const struct node_rec *node)
 {
-    return !is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms;
+    bool dead = node->start.len > 0 && str_eq(node->start, r->replaces);
+    return dead || (!is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms);
 }
 
 /* ---- what we see ourselves */
@@ -106,6 +107,16 @@ int64_t roster_watching_ms(const struct roster *r)
     return r->watching_ms;
 }
 
+bool roster_has_company(const struct roster *r)
+{
+    for (size_t i = 0; i < r->sighting_count; i++) {
+        bool mine = str_eq(r->sightings[i].start, r->me);
+        if (!mine && r->sightings[i].changed_ms > r->watching_ms)
+            return true;
+    }
+    return false;
+}
+
 /* ---- from any thread */
 
 void roster_publish(struct roster *r, const struct cluster_view *view, struct arena *take_arena)
@@ -168,6 +179,19 @@ bool roster_is_crowded(struct roster *r)
     bool crowded = there > r->view.partition_count;
     pthread_mutex_unlock(&r->lock);
     return crowded;
+}
+
+bool roster_has_handed_over(struct roster *r)
+{
+    bool heirs = false;
+    pthread_mutex_lock(&r->lock);
+    const struct cluster_view *v = &r->view;
+    for (size_t n = 0; n < v->node_count; n++)
+        heirs = heirs || (!is_me(r, &v->nodes[n]) && !v->nodes[n].draining &&
+                          !roster_is_silent(r, v, &v->nodes[n]));
+    bool mine = owns_something(v, r->me);
+    pthread_mutex_unlock(&r->lock);
+    return !heirs || !mine;
 }
 
 size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers)

@@ -24,6 +24,7 @@ struct sighting {
 
 struct roster {
     struct str me;        /* our start; borrowed */
+    struct str replaces;  /* a start that is dead for sure; empty: not known; borrowed */
     int64_t lease_ms;     /* who was silent for longer is not there */
     pthread_mutex_t lock; /* of what follows; held for copies only */
     struct sighting *sightings;
@@ -45,7 +46,7 @@ enum { ROSTER_NOBODY = -1 };
 
 /* The place of the node of that start in a view; ROSTER_NOBODY. */
 int roster_find(const struct cluster_view *v, struct str start);
-/* We are never silent to ourselves. */
+/* We are never silent to ourselves; the start that we replace always is. */
 bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
                       const struct node_rec *node);
 
@@ -60,6 +61,8 @@ void roster_observe(struct roster *r, const struct cluster_view *v, int64_t boot
 int64_t roster_changed_ms(const struct roster *r, struct str start);
 /* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */
 int64_t roster_watching_ms(const struct roster *r);
+/* Somebody else has renewed while we were watching. */
+bool roster_has_company(const struct roster *r);
 
 /* ---- from any thread */
 
@@ -71,6 +74,8 @@ bool roster_owner(struct roster *r, uint32_t partition, struct arena *arena,
 bool roster_any_owner(struct roster *r, struct arena *arena, struct peer *ret_owner);
 /* More servers are there than there are partitions: some must own nothing. */
 bool roster_is_crowded(struct roster *r);
+/* Nothing is ours any more, or nobody is there to take it. */
+bool roster_has_handed_over(struct roster *r);
 /* All others that are not silent. */
 size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers);
 void roster_look(struct roster *r, struct arena *arena, struct cluster_view *ret_view);

@@ -6,6 +6,7 @@
 #include "loop/signals.h"
 #include "loop/zones.h"
 #include "server/context.h"
+#include "server/data_dir.h"
 #include "server/decider.h"
 #include "server/herald.h"
 #include "server/local_worker.h"
@@ -37,6 +38,8 @@ enum {
 struct process {
     struct server server;
     struct server_options options; /* a copy: net_threads is worked out */
+    struct data_dir dir;
+    struct arena texts; /* of dir */
     uv_loop_t loop;
     struct signals *signals;
     struct local_worker *worker;
@@ -189,8 +192,13 @@ static enum rc join(struct process *p, struct err *err)
         .version = STR(BELFRY_VERSION),
         .lease_ms = (int64_t)p->options.node_lease_ms,
         .time = timekeeper_rules_of(&p->options),
+        .worker_lease_ms = (int64_t)p->options.lease_ms,
+        .grace_ms = (int64_t)p->options.outage_grace_ms,
+        .boot_id = p->dir.boot_id,
+        .replaces = p->dir.replaces,
     };
-    return membership_join(s->store, &options, &s->membership, err);
+    TRY(membership_join(s->store, &options, &s->membership, err));
+    return data_dir_sign(&p->dir, options.start, err);
 }
 
 static void on_news(void *arg)
@@ -221,6 +229,7 @@ static enum rc start(struct process *p, struct err *err)
     struct server *s = &p->server;
     TRY(check_listen(&p->options, err));
     TRY(make_dir(p->options.data_dir, err));
+    TRY(data_dir_lock(p->options.data_dir, &p->texts, &p->dir, err));
     TRY(open_store(&p->options, &s->store, err));
     TRY(join(p, err));
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
@@ -337,6 +346,8 @@ static void stop(struct process *p)
     auth_close(&s->auth);
     if (s->store != NULL)
         s->store->ops->close(s->store);
+    data_dir_unlock(&p->dir);
+    arena_free(&p->texts);
 }
 
 static void serve(struct process *p)
@@ -364,7 +375,7 @@ static void keep_memory(void)
 
 int server_main(const struct server_options *options)
 {
-    struct process p = {.options = *options};
+    struct process p = {.options = *options, .dir.fd = -1};
     struct err err;
     keep_memory();
     p.server.options = &p.options;

@@ -26,6 +26,10 @@ struct ownership {
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
+    /* Leases that nobody has confirmed and that may still be alive somewhere: */
+    int64_t unsure_ms[PARTITIONS_MAX];       /* for how long, as the partition's row says */
+    int64_t unsure_until_ms[PARTITIONS_MAX]; /* until when, by our boot clock; 0: nothing known */
+    uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
 };
 
 struct partition_set ownership_set(const struct ownership *own);
@@ -344,7 +348,13 @@ struct node_rec {
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
     struct str boot_id; /* of the machine that it runs on */
+    /* Of our own row, and not kept: the start before this one, which is dead for sure. */
+    struct str replaces;
 };
+
+/* A node that does not say how long it keeps leases alive is believed to do so for as long as we would, and
+ * this. */
+enum { NODE_UNSAID_MS = 30000 };
 
 struct partition_rec {
     uint64_t epoch;
@@ -365,16 +375,22 @@ struct cluster_view {
 };
 
 struct member_ops {
-    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent
-     * has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent, and
+     * not the one that we replace, has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
     enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lease_ms, struct arena *,
                      struct cluster_view *ret_view, struct err *);
-    /* Takes those in wanted that are free or whose owner was silent for longer than the lease, raising
-     * their epochs; adds what it got to *own, with the floors. */
+    /* Takes those in wanted that are free, of the start that we replace, or whose owner was silent for longer
+     * than the lease, raising their epochs; adds what it got to *own, with the floors. A silent owner may
+     * keep leases alive for its grace and a lease: unsure_ms becomes at least that (of its numbers and
+     * ours the larger ones count, and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else
+     * unsure_ms is as the row has it. */
     enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
                     struct ownership *own, struct err *);
-    /* Gives those back, and takes them out of *own. The turn must not decide about them any more. */
+    /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
+     * any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
+    /* Leases that nobody has confirmed are left in none of those: unsure_ms becomes 0, also in *own. */
+    enum rc (*ensure)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
     /* Gives everything back and deletes our row. */
     enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
     /* Forgets the rows of nodes that own nothing and were silent for that long. */

@@ -12,6 +12,9 @@ static void everybody_sees_who_is_there(void **state)
     struct pair pair = pair_new(w);
     pair.b.me.draining = true;
     pair.b.me.clock_ms = T0 + 77;
+    pair.b.me.lease_ms = 20000;
+    pair.b.me.grace_ms = 60000;
+    pair.b.me.boot_id = STR("4b1d");
     peer_renew(w, &pair.b);
     struct cluster_view view = peer_renew(w, &pair.a);
     assert_int_equal(view.node_count, 2);
@@ -22,6 +25,9 @@ static void everybody_sees_who_is_there(void **state)
     assert_str(view.nodes[1].version, STR("1.0"));
     assert_true(view.nodes[1].draining);
     assert_int_equal(view.nodes[1].clock_ms, T0 + 77);
+    assert_int_equal(view.nodes[1].lease_ms, 20000);
+    assert_int_equal(view.nodes[1].grace_ms, 60000);
+    assert_str(view.nodes[1].boot_id, STR("4b1d"));
     assert_true(view.nodes[1].started_ms <= view.nodes[1].seen_ms);
     assert_true(view.nodes[1].seen_ms <= view.now_ms);
     assert_true(view.partition_count > 1);
@@ -198,6 +204,96 @@ static void giving_back_what_was_taken_changes_nothing(void **state)
     pair_free(&pair);
 }
 
+/* No partition has leases in doubt, whatever tests before this one have left. */
+static void be_sure(struct world *w, struct peer *p)
+{
+    uint64_t all = peer_take(w, p, 0xf);
+    assert_rc(p->member->ops->ensure(p->member, all, &p->own, &w->err), RC_OK);
+    peer_give_back(w, p, all);
+}
+
+/* Of each number the larger one counts; and a node that does not say is given more. */
+static void what_a_silent_owner_promised_is_waited_for(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    struct peer old = peer_new(w, "c", "c-1");
+    be_sure(w, &pair.a);
+    pair.a.me.lease_ms = 20000;
+    pair.a.me.grace_ms = 30000;
+    pair.b.me.lease_ms = 10000;
+    pair.b.me.grace_ms = 60000;
+    peer_renew(w, &pair.a);
+    peer_renew(w, &old);
+    peer_take(w, &pair.a, 0x3);
+    peer_take(w, &old, 0x4);
+    assert_int_equal(pair.a.own.unsure_ms[0], 0);
+    assert_int_equal(pair.a.own.deprived, 0);
+    peers_pass(w, LEASE_MS + 1000);
+    peer_renew(w, &pair.b);
+    peer_take(w, &pair.b, 0x5);
+    assert_int_equal(pair.b.own.deprived, 0x5);
+    assert_int_equal(pair.b.own.unsure_ms[0], 80000);
+    assert_int_equal(pair.b.own.unsure_ms[2], 10000 + 60000 + NODE_UNSAID_MS);
+    peer_take(w, &pair.b, 0x8); /* free */
+    assert_int_equal(pair.b.own.deprived, 0);
+    assert_int_equal(pair.b.own.unsure_ms[0], 80000);
+    assert_int_equal(pair.b.own.unsure_ms[3], 0);
+    assert_int_equal(peer_renew(w, &pair.b).partitions[0].unsure_ms, 80000);
+    peer_free(&old);
+    pair_free(&pair);
+}
+
+static void what_is_left_of_the_wait_goes_to_the_next_owner(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x3);
+    peers_pass(w, LEASE_MS + 1000);
+    peer_renew(w, &pair.b);
+    peer_take(w, &pair.b, 0x3);
+    assert_rc(pair.b.member->ops->ensure(pair.b.member, 0x1, &pair.b.own, &w->err), RC_OK);
+    assert_int_equal(pair.b.own.unsure_ms[0], 0);
+    pair.b.own.unsure_ms[1] = 777;
+    peer_give_back(w, &pair.b, 0x3);
+    peer_renew(w, &pair.a);
+    pair.a.own = (struct ownership){0};
+    peer_take(w, &pair.a, 0x3);
+    assert_int_equal(pair.a.own.deprived, 0);
+    assert_int_equal(pair.a.own.unsure_ms[0], 0);
+    assert_int_equal(pair.a.own.unsure_ms[1], 777);
+    pair_free(&pair);
+}
+
+/* Whoever knows that its predecessor is dead takes its place at once, and what that one waited for goes on. */
+static void a_start_that_is_dead_for_sure_is_replaced_at_once(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    struct peer next = peer_new(w, "a", "a-2");
+    struct cluster_view view;
+    be_sure(w, &pair.a);
+    peer_take(w, &pair.a, 0x3);
+    pair.a.own.unsure_ms[1] = 500;
+    peer_give_back(w, &pair.a, 0x2);
+    peer_take(w, &pair.a, 0x2);
+    assert_rc(peer_try_renew(w, &next, &view), RC_CONFLICT);
+    next.me.replaces = STR("a-1");
+    peer_renew(w, &next);
+    assert_int_equal(peer_take(w, &next, 0x3), 0x3);
+    assert_int_equal(next.own.deprived, 0);
+    assert_int_equal(next.own.unsure_ms[0], 0);
+    assert_int_equal(next.own.unsure_ms[1], 500);
+    peer_free(&next);
+    pair_free(&pair);
+}
+
 static void owning_takes_only_what_is_free(void **state)
 {
     struct world *w = *state;
@@ -344,6 +440,9 @@ static const struct CMUnitTest tests[] = {
     PROMISE(who_is_silent_can_be_deprived),
     PROMISE(what_is_given_back_is_free),
     PROMISE(giving_back_what_was_taken_changes_nothing),
+    PROMISE(what_a_silent_owner_promised_is_waited_for),
+    PROMISE(what_is_left_of_the_wait_goes_to_the_next_owner),
+    PROMISE(a_start_that_is_dead_for_sure_is_replaced_at_once),
     PROMISE(owning_takes_only_what_is_free),
     PROMISE(a_former_owner_can_do_nothing),
     PROMISE(a_turn_under_way_ends_before_its_partitions_are_taken),

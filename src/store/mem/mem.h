@@ -38,6 +38,7 @@ struct mem_partition {
     char *owner;  /* owned; start of a node; NULL: free */
     char *former; /* owned; NULL: nobody */
     int64_t since_ms;
+    int64_t unsure_ms;  /* see struct partition_rec */
     uint64_t turn;      /* the newest of its owners */
     uint64_t newest_id; /* no id in its buckets is larger */
 };

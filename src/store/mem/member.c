@@ -54,6 +54,7 @@ static void free_texts(struct node_rec *node)
     kept_text_free(&node->start);
     kept_text_free(&node->address);
     kept_text_free(&node->version);
+    kept_text_free(&node->boot_id);
 }
 
 static void remove_node(struct mem_store *m, struct node_rec *node)
@@ -91,6 +92,8 @@ static void write_node(struct mem_store *m, const struct node_rec *me)
     row->start = kept_text(me->start);
     row->address = kept_text(me->address);
     row->version = kept_text(me->version);
+    row->boot_id = kept_text(me->boot_id);
+    row->replaces = (struct str){0};
     row->started_ms = started_ms;
     row->seen_ms = now_ms(m);
 }
@@ -127,6 +130,7 @@ void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node
     p->owner = mem_dup(node.ptr, node.len);
     p->since_ms = m->clock == NULL ? 0 : now_ms(m);
     own->epochs[partition] = ++p->epoch;
+    own->unsure_ms[partition] = p->unsure_ms;
     ownership_raise(own, p->newest_id, p->turn);
 }
 
@@ -149,8 +153,33 @@ static bool may_take(const struct mem_handle *h, const struct node_rec *me, uint
     struct str owner = text_of(h->m->partitions[partition].owner);
     if (is_locked(h, partition) || str_eq(owner, me->start))
         return false;
-    return mem_partition_is_free(h->m, partition) ||
+    return mem_partition_is_free(h->m, partition) || str_eq(owner, me->replaces) ||
            is_silent(h->m, find_start(h->m, owner), lease_ms);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How long leases may be kept alive by an owner that fell silent. */
+static int64_t unsure_after(const struct node_rec *owner, const struct node_rec *me)
+{
+    if (owner == NULL || owner->lease_ms == 0)
+        return me->lease_ms + me->grace_ms + NODE_UNSAID_MS;
+    return larger(owner->lease_ms, me->lease_ms) + larger(owner->grace_ms, me->grace_ms);
+}
+
+static void take_one(struct mem_store *m, uint32_t partition, const struct node_rec *me,
+                     struct ownership *own)
+{
+    struct mem_partition *p = &m->partitions[partition];
+    struct str owner = text_of(p->owner);
+    if (owner.len > 0 && !str_eq(owner, me->replaces)) {
+        p->unsure_ms = larger(p->unsure_ms, unsure_after(find_start(m, owner), me));
+        own->deprived |= UINT64_C(1) << partition;
+    }
+    mem_partition_give(m, partition, me->start, own);
 }
 
 static bool owns_something(const struct mem_store *m, struct str start)
@@ -180,6 +209,7 @@ static struct cluster_view copy_view(const struct mem_store *m, struct arena *ar
         view.nodes[i].start = arena_str(arena, m->nodes[i].start);
         view.nodes[i].address = arena_str(arena, m->nodes[i].address);
         view.nodes[i].version = arena_str(arena, m->nodes[i].version);
+        view.nodes[i].boot_id = arena_str(arena, m->nodes[i].boot_id);
     }
     for (uint32_t i = 0; i < m->partition_count; i++) {
         uint64_t id = m->partitions[i].newest_id;
@@ -189,6 +219,7 @@ static struct cluster_view copy_view(const struct mem_store *m, struct arena *ar
             .owner = arena_str(arena, text_of(m->partitions[i].owner)),
             .former = arena_str(arena, text_of(m->partitions[i].former)),
             .since_ms = m->partitions[i].since_ms,
+            .unsure_ms = m->partitions[i].unsure_ms,
         };
     }
     return view;
@@ -206,7 +237,7 @@ static enum rc check_name(const struct mem_member *member, const struct node_rec
     if (member->joined)
         return err_set(err, RC_DEPOSED, "another server has taken the name %.*s",
                        STR_ARG(me->name));
-    if (is_silent(m, row, lease_ms))
+    if (is_silent(m, row, lease_ms) || str_eq(row->start, me->replaces))
         return RC_OK;
     return err_set(err, RC_CONFLICT, "a server named %.*s is there already, at %.*s",
                    STR_ARG(me->name), STR_ARG(row->address));
@@ -236,9 +267,10 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     (void)err;
     pthread_mutex_lock(&m->lock);
     own->partitions = m->partition_count;
+    own->deprived = 0;
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (wanted >> i & 1 && may_take(h, me, i, lease_ms))
-            mem_partition_give(m, i, me->start, own);
+            take_one(m, i, me, own);
     }
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
@@ -253,9 +285,28 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if ((partitions >> i & 1) == 0 || own->epochs[i] == 0)
             continue;
-        if (own->epochs[i] == m->partitions[i].epoch) /* else it is somebody else's already */
+        if (own->epochs[i] == m->partitions[i].epoch) { /* else it is somebody else's already */
+            m->partitions[i].unsure_ms = own->unsure_ms[i];
             set_free(m, &m->partitions[i]);
+        }
         own->epochs[i] = 0;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc ensure(struct member *member, uint64_t partitions, struct ownership *own,
+                      struct err *err)
+{
+    struct mem_store *m = member_of(member)->h->m;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        if ((partitions >> i & 1) == 0)
+            continue;
+        if (own->epochs[i] == m->partitions[i].epoch)
+            m->partitions[i].unsure_ms = 0;
+        own->unsure_ms[i] = 0;
     }
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
@@ -301,6 +352,7 @@ static const struct member_ops ops = {
     .renew = renew,
     .take = take,
     .release = release,
+    .ensure = ensure,
     .leave = leave,
     .forget = forget,
     .close = close_member,

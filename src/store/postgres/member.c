@@ -35,6 +35,9 @@ static void read_nodes(const struct pg_use *use, struct arena *arena, struct clu
         node.started_ms = row_ms(&row);
         node.seen_ms = row_ms(&row);
         node.clock_ms = row_i64(&row);
+        node.lease_ms = row_i64(&row);
+        node.grace_ms = row_i64(&row);
+        node.boot_id = row_text(&row);
         node.time_ms = row_i64(&row);
         if (!row.bad)
             view->nodes[view->node_count++] = node;
@@ -54,13 +57,14 @@ static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
         partition->owner = row_text(&row);
         partition->former = row_text(&row);
         partition->since_ms = row_ms(&row);
+        partition->unsure_ms = row_i64(&row);
         if (row.bad || id != i || i >= PARTITIONS_MAX)
             return err_set(err, RC_CORRUPT, "%s: the partitions make no sense", pg_label(use));
     }
     return RC_OK;
 }
 
-static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lease_ms)
+static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lease_ms, bool has_row)
 {
     pg_text(use, me->name);
     pg_text(use, me->start);
@@ -69,6 +73,11 @@ static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lea
     pg_bool(use, me->draining);
     pg_i64(use, me->clock_ms);
     pg_i64(use, lease_ms);
+    pg_bool(use, has_row);
+    pg_text(use, me->replaces);
+    pg_i64(use, me->lease_ms);
+    pg_i64(use, me->grace_ms);
+    pg_text(use, me->boot_id);
 }
 
 /* One statement is one transaction here, and all of them are one round trip. Sending a renewal twice is
@@ -79,8 +88,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct postgres_member *m = of(member);
     PG_CLEAR(&m->pg);
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
-    bind_node(renewed, me, lease_ms);
-    pg_bool(renewed, m->has_row);
+    bind_node(renewed, me, lease_ms, m->has_row);
     pg_i64(renewed, me->time_ms);
     struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
     struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
@@ -126,6 +134,7 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS_NOW);
     pg_text(taken, me->start);
     pg_i64(taken, lease_ms);
+    postgres_bind_terms(taken, me);
     bind_bits(taken, wanted);
     struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
     pg_text(floors, me->start);
@@ -142,14 +151,36 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
-    struct ownership given = {.partitions = own->partitions};
-    for (uint32_t p = 0; p < own->partitions; p++)
-        given.epochs[p] = partitions >> p & 1 ? own->epochs[p] : 0;
-    postgres_bind_owned(pg_use(pg, Q_RELEASE_PARTITIONS), &given);
+    struct pg_use *use = pg_use(pg, Q_RELEASE_PARTITIONS);
+    pg_columns(use, "iii", own->partitions);
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if ((partitions >> p & 1) == 0 || own->epochs[p] == 0)
+            continue;
+        pg_i64(use, p);
+        pg_u64(use, own->epochs[p]);
+        pg_i64(use, own->unsure_ms[p]);
+    }
     TRY(pg_run(pg, err));
     for (uint32_t p = 0; p < own->partitions; p++) {
         if (partitions >> p & 1)
             own->epochs[p] = 0;
+    }
+    return RC_OK;
+}
+
+static enum rc ensure(struct member *member, uint64_t partitions, struct ownership *own,
+                      struct err *err)
+{
+    struct pg *pg = &of(member)->pg;
+    PG_CLEAR(pg);
+    struct ownership sure = {.partitions = own->partitions};
+    for (uint32_t p = 0; p < own->partitions; p++)
+        sure.epochs[p] = partitions >> p & 1 ? own->epochs[p] : 0;
+    postgres_bind_owned(pg_use(pg, Q_ENSURE_PARTITIONS), &sure);
+    TRY(pg_run(pg, err));
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        if (partitions >> p & 1)
+            own->unsure_ms[p] = 0;
     }
     return RC_OK;
 }
@@ -183,6 +214,7 @@ static const struct member_ops ops = {
     .renew = renew,
     .take = take,
     .release = release,
+    .ensure = ensure,
     .leave = leave,
     .forget = forget,
     .close = close_member,

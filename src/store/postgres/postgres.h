@@ -85,6 +85,8 @@ void postgres_turn_abort(struct postgres_store *s); /* harmless when there is no
 enum rc postgres_deposed(struct err *err);
 /* Binds the ids and epochs of what is owned, as two columns; before that, plain parameters. */
 void postgres_bind_owned(struct pg_use *use, const struct ownership *own);
+/* Four parameters of take_partitions: what we replace, and how long leases live with us. */
+void postgres_bind_terms(struct pg_use *use, const struct node_rec *me);
 size_t postgres_owned_count(const struct ownership *own);
 uint32_t postgres_lowest(const struct ownership *own); /* 0 when nothing is owned */
 /* Behind take_partitions: reads what was taken into *own, and raise_floors' answer. */

@@ -114,33 +114,43 @@ ROLLBACK;
 -- ---- ownership
 
 -- name: take_partitions
--- $1 our start, $2 how long somebody may be silent, $3 which ones. Who has no row in node counts from when it
--- took the partition. Whoever works under these rows has them locked in share mode: this waits for the end
+-- $1 our start, $2 how long somebody may be silent, $3 the start that we replace, $7 which ones. Who has no row in
+-- node counts from when it took the partition. A silent owner may keep leases alive for its grace and a lease:
+-- of its numbers and ours ($4 the lease, $5 the grace) the larger ones count, and $6 is added where it says
+-- nothing. Whoever works under these rows has them locked in share mode: this waits for the end
 -- of that work, so that afterwards all of it is there to be seen.
 WITH free AS MATERIALIZED (
-    SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($3::bigint[])
-        AND (p.owner = '' OR p.owner = $1::text
+    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $3::text) AS deprived,
+        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $4::bigint + $5::bigint + $6::bigint
+            ELSE greatest(n.lease_ms, $4::bigint) + greatest(n.grace_ms, $5::bigint) END AS unsure_ms
+    FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.id = ANY($7::bigint[])
+        AND (p.owner IN ('', $1::text, $3::text)
             OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p)
 UPDATE belfry.partition p
-SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
+SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms(),
+    unsure_ms = CASE WHEN f.deprived THEN greatest(p.unsure_ms, f.unsure_ms) ELSE p.unsure_ms END
 FROM free f WHERE p.id = f.id
-RETURNING p.id, p.epoch;
+RETURNING p.id, p.epoch, p.unsure_ms, f.deprived;
 
 -- name: take_partitions_now
 -- The same, but what is being worked on is left for another time: it may be a server that was stopped in the
 -- middle of a turn, and nobody should wait for it.
 WITH free AS MATERIALIZED (
-    SELECT p.id, p.owner FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($3::bigint[])
-        AND (p.owner = '' OR p.owner = $1::text
+    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $3::text) AS deprived,
+        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $4::bigint + $5::bigint + $6::bigint
+            ELSE greatest(n.lease_ms, $4::bigint) + greatest(n.grace_ms, $5::bigint) END AS unsure_ms
+    FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.id = ANY($7::bigint[])
+        AND (p.owner IN ('', $1::text, $3::text)
             OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
     ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
 UPDATE belfry.partition p
-SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms()
+SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms(),
+    unsure_ms = CASE WHEN f.deprived THEN greatest(p.unsure_ms, f.unsure_ms) ELSE p.unsure_ms END
 FROM free f WHERE p.id = f.id
-RETURNING p.id, p.epoch;
+RETURNING p.id, p.epoch, p.unsure_ms, f.deprived;
 
 -- name: raise_floors
 -- Behind take_partitions, as a statement of its own: its snapshot is from after the locks were granted, so no
@@ -1137,25 +1147,29 @@ SET name = excluded.name, role = excluded.role, hash = excluded.hash,
 
 -- name: renew_node
 -- Nothing comes back when somebody else has the name, and was heard of within the lease ($7); or has taken
--- it from us ($8), for good.
+-- it from us ($8), for good. $9: a start that is dead for sure.
 INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms,
-    time_ms)
-SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms, $9::bigint
+    lease_ms, grace_ms, boot_id, time_ms)
+SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms,
+    $10::bigint, $11::bigint, $12::text, $13::bigint
 FROM (SELECT belfry.now_ms() AS ms) t
 ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
     time_ms = excluded.time_ms,
+    lease_ms = excluded.lease_ms, grace_ms = excluded.grace_ms, boot_id = excluded.boot_id,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
-WHERE n.start = excluded.start OR (NOT $8::boolean AND n.seen_ms <= excluded.seen_ms - $7::bigint)
+WHERE n.start = excluded.start
+    OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms <= excluded.seen_ms - $7::bigint))
 RETURNING n.start;
 
 -- name: read_nodes
-SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, time_ms
+SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms, boot_id,
+    time_ms
 FROM belfry.node ORDER BY name;
 
 -- name: read_partitions
-SELECT id, epoch, owner, former, since_ms FROM belfry.partition ORDER BY id;
+SELECT id, epoch, owner, former, since_ms, unsure_ms FROM belfry.partition ORDER BY id;
 
 -- name: read_cluster
 SELECT belfry.now_ms(), value::bigint,
@@ -1164,7 +1178,13 @@ SELECT belfry.now_ms(), value::bigint,
 FROM belfry.meta WHERE key = 'settings_version';
 
 -- name: release_partitions
-UPDATE belfry.partition p SET owner = '', former = p.owner, since_ms = belfry.now_ms()
+UPDATE belfry.partition p
+SET owner = '', former = p.owner, since_ms = belfry.now_ms(), unsure_ms = o.unsure_ms
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) o (id, epoch, unsure_ms)
+WHERE p.id = o.id AND p.epoch = o.epoch;
+
+-- name: ensure_partitions
+UPDATE belfry.partition p SET unsure_ms = 0
 FROM unnest($1::bigint[], $2::bigint[]) o (id, epoch)
 WHERE p.id = o.id AND p.epoch = o.epoch;
 

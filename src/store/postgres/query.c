@@ -153,6 +153,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_READ_PARTITIONS] = "read_partitions",
     [Q_READ_CLUSTER] = "read_cluster",
     [Q_RELEASE_PARTITIONS] = "release_partitions",
+    [Q_ENSURE_PARTITIONS] = "ensure_partitions",
     [Q_RELEASE_ALL] = "release_all",
     [Q_LEAVE_NODE] = "leave_node",
     [Q_FORGET_NODES] = "forget_nodes",

@@ -119,14 +119,19 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
     struct crowd crowd;
     TRY(read_crowd(all, &crowd, err));
     own->partitions = crowd.partitions;
+    own->deprived = 0;
     for (size_t i = 0; i < pg_rows(taken); i++) {
         struct row row = pg_row(taken, i, NULL);
         uint32_t id = row_u32(&row);
         uint64_t epoch = row_u64(&row);
+        int64_t unsure_ms = row_i64(&row);
+        bool deprived = row_bool(&row);
         if (row.bad || id >= crowd.partitions || epoch == 0)
             return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
                            pg_label(taken));
         own->epochs[id] = epoch;
+        own->unsure_ms[id] = unsure_ms;
+        own->deprived |= (uint64_t)deprived << id;
     }
     for (size_t i = 0; i < pg_rows(floors); i++) {
         struct row row = pg_row(floors, i, NULL);
@@ -139,6 +144,14 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
         own->id_floor = newest_id > own->id_floor ? newest_id : own->id_floor;
     }
     return RC_OK;
+}
+
+void postgres_bind_terms(struct pg_use *use, const struct node_rec *me)
+{
+    pg_text(use, me->replaces);
+    pg_i64(use, me->lease_ms);
+    pg_i64(use, me->grace_ms);
+    pg_i64(use, NODE_UNSAID_MS);
 }
 
 static int64_t drift_of(const struct pg_use *floors)
@@ -165,6 +178,7 @@ static enum rc own_once(struct postgres_store *s, struct str start, struct owner
     struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS);
     pg_text(taken, start);
     pg_i64(taken, s->lease_ms);
+    postgres_bind_terms(taken, &(struct node_rec){0});
     bind_all_ids(taken);
     struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
     pg_text(floors, start);
