@@ -52,6 +52,9 @@ struct membership {
     struct timekeeper time;
     int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
     bool knows_time;
+    int64_t namesake_ms; /* the newest beat of another server of our name, when we came, … */
+    int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
+    int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
     unsigned beats;
     bool losing; /* the last one failed, and somebody was told */
 
@@ -59,7 +62,7 @@ struct membership {
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
-    uint64_t unsure;          /* bits: partitions of posted that may have unconfirmed leases */
+    uint64_t unsure; /* bits: partitions of posted that may have unconfirmed leases */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -165,7 +168,7 @@ static void take(struct membership *m, const struct cluster_view *v, uint64_t wa
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
-    if (m->member->ops->take(m->member, &m->me, wanted, m->lease_ms, &m->own, &err) != RC_OK) {
+    if (m->member->ops->take(m->member, &m->me, wanted, v, &m->own, &err) != RC_OK) {
         log_warn("partitions could not be taken", "error", err.text, NULL);
         return;
     }
@@ -290,7 +293,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     me.clock_ms = clock_own_wall_ms();
     me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
     int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
-    TRY(m->member->ops->renew(m->member, &me, m->lease_ms, arena, ret_view, err));
+    TRY(m->member->ops->renew(m->member, &me, m->lapsed_ms, arena, ret_view, err));
     bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
     if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
@@ -316,10 +319,17 @@ static void act_on(struct membership *m, const struct cluster_view *v)
     atomic_store(&m->grace_until_ms, m->sent_ms + m->me.grace_ms);
 }
 
-static void forget_old(struct membership *m)
+static void forget_old(struct membership *m, const struct cluster_view *v, struct arena *arena)
 {
     struct err err;
-    if (m->beats % FORGET_BEATS == 1 && m->member->ops->forget(m->member, FORGET_MS, &err) != RC_OK)
+    struct node_rec *gone = ARENA_ARRAY(arena, struct node_rec, v->node_count);
+    size_t count = 0;
+    for (size_t n = 0; m->beats % FORGET_BEATS == 1 && n < v->node_count; n++) {
+        if (roster_is_silent(&m->roster, &v->nodes[n]) &&
+            roster_silent_ms(&m->roster, &v->nodes[n]) > FORGET_MS)
+            gone[count++] = v->nodes[n];
+    }
+    if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
         log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
 }
 
@@ -336,9 +346,9 @@ void membership_beat(struct membership *m)
     act_on(m, &view);
     write_sure(m);
     finish_giving(m);
+    forget_old(m, &view, &arena);
     publish(m, &view, &arena);
     atomic_store(&m->cleared, doubts);
-    forget_old(m);
     tell(m);
 }
 
@@ -377,6 +387,20 @@ void membership_wake(struct membership *m)
 
 /* ---- coming and going */
 
+/* Who has our name may be gone: then its row stays as it is for a lease. */
+static void watch_namesake(struct membership *m, const struct cluster_view *v)
+{
+    int64_t now_ms = clock_boot_ms();
+    for (size_t n = 0; n < v->node_count; n++) {
+        if (!str_eq(v->nodes[n].name, m->me.name))
+            continue;
+        if (v->nodes[n].seen_ms != m->namesake_ms)
+            m->namesake_since_ms = now_ms;
+        m->namesake_ms = v->nodes[n].seen_ms;
+        m->lapsed_ms = now_ms - m->namesake_since_ms > m->lease_ms ? m->namesake_ms : 0;
+    }
+}
+
 /* One that died a moment ago still looks alive. */
 static enum rc enter(struct membership *m, struct err *err)
 {
@@ -386,6 +410,7 @@ static enum rc enter(struct membership *m, struct err *err)
     int64_t until_us = clock_mono_us() + (m->lease_ms + NAMESAKE_MS) * 1000;
     enum rc rc;
     while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
+        watch_namesake(m, &view);
         if (!said)
             log_info("a server of this name was here a moment ago; waiting whether it is gone",
                      "name", m->me.name.ptr, NULL);
@@ -619,6 +644,11 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
 {
     roster_look(&m->roster, arena, ret_view);
     *ret_me = roster_copy(&m->me, arena);
+}
+
+bool membership_sees_silent(struct membership *m, struct str start)
+{
+    return roster_sees_silent(&m->roster, start);
 }
 
 bool membership_is_me(const struct membership *m, const struct peer *peer)

@@ -97,6 +97,8 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
 /* The newest view, copied, and who we are in it. */
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me);
+/* Whether that start has fallen silent, as far as we have been watching. */
+bool membership_sees_silent(struct membership *m, struct str start);
 bool membership_is_me(const struct membership *m, const struct peer *peer);
 struct str membership_address(const struct membership *m); /* ours; lives as long as m */
 int64_t membership_lease_ms(const struct membership *m);

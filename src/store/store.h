@@ -331,9 +331,11 @@ struct logs {
 
 /* ---- other servers, in a store that they share
  *
- * Each server has one row, which it renews every second. One that was silent for longer than the
- * lease, by the store's clock, may be deprived of its partitions by anybody. Who could not renew must
- * therefore stop deciding in time, counted on its own boot clock from when it sent the renewal. */
+ * Each server has one row, which it renews every second. Whether one has fallen
+ * silent is for those who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms
+ * is a mark of one beat, and what is done to a silent server is done only while its row has that very mark.
+ * Who could not renew must stop deciding in time, counted on its own boot clock from when it sent the
+ * renewal. */
 
 struct node_rec {
     struct str name;    /* unique among those that are there */
@@ -375,17 +377,19 @@ struct cluster_view {
 };
 
 struct member_ops {
-    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent, and
-     * not the one that we replace, has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
-    enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lease_ms, struct arena *,
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server has our name, neither the
+     * one that we replace nor one whose newest beat is lapsed_ms (0: none is known to be silent); the view is
+     * read all the same, so that it can be watched. RC_DEPOSED: somebody else's row has taken the place of
+     * ours. */
+    enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lapsed_ms, struct arena *,
                      struct cluster_view *ret_view, struct err *);
-    /* Takes those in wanted that are free, of the start that we replace, or whose owner was silent for longer
-     * than the lease, raising their epochs; adds what it got to *own, with the floors. A silent owner may
+    /* Takes those in wanted that are free, of the start that we replace, or whose owner has no row or has not
+     * renewed since this view (in which somebody found it silent), raising their epochs; adds what it got to *own, with the floors. A silent owner may
      * keep leases alive for its grace and a lease: unsure_ms becomes at least that (of its numbers and
      * ours the larger ones count, and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else
      * unsure_ms is as the row has it. */
-    enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
-                    struct ownership *own, struct err *);
+    enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted,
+                    const struct cluster_view *view, struct ownership *own, struct err *);
     /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
      * any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
@@ -393,8 +397,8 @@ struct member_ops {
     enum rc (*ensure)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
     /* Gives everything back and deletes our row. */
     enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
-    /* Forgets the rows of nodes that own nothing and were silent for that long. */
-    enum rc (*forget)(struct member *, int64_t silent_ms, struct err *);
+    /* Forgets the rows of these nodes, as far as they own nothing and have not renewed since. */
+    enum rc (*forget)(struct member *, const struct node_rec *nodes, size_t count, struct err *);
     void (*close)(struct member *);
 };
 
