@@ -22,6 +22,7 @@ enum {
 struct database {
     PGconn *admin; /* to the database that was given */
     PGconn *conn;  /* to ours */
+    PGconn *held;  /* the same, in a transaction that nobody ends; NULL: there is none */
     struct arena arena;
     const char *name; /* NULL: not ours */
     const char *url;
@@ -121,6 +122,7 @@ void database_free(struct database *d)
     struct err err;
     if (d == NULL)
         return;
+    PQfinish(d->held);
     PQfinish(d->conn);
     if (d->name != NULL && d->url != NULL &&
         run(d->admin, arena_printf(&d->arena, "DROP DATABASE %s WITH (FORCE)", d->name).ptr, &err))
@@ -133,6 +135,22 @@ void database_free(struct database *d)
 const char *database_url(const struct database *d)
 {
     return d->url;
+}
+
+/* ---- for planner and vacuum */
+
+enum rc database_analyze(struct database *d, struct err *err)
+{
+    return run(d->conn, "VACUUM ANALYZE", err);
+}
+
+enum rc database_hold(struct database *d, struct err *err)
+{
+    d->held = PQconnectdb(d->url);
+    if (PQstatus(d->held) != CONNECTION_OK)
+        return fail(d->held, "cannot connect to PostgreSQL", err);
+    TRY(run(d->held, "BEGIN ISOLATION LEVEL REPEATABLE READ", err));
+    return run(d->held, "SELECT count(*) FROM belfry.meta", err); /* which takes the snapshot */
 }
 
 /* ---- counting */

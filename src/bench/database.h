@@ -17,6 +17,10 @@ void database_free(struct database *d);
 /* The same server, the new database. */
 const char *database_url(const struct database *d);
 enum rc database_read(struct database *d, struct ledger *ret_ledger, struct err *err);
+/* Tells the planner what is in the tables just now, as autovacuum does from time to time. */
+enum rc database_analyze(struct database *d, struct err *err);
+/* Opens a transaction that sees the database as it is now, until database_free: what dies meanwhile stays. */
+enum rc database_hold(struct database *d, struct err *err);
 /* Processor time of the whole PostgreSQL server so far, in ticks of the kernel; 0 when it does not run
  * on this machine. */
 int64_t database_cpu_us(const struct database *d);

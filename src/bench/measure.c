@@ -5,6 +5,7 @@
 #include "bench/latency.h"
 #include "bench/limits.h"
 #include "bench/load.h"
+#include "bench/mixed.h"
 #include "bench/rescue.h"
 #include "bench/schedules.h"
 #include "bench/storm.h"
@@ -35,6 +36,7 @@ struct seen {
     struct limits_seen limits; /* empty where there is nothing to compare */
     struct storm storm;        /* the same */
     struct rescue rescue;
+    struct mixed mixed;
     uint64_t failed;     /* of the jobs, for good */
     uint64_t more_tries; /* as in struct ledger_truth */
 };
@@ -264,6 +266,23 @@ static enum rc run_rescue(struct stage *stage, const struct measure_options *opt
     return RC_OK;
 }
 
+/* ---- mixed */
+
+static enum rc run_mixed(struct stage *stage, const struct measure_options *options,
+                         struct seen *ret_seen, struct err *err)
+{
+    struct mixed *mixed = &ret_seen->mixed;
+    struct mixed_plan plan = {
+        .jobs = options->jobs, .seconds = options->seconds, .batch = options->batch};
+    TRY(mixed_run(stage, &plan, mixed, err));
+    ret_seen->jobs = mixed->jobs;
+    TRY(finish_calls(stage, ret_seen->jobs + mixed->retries, err));
+    ret_seen->requests = mixed->requests;
+    ret_seen->more_tries = mixed->retries;
+    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - mixed->begun_us;
+    return RC_OK;
+}
+
 /* ---- all of them */
 
 static const struct measure measures[] = {
@@ -278,6 +297,7 @@ static const struct measure measures[] = {
     /* Breakers would do what they are for. */
     {"storm", HANDS_HANDLER, true, 100000, 0, run_storm, "breaker_percent=0"},
     {"rescue", HANDS_LATER, true, 10000, 0, run_rescue, NULL},
+    {"mixed", HANDS_HANDLER, true, 200000, 120, run_mixed, "breaker_percent=0"},
 };
 
 const struct measure *measure_at(size_t place)
@@ -322,6 +342,25 @@ static void report_limits(struct report *r, const struct limits_seen *seen)
                   1);
 }
 
+/* How much of the speed is left while a transaction is held open. */
+static void report_mixed(struct report *r, const struct mixed *mixed)
+{
+    if (mixed->held.jobs == 0)
+        return;
+    double free_us = (double)mixed->free.wall_us / (double)mixed->free.jobs;
+    double held_us = (double)mixed->held.wall_us / (double)mixed->held.jobs;
+    report_figure(r, "free_per_s", 1e6 / free_us, 0);
+    report_figure(r, "held_per_s", 1e6 / held_us, 0);
+    report_figure(r, "part_of_free", free_us / held_us, 3);
+    if (mixed->free.store_us > 0)
+        report_figure(r, "database_cpu_times_free",
+                      ((double)mixed->held.store_us / (double)mixed->held.jobs) /
+                          ((double)mixed->free.store_us / (double)mixed->free.jobs),
+                      3);
+    report_figure(r, "held_last_part_of_first", mixed->held.last_per_s / mixed->held.first_per_s,
+                  3);
+}
+
 /* Retries by the second, and what an attempt that fails costs against one that succeeds. */
 static void report_storm(struct report *r, const struct storm *storm)
 {
@@ -359,6 +398,7 @@ static void report_seen(struct report *r, const struct seen *seen)
         report_figure(r, "jobs_per_s", (double)seen->jobs / seconds, 0);
     report_limits(r, &seen->limits);
     report_storm(r, &seen->storm);
+    report_mixed(r, &seen->mixed);
     report_rescue(r, &seen->rescue);
     if (seen->bare_us > 0) {
         report_figure(r, "bare_per_s", (double)seen->jobs / ((double)seen->bare_us / 1e6), 0);

@@ -116,6 +116,10 @@ static enum outcome on_call(void *arg, const struct poll_lease *lease)
         return OUTCOME_PERMANENT;
     if (json_get(&payload, STR(ROLE_FAIL)) != NULL)
         return OUTCOME_FAILED;
+    if (json_get(&payload, STR(ROLE_FAIL_FIRST)) != NULL)
+        return lease->attempt == 1 ? OUTCOME_FAILED : OUTCOME_SUCCEEDED;
+    if (json_get(&payload, STR(ROLE_FILL)) != NULL)
+        return OUTCOME_SUCCEEDED;
     const struct json *number = json_get(&payload, STR(ROLE_NUMBER));
     if (number != NULL && number->kind == JSON_INT) {
         note_slot(r, number->integer, lease->slot_ms);

@@ -19,6 +19,10 @@
 
 /* The call is to fail, so that the job's retry policy says what follows. */
 #define ROLE_FAIL "fail"
+/* The same for the first attempt alone. */
+#define ROLE_FAIL_FIRST "fail_first"
+/* Says nothing; the payload is there to be carried. */
+#define ROLE_FILL "fill"
 
 struct note {
     uint64_t calls;      /* of the handler, so far */

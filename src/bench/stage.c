@@ -86,6 +86,27 @@ enum rc stage_ledger(struct stage *s, struct ledger *ret_ledger, struct err *err
     return rc;
 }
 
+static enum rc refuse_sqlite(const struct stage *s, struct err *err)
+{
+    if (s->database != NULL)
+        return RC_OK;
+    return err_set(err, RC_INVALID, "this is measured on a --store of postgres://…, not on SQLite");
+}
+
+enum rc stage_analyze(struct stage *s, struct err *err)
+{
+    TRY(refuse_sqlite(s, err));
+    enum rc rc = database_analyze(s->database, err);
+    uv_update_time(&s->loop);
+    return rc;
+}
+
+enum rc stage_hold(struct stage *s, struct err *err)
+{
+    TRY(refuse_sqlite(s, err));
+    return database_hold(s->database, err);
+}
+
 const struct note *stage_note(const struct stage *s)
 {
     return &s->note;

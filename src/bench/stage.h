@@ -58,6 +58,9 @@ struct str stage_url_for(const struct stage *s, uint32_t client);
 struct str stage_token(const struct stage *s); /* of role admin */
 /* What the database holds just now. */
 enum rc stage_ledger(struct stage *s, struct ledger *ret_ledger, struct err *err);
+/* As database_analyze and database_hold; RC_INVALID on SQLite. */
+enum rc stage_analyze(struct stage *s, struct err *err);
+enum rc stage_hold(struct stage *s, struct err *err);
 struct stage_usage stage_usage(const struct stage *s);
 /* Of the largest server, known after stage_leave. */
 int64_t stage_peak_bytes(const struct stage *s);

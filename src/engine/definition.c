@@ -108,7 +108,7 @@ struct definition *definition_wanted(struct engine *e, const struct job_rec *rec
                                      const struct rules *rules, const char **ret_why)
 {
     *ret_why = "there are as many queues as there may be";
-    if (strmap_get(&e->queues, rules->queue) == NULL && e->queues.len >= e->options.queues_max)
+    if (!queue_may_be(e, rules->queue))
         return NULL;
     *ret_why = "there are as many queues and handlers as there may be";
     return definition_new(e, rec, rules, e->options.lanes_max);

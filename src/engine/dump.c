@@ -101,23 +101,24 @@ static void dump_job(struct buf *out, const struct job *job)
 static void dump_exec(const struct engine *e, struct buf *out, const struct exec *x)
 {
     const struct exec_values *v = &x->v;
+    buf_printf(
+        out,
+        "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64 " created=%" PRId64
+        " state=%d attempts=%" PRIu32 " lost=%d returned=%d unseen=%d,%d done=%d told=%d"
+        " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
+        " granted=%" PRIu64 " waits=%" PRIu16 " origin=%d nominal=%" PRId64 " slots=%" PRIu64
+        ",%" PRId64,
+        x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state, v->attempts,
+        v->lost, v->returned, v->unseen, v->proven, v->effect_done, v->stop_told, v->late,
+        v->due_ms, v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for,
+        (int)x->origin, x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
-               "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64
-               " created=%" PRId64 " state=%d attempts=%" PRIu32
-               " lost=%d returned=%d done=%d told=%d"
-               " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
-               " granted=%" PRIu64 " waits=%" PRIu16 " origin=%d nominal=%" PRId64 " slots=%" PRIu64
-               ",%" PRId64,
-               x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state,
-               v->attempts, v->lost, v->returned, v->effect_done, v->stop_told, v->late, v->due_ms,
-               v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for, (int)x->origin,
-               x->v.nominal_ms, v->slot_count, v->slot_last_ms);
-    buf_printf(out,
-               " lease=%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d,%d until=%" PRId64 " sla=%" PRId64
-               "+%" PRId64 ",%d pace=%d,%" PRId64 " own=%d at:",
+               " lease=%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d,%d,%d until=%" PRId64
+               " sla=%" PRId64 "+%" PRId64 ",%d pace=%d,%" PRId64 " own=%d named=%" PRId64 " at:",
                v->lease.worker_id, v->lease.token, v->lease.ends_ms, v->lease.held,
-               v->lease.confirmed, v->lease.inherited, v->times_out_ms, v->sla_since_ms,
-               v->sla_extra_ms, (int)v->sla_marks, (int)v->pace, v->usual_ms, x->own_payload);
+               v->lease.confirmed, v->lease.inherited, v->lease.unsure, v->times_out_ms,
+               v->sla_since_ms, v->sla_extra_ms, (int)v->sla_marks, (int)v->pace, v->usual_ms,
+               x->own_payload, v->named_ms);
     bool waits = exec_is_waiting(v->state) && x->job->v.state != JOB_PAUSED;
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
@@ -125,6 +126,8 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     if ((v->wants | v->has) != 0)
         buf_printf(out, " permits %d,%d until %" PRId64, v->wants, v->has, v->give_back_ms);
     const struct track *all = x->job->v.def->track;
+    if (exec_is_suspect(x) && all->shadow != NULL)
+        all = all->shadow;
     const struct track *track = exec_has_permits(x) && all->twin != NULL ? all->twin : all;
     if (exec_is_held(x))
         dump_key(out, "held", &e->held, &x->ready);
@@ -169,10 +172,12 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
                (int)w->name_len, w->name, w->slots);
     dump_trade_name(out, w->trade);
     buf_printf(out,
-               " seq=%" PRIu64 " seen=%" PRId64 " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64
-               " offered=%" PRIu32 " draining=%d gone=%d at:",
-               v->seq, v->seen_ms, v->wake_ms, v->parked == NULL ? 0 : v->parked->poll.seq,
-               v->parked_no, v->offered, v->draining, v->gone);
+               " seq=%" PRIu64 ",%" PRIu64 " replaces=%" PRIu64 " boot=%.*s seen=%" PRId64
+               " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64 " offered=%" PRIu32
+               " draining=%d gone=%d at:",
+               v->seq, v->told_seq, w->replaces, STR_ARG(worker_boot_id(w)), v->seen_ms, v->wake_ms,
+               v->parked == NULL ? 0 : v->parked->poll.seq, v->parked_no, v->offered, v->draining,
+               v->gone);
     dump_key(out, "term", &e->terms, &w->term.node);
     buf_printf(out, "%s%s%s leases %" PRIu32 ":", list_linked(&w->waiting) ? " waiting" : "",
                w->turn.cmd == NULL ? "" : " open", w->touched == NULL ? "" : " touched", w->busy);
@@ -184,9 +189,9 @@ static void dump_worker(const struct engine *e, struct buf *out, const struct wo
 static void dump_lane(struct buf *out, const struct lane *lane)
 {
     static const char *const gates[] = {"", " full", " paused"};
-    buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "+%" PRIu32 "%s%s\n", STR_ARG(lane->queue),
+    buf_printf(out, "lane %.*s/%.*s ready=%" PRIu32 "+%" PRIu32 "%s%s%s\n", STR_ARG(lane->queue),
                STR_ARG(lane->handler), lane->heap.len, lane->twins.len, gates[lane->gate],
-               heap_holds(&lane->order) ? " ordered" : "");
+               heap_holds(&lane->order) ? " ordered" : "", lane->suspects ? " suspects" : "");
 }
 
 static void dump_track(struct buf *out, const struct track *track)
@@ -328,6 +333,7 @@ static void dump_maps(const struct engine *e, struct buf *out)
 void engine_dump(const struct engine *e, struct buf *out)
 {
     struct strmap_slot *lanes = sorted_names(&e->ready.lanes);
+    struct strmap_slot *shadows = sorted_names(&e->ready.shadows);
     struct strmap_slot *tracks = sorted_names(&e->ready.tracks);
     struct strmap_slot *limits = sorted_names(&e->ready.limits.by_key);
     struct strmap_slot *breakers = sorted_names(&e->ready.breakers.by_target);
@@ -348,6 +354,8 @@ void engine_dump(const struct engine *e, struct buf *out)
     dump_operations(e, out);
     for (size_t i = 0; i < e->ready.lanes.len; i++)
         dump_lane(out, lanes[i].value);
+    for (size_t i = 0; i < e->ready.shadows.len; i++)
+        dump_lane(out, shadows[i].value);
     for (size_t i = 0; i < e->ready.tracks.len; i++)
         dump_track(out, tracks[i].value);
     for (size_t i = 0; i < e->ready.limits.by_key.len; i++)
@@ -365,6 +373,7 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_home(out, homes[i].value);
     free(homes);
     free(lanes);
+    free(shadows);
     free(tracks);
     free(limits);
     free(breakers);

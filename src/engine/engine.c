@@ -22,6 +22,7 @@ const struct engine_options engine_defaults = {
     .edges_max = 5000000,
     .kill_grace_ms = 10000,
     .lost_max = 3,
+    .probation_ms = 30000,
     .retry_after_max_ms = 86400000,
     .calendars_max = 1000,
     .once_ms = 86400000,
@@ -83,6 +84,7 @@ void engine_free(struct engine *e)
     if (e == NULL)
         return;
     homes_free(e);
+    left_free(&e->left);
     MAP_EACH(&e->execs, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
@@ -247,6 +249,10 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         if (round == 0)
             ask_of_poll(e, cmd, list);
         break;
+    case CMD_REGISTER:
+        if (round == 0)
+            ask_of_hello(e, cmd, list);
+        break;
     case CMD_CALENDAR:
         if (round == 0)
             ask_calendar(e, cmd, list);
@@ -316,7 +322,10 @@ static void decide_stats(struct engine *e, struct command *cmd)
     struct stats_view *stats = &cmd->reply.stats;
     struct counter *counters =
         ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + 2 * EXEC_STATES));
-    *stats = (struct stats_view){.counters = counters, .in_memory = e->execs.len};
+    *stats = (struct stats_view){.counters = counters,
+                                 .in_memory = e->execs.len,
+                                 .mail_waiting = left_waiting(&e->left),
+                                 .mail_unknown = e->left.strange};
     for (size_t i = 0; i < e->queues.cap; i++) {
         if (e->queues.slots[i].value != NULL)
             count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);
@@ -392,8 +401,7 @@ static void end_term(struct engine *e, struct term *term)
     else if (CONTAINER_OF(term, struct exec, term)->v.state == EXEC_QUEUED)
         permits_give_back(e, CONTAINER_OF(term, struct exec, term));
     else
-        report_silence(e, CONTAINER_OF(term, struct exec, term),
-                       STR("the lease ended without a word from its worker"));
+        silence_ended(e, CONTAINER_OF(term, struct exec, term));
 }
 
 /* Of both moments the earlier one has come. */
@@ -489,6 +497,7 @@ void engine_unpark(struct engine *e, struct list *ret_parked)
             continue;
         if (!PLANTED(unparked_with_leases)) /* an undone turn may have left leases in it */
             w->v.parked->reply.poll = plain_reply(e, w);
+        worker_told(e, w, w->v.parked);
         list_push_back(ret_parked, &w->v.parked->node);
         worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);
     }

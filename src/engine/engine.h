@@ -55,6 +55,7 @@ struct engine_options {
 
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */
     uint32_t lost_max;          /* an execution that lost so many leases is given to nobody else */
+    int64_t probation_ms;       /* that a suspect has to be named by its worker: see silence.c */
     int64_t retry_after_max_ms; /* a worker may put off the next attempt by this at most */
     /* Reads the rules out of a stored job. Pure; given from above because parsing JSON is not the
      * engine's business, and neither is finding time zones. What ret_rules points to may live in
@@ -69,6 +70,9 @@ struct engine_options {
     enum rc (*read_submission)(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err);
     void *rules_arg; /* of all three */
+    /* For whoever reads submissions: the largest payload and document; 0: no limit. */
+    size_t payload_bytes_max;
+    size_t document_bytes_max;
 };
 
 extern const struct engine_options engine_defaults; /* without read_rules */
@@ -83,13 +87,18 @@ void engine_free(struct engine *e);
  * returned moment must then be loaded. */
 int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_set owned,
                           uint64_t id_floor, uint64_t turn_floor);
+/* Behind engine_load_begin, in a cluster: under which epochs it decides, and how long leases that nobody
+ * names may still be alive, by the boot clock (see `struct ownership`). Each has an entry for every
+ * partition. */
+void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
+                       const int64_t *alive_ms);
 /* Before the jobs, and again between turns when another server may have changed one. One that makes no
  * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
                              struct err *err);
 /* Before its executions; one that is there already stays as it is. */
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err);
-/* Its job comes first. A lease gets a full term from now. */
+/* Its job comes first. A lease gets a full term from now, or until it cannot be alive any more. */
 enum rc engine_load_exec(struct engine *e, const struct exec_rec *exec, struct err *err);
 /* Before the executions: a lease finds its worker when it is loaded. */
 void engine_load_worker(struct engine *e, const struct worker_rec *worker);
@@ -113,6 +122,10 @@ void engine_load_permit(struct engine *e, const struct permit_rec *rec);
 void engine_load_dependency(struct engine *e, const struct dependency_rec *rec);
 /* Who waits elsewhere for something of ours. */
 void engine_load_waiter(struct engine *e, const struct waiter_rec *rec);
+/* After all of that, before the first turn: `former` decided in this server until now. Leases of partitions
+ * whose epoch is the same in both go on as they are, since nobody else can have given them away: they end
+ * when they would have ended, and what is known about them stays known. */
+void engine_inherit(struct engine *newer, const struct engine *former);
 
 /* ---- a turn */
 
@@ -141,6 +154,18 @@ void engine_mail(struct engine *e);
  * turns. */
 bool engine_mail_doubt(struct engine *e, const char *why);
 
+/* The newest turn could not be kept and was undone. If it read mail, that may have been too much for one turn:
+ * the next one asks for half of it; from then on pages grow again. Between turns. */
+void engine_mail_lost(struct engine *e);
+
+/* Rows of the inbox that stay there, as of the last commit. */
+struct mail_waiting {
+    size_t waiting;  /* submissions for which there is no room now … */
+    const char *why; /* … and why one of them has to wait; lives as long as the engine */
+    size_t unknown;  /* of kinds that only a newer version knows */
+};
+struct mail_waiting engine_mail_waiting(const struct engine *e);
+
 /* Lets the time pass: timers that are due, and what engine_ask_own found. Before the commands. */
 void engine_tick(struct engine *e);
 void engine_decide(struct engine *e, struct command *cmd);
@@ -156,13 +181,30 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
  * decided again. Ids that were used are not used again. */
 void engine_undo(struct engine *e);
 
+/* ---- while this server may not decide
+ *
+ * Another server may own the partitions of this one without its knowledge. It says nothing then that could
+ * end a run; all it can do for a worker is to keep alive what it knows to be the worker's. */
+
+/* Answers a poll provisionally: names the leases that memory has under its worker and token, which are
+ * renewed from now, and no others. Never an error. The command must not be known to the engine, and its
+ * answer may be sent at once. Between turns, and also between seal and commit or undo: then only what the
+ * turn, if it is kept, leaves to the worker, and the renewal holds whatever becomes of the turn. Works on an
+ * engine that another has taken the place of, too. */
+void engine_answer_kept(struct engine *e, struct command *poll, struct moment now);
+
+/* Partitions with leases that nobody has named and that must be waited for longer than a plain term (of
+ * which the newest turn is the beginning). Between turns. */
+uint64_t engine_unsure(const struct engine *e);
+
 /* ---- while the store takes nothing
  *
  * A healthy run must not die because a disk is full: what keeps it alive is kept in memory only.
  * Such a turn is: begin, engine_away, decide (what needs no store), seal, commit; it asks nothing
  * and its delta is empty. Polls renew what they name, are parked and answered, but get no work;
  * results they carry get no verdict, so their worker repeats them, and their leases are renewed,
- * too. What time brings (ends of leases, dues) waits for a turn that can be kept. */
+ * too. What time brings (ends of leases, dues) waits for a turn that can be kept. In a cluster the
+ * answers are provisional, as those of engine_answer_kept. */
 
 /* True when the command can be decided in such a turn: a poll, a hangup, a look. */
 bool engine_works_away(const struct command *cmd);

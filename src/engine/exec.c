@@ -201,6 +201,10 @@ static void deadline_place(struct engine *e, struct exec *x)
 struct track *exec_track(struct engine *e, const struct exec *x)
 {
     struct track *track = x->job->v.def->track;
+    if (exec_is_suspect(x)) {
+        track = ready_shadow(&e->ready, track);
+        queue_join(e, x->job->v.def->queue, track->lane);
+    }
     return exec_has_permits(x) ? ready_twin(&e->ready, track) : track;
 }
 
@@ -351,6 +355,8 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
         v->stop_told = false;
+        v->proven = false;
+        v->named_ms = 0;
         v->pace = PACE_UNKNOWN;
         v->usual_ms = 0;
         v->attempts++;
@@ -383,6 +389,8 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     lease_release(&v->lease);
     if (move->event == EV_RETRY)
         v->lease.worker_id = 0; /* the attempt was judged: nothing can come late any more */
+    if (move->reported)
+        v->unseen = 0;
     v->times_out_ms = 0;
 }
 
@@ -437,6 +445,10 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (move->event == EV_RETRY)
         sla_reset(&to);
     if (exec_is_final(to.state))
+        to.unseen = 0; /* nobody asks any more */
+    if (!exec_is_leased(to.state))
+        to.proven = false;
+    if (exec_is_final(to.state))
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     bool waits_on = to.state == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
     if ((to.wants | to.has) != 0 && !exec_is_leased(to.state) && !waits_on)
@@ -475,7 +487,7 @@ void exec_cancel(struct engine *e, struct exec *x, struct str actor, struct str 
         return;
     exec_move(e, x, &(struct move){.event = EV_CANCEL, .actor = actor, .reason = reason});
     if (PLANTED(stopping_given_away) && x->v.state == EXEC_STOPPING)
-        report_silence(e, x, reason);
+        report_silence(e, x, reason, BLAME_NONE);
     struct worker *w = map_get(&e->workers, x->v.lease.worker_id);
     if (x->v.state == EXEC_STOPPING && w != NULL && w->v.parked != NULL)
         worker_open(e, w); /* tell it now */

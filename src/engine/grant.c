@@ -7,6 +7,9 @@
 #include "engine/internal.h"
 #include "engine/permits.h"
 
+/* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
+enum { PROVISIONAL_PARK_MS = 1000 };
+
 /* The lease as the worker will see it. The texts move into the poll's own arena: the job may end
  * before the answer is written. An empty spec is fetched from the store by the turn. */
 static void add_lease(struct engine *e, struct worker *w, const struct exec *x)
@@ -40,8 +43,9 @@ static bool fill(struct engine *e, struct worker *w)
 {
     struct str reason = {0};
     bool expired = false;
+    bool suspects = e->ready.shadows.len > 0 && !worker_on_probation(w);
     while (w->turn.free > 0) {
-        struct heap_node *node = ready_best(&e->ready, w->trade);
+        struct heap_node *node = ready_best(&e->ready, w->trade, suspects);
         if (node == NULL)
             break;
         struct exec *x = CONTAINER_OF(node, struct exec, ready);
@@ -56,6 +60,7 @@ static bool fill(struct engine *e, struct worker *w)
         exec_move(
             e, x,
             &(struct move){.event = EV_LEASE, .actor = SERVER, .reason = reason, .worker = w});
+        suspects = suspects && !exec_is_suspect(x);
         rate_start(e, x->job);
         if (e->owned.count > 1)
             permits_started(e, x);
@@ -65,14 +70,26 @@ static bool fill(struct engine *e, struct worker *w)
     return expired;
 }
 
+/* The first of a trade that may have what is in the lane; NULL: none may. */
+static struct worker *first_waiting(const struct trade *trade, const struct lane *lane)
+{
+    LIST_EACH(&trade->waiting, node)
+    {
+        struct worker *w = CONTAINER_OF(node, struct worker, waiting);
+        if (!lane->suspects || !worker_on_probation(w))
+            return w;
+    }
+    return NULL;
+}
+
 static struct worker *longest_waiting(const struct engine *e, const struct lane *lane)
 {
     struct worker *longest = NULL;
     LIST_EACH(&e->trades.idle, node)
     {
         const struct trade *trade = CONTAINER_OF(node, struct trade, idle);
-        struct worker *w = CONTAINER_OF(list_first(&trade->waiting), struct worker, waiting);
-        if ((longest == NULL || w->v.parked_no < longest->v.parked_no) &&
+        struct worker *w = first_waiting(trade, lane);
+        if (w != NULL && (longest == NULL || w->v.parked_no < longest->v.parked_no) &&
             trade_serves(trade, lane->queue, lane->handler))
             longest = w;
     }
@@ -134,6 +151,12 @@ static bool add_stops(struct engine *e, struct worker *w)
 static void answer(struct engine *e, struct worker *w)
 {
     struct poll_reply *reply = &w->turn.cmd->reply.poll;
+    if (is_provisional(e)) {
+        answer_provisionally(e, w->turn.cmd);
+        command_done(e, w->turn.cmd);
+        return;
+    }
+    worker_told(e, w, w->turn.cmd);
     reply->leases = w->turn.leases.items;
     reply->lease_count = w->turn.leases.len;
     reply->stops = w->turn.stops.items;
@@ -148,6 +171,8 @@ static void park(struct engine *e, struct worker *w)
     int64_t wait_ms = w->turn.cmd->poll.wait_ms;
     if (wait_ms > e->options.park_ms)
         wait_ms = e->options.park_ms;
+    if (is_provisional(e) && wait_ms > PROVISIONAL_PARK_MS)
+        wait_ms = PROVISIONAL_PARK_MS;
     touch_worker(e, w);
     w->v.offered = w->turn.free;
     worker_set_parked(e, w, w->turn.cmd, e->boot_ms + wait_ms);
@@ -158,7 +183,7 @@ void polls_close(struct engine *e)
     LIST_EACH(&e->open, node)
     {
         struct worker *w = CONTAINER_OF(node, struct worker, turn.node);
-        bool news = add_stops(e, w);
+        bool news = !is_provisional(e) && add_stops(e, w);
         if (news || w->turn.answer || w->turn.leases.len > 0)
             answer(e, w);
         else

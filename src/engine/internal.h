@@ -26,6 +26,8 @@ struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool st
 /* ---- queues.c: what holds work back */
 
 struct queue *queue_of(struct engine *e, struct str name);
+/* False: it would be one more than queues_max. */
+bool queue_may_be(const struct engine *e, struct str name);
 /* The same text, for as long as the engine lives. */
 const struct str *name_keep(struct engine *e, struct str name);
 /* Its lane is one of this queue, and open or closed as the queue is. */
@@ -182,6 +184,7 @@ struct move {
     int64_t due_ms;
     uint64_t log_seq;
     enum letter_reason why; /* of a failure for good: why it is not tried again */
+    bool reported;          /* its worker has told how it ended */
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
 /* The time that it waited for has come: whether it becomes ready is for its rules to say. */
@@ -237,6 +240,8 @@ static inline bool sla_stops(const struct exec *x)
 {
     return (x->v.sla_marks & SLA_STOP) != 0;
 }
+/* Its limit had passed by then, or nobody can say. */
+bool sla_was_over(const struct exec *x, int64_t wall_ms);
 /* Why it was stopped. */
 struct str sla_error(struct engine *e, const struct exec *x);
 void decide_extend_sla(struct engine *e, struct command *cmd);
@@ -377,6 +382,10 @@ void mail_undo(struct engine *e);
 void mail_ask(struct engine *e, unsigned round, struct question_list *list);
 /* Acts upon what was asked for. */
 void mail_step(struct engine *e);
+void mail_commit(struct engine *e);
+/* ---- mail_act.c */
+void mail_prepare(struct engine *e, struct mail_row *row);
+enum mail_fate mail_act(struct engine *e, struct mail_row *row);
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms);
 
 /* ---- batch.c: jobs of one submission that depend on one another */
@@ -532,6 +541,8 @@ void decide_explain(struct engine *e, struct command *cmd);
 
 /* ---- workers.c: registration, polls, reports */
 
+/* Asks for the worker that is said to be dead. */
+void ask_of_hello(struct engine *e, struct command *cmd, struct question_list *list);
 void decide_register(struct engine *e, struct command *cmd);
 /* Asks for the worker when another server has registered it, and about its results. */
 void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *list);
@@ -542,6 +553,8 @@ void decide_hangup(struct engine *e, struct command *cmd);
 void decide_drain(struct engine *e, struct command *cmd);
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec);
 void worker_free(struct engine *e, struct worker *w);
+/* Its leases may have been loaded before it was known. */
+void worker_adopt(struct engine *e, struct worker *w);
 /* It leaves memory in the middle of its leases: it was found in a turn that did not happen. */
 void worker_disown(struct engine *e, struct worker *w);
 void worker_place(struct engine *e, struct worker *w);
@@ -553,6 +566,9 @@ void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, 
 /* Takes the parked poll back into the turn, so that it can be answered. */
 void worker_open(struct engine *e, struct worker *w);
 struct worker_rec worker_record(const struct worker *w);
+struct str worker_boot_id(const struct worker *w);
+/* What the worker is told now says what we own, and under which epochs. */
+void worker_told(struct engine *e, struct worker *w, const struct command *cmd);
 /* head and the worker's id, in the turn's arena: "worker:wrk_…". */
 struct str worker_words(struct engine *e, struct str head, const struct worker *w);
 
@@ -566,8 +582,54 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
                    struct poll_verdict *ret_verdict);
 /* Whether a token still owns its run. */
 void decide_fence(struct engine *e, struct command *cmd);
-/* The lease is over without a word. */
-void report_silence(struct engine *e, struct exec *x, struct str reason);
+/* What the end of a lease without a word says about its execution. */
+enum blame {
+    BLAME_NONE,   /* it never began, as far as anybody knows */
+    BLAME_OTHER,  /* something else that was on the worker */
+    BLAME_UNSEEN, /* its worker is gone, and perhaps because of it */
+    BLAME_LOST,   /* its worker is gone, and it was on probation */
+};
+/* The lease is over without a word. The blame counts where nobody has confirmed it. */
+void report_silence(struct engine *e, struct exec *x, struct str reason, enum blame blame);
+
+/* ---- silence.c: leases that end unseen */
+
+enum { SUSPECT_FROM = 2, SUSPECT_FOR_GOOD_FROM = 8 };
+
+/* It may be what takes servers and workers down. */
+static inline bool exec_is_suspect(const struct exec *x)
+{
+    return x->v.unseen >= SUSPECT_FROM;
+}
+/* It runs, and what becomes of its worker is put down to it. */
+bool exec_on_probation(const struct exec *x);
+/* The worker has one of those, and may have no other. */
+bool worker_on_probation(const struct worker *w);
+/* Its worker names it in a poll. */
+void probation_named(struct engine *e, struct exec *x);
+/* Nobody has named the lease since it was loaded. */
+static inline bool lease_is_unseen(const struct lease *lease)
+{
+    return lease->inherited && !lease->confirmed;
+}
+/* Of an attempt that nobody has named since it was loaded: its time was over when its server was last
+ * known to be alive, so that is how it ended. */
+bool unseen_timed_out(const struct engine *e, const struct exec *x);
+bool unseen_sla_over(const struct engine *e, const struct exec *x);
+/* The term of a lease has passed. */
+void silence_ended(struct engine *e, struct exec *x);
+/* All that the worker had is over: it is dead for sure. */
+void silence_dead(struct engine *e, uint64_t worker_id);
+
+/* ---- kept.c: what may be said without being the owner */
+
+/* The answers of this turn are provisional. */
+static inline bool is_provisional(const struct engine *e)
+{
+    return e->away && e->owned.count > 1;
+}
+/* Answers a poll within a turn that is provisional. */
+void answer_provisionally(struct engine *e, struct command *cmd);
 
 /* ---- grant.c: work meets workers */
 

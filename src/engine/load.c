@@ -54,7 +54,8 @@ static void move_to_clock(const struct engine *e, struct exec *x)
 }
 
 /* Renewals are kept in memory only, so a loaded lease gets a full term: its worker may have been
- * heard a moment before the server died. But its attempt goes on being as old as it is, by the wall
+ * heard a moment before the server died. An owner that fell silent may go on renewing it for longer than
+ * that, where nobody sees it. But its attempt goes on being as old as it is, by the wall
  * clock; one that was set since can make it older, never younger than it was at its start. */
 static void resume_term(const struct engine *e, struct exec *x)
 {
@@ -62,7 +63,11 @@ static void resume_term(const struct engine *e, struct exec *x)
     int64_t age_ms = e->now_ms - x->v.started_ms;
     int64_t term_ms =
         PLANTED(takeover_without_term) ? e->options.lease_ms / 4 : e->options.lease_ms;
+    int64_t unsure_ms = e->unsure_until_ms[partition_of(e->owned.count, x->id)];
     x->v.lease.ends_ms = e->boot_ms + term_ms;
+    x->v.lease.unsure = unsure_ms > x->v.lease.ends_ms;
+    if (x->v.lease.unsure)
+        x->v.lease.ends_ms = unsure_ms;
     if (limit_ms == 0 || PLANTED(timeout_lost_at_restart))
         return;
     int64_t left_ms = limit_ms - (age_ms > 0 ? age_ms : 0);
@@ -88,6 +93,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .attempts = rec->attempts,
         .lost = (uint16_t)(rec->lost < UINT16_MAX ? rec->lost : UINT16_MAX),
         .returned = (uint16_t)(rec->returned < UINT16_MAX ? rec->returned : UINT16_MAX),
+        .unseen = (uint16_t)(rec->unseen < UINT16_MAX ? rec->unseen : UINT16_MAX),
+        .proven = rec->proven,
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
         .late = rec->late && !PLANTED(late_told_again),
@@ -133,6 +140,9 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     steps_load(e, now);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
+    e->loaded = now;
+    for (size_t i = 0; i < PARTITIONS_MAX; i++)
+        e->alive_ms[i] = now.boot_ms;
     e->turn = turn_floor;
     e->resettle = true;
     e->retain.wake_ms = now.boot_ms; /* the first pass begins at once */
@@ -141,6 +151,17 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     /* Only what is near keeps a server from being ready; turns read on from here, page by page. */
     e->horizon = (struct horizon){now.wall_ms + near_ms(e), UINT64_MAX};
     return e->horizon.due_ms;
+}
+
+void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
+                       const int64_t *alive_ms)
+{
+    for (size_t i = 0; i < e->owned.count; i++) {
+        e->epochs[i] = epochs[i];
+        e->unsure_until_ms[i] = unsure_until_ms[i];
+        if (alive_ms[i] != 0)
+            e->alive_ms[i] = alive_ms[i];
+    }
 }
 
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err)

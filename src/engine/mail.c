@@ -1,16 +1,17 @@
-/* mail.c - what partitions tell each other.
+/* mail.c - what partitions tell each other: when a turn reads the inbox, and how much of it.
  *
- * A turn that was told that there is mail, or did not look for a while, asks for a page of it, acts
- * upon each row, and names the rows in its delta: they go in the commit of their effect. What a turn
- * wants from others goes out with its delta in the same way.
+ * A turn that was told that there is mail, or did not look for a while, asks for a page of what servers
+ * tell each other and for one of what users submit, acts upon each row (mail_act.c), and names the rows in
+ * its delta: they go in the commit of their effect. The first is read apart and acted upon first, so that no
+ * crowd of submissions is in the way of a permit, an end or a cancel. What a turn wants from others goes out
+ * with its delta in the same way.
  *
- * What came from a user's SQL becomes the command that somebody could have sent over HTTP, with its
- * questions and its answer, as operations do it. Nobody waits for that answer; so what cannot be done is
- * written down where people can see it, and never comes again. Only what a server is too busy for stays
- * where it is. */
+ * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it, and once in
+ * a while some of those that wait are asked for by their ids. */
 #include "engine/internal.h"
 #include "engine/permits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct inbox_rec *mail_send(struct engine *e, enum inbox_kind kind, uint32_t bucket)
@@ -25,15 +26,23 @@ void engine_mail(struct engine *e)
     e->post.told = e->options.mail_ms > 0;
 }
 
+struct mail_waiting engine_mail_waiting(const struct engine *e)
+{
+    return (struct mail_waiting){
+        .waiting = left_waiting(&e->left), .unknown = e->left.strange, .why = e->left_why.text};
+}
+
+/* ---- turns that come to nothing */
+
 bool engine_mail_doubt(struct engine *e, const char *why)
 {
-    if (e->mail_looked == 0 || e->post.refuse)
+    if (e->mail_looked == 0 || e->mail_refused)
         return false;
     e->post.told = true;
     e->post.page = e->mail_looked / 2;
     if (e->mail_looked == 1) {
         e->post.page = 1;
-        e->post.refuse = true;
+        e->post.refuse_id = e->mail_first_id;
         err_set(&e->mail_fault, RC_CONFLICT, "the store does not take it: %s", why);
     }
     return true;
@@ -42,17 +51,42 @@ bool engine_mail_doubt(struct engine *e, const char *why)
 void mail_begin(struct engine *e)
 {
     e->mail_looked = 0;
+    e->mail_refused = false;
     e->post_before = e->post;
     e->reading = (struct mail_read){0};
     memset(&e->mail, 0, sizeof e->mail);
     memset(&e->mail_read, 0, sizeof e->mail_read);
+    memset(&e->mail_stays, 0, sizeof e->mail_stays);
+    memset(&e->mail_went, 0, sizeof e->mail_went);
     memset(&e->rejected, 0, sizeof e->rejected);
     memset(&e->permit_changes, 0, sizeof e->permit_changes);
 }
 
+static size_t halved(size_t limit, size_t max)
+{
+    size_t half = (limit > 0 ? limit : max) / 2;
+    return half > 0 ? half : 1;
+}
+
+void engine_mail_lost(struct engine *e)
+{
+    if (e->reading.asked[MAIL_NEWS] == NULL)
+        return;
+    e->post.page = halved(e->post.page, INBOX_PAGE);
+    e->post.bytes = halved(e->post.bytes, INBOX_PAGE_BYTES);
+}
+
+/* Nothing was read: the next turn looks again, and its rounds begin where those began that were lost. */
 void mail_undo(struct engine *e)
 {
-    e->post = e->post_before; /* nothing was read: the next turn looks again */
+    e->post = e->post_before;
+    if (e->reading.asked[MAIL_NEWS] == NULL)
+        return;
+    for (size_t i = 0; i < COUNT_OF(e->post.places); i++) {
+        struct mail_place *place = &e->post.places[i];
+        if (place->after_id == 0 && place->from == INBOX_ON)
+            place->from = INBOX_AGAIN;
+    }
 }
 
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
@@ -62,176 +96,187 @@ int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
     return e->post.told ? 0 : e->post.look_ms - boot_ms;
 }
 
-/* ---- commands out of rows */
+/* ---- asking */
 
-static void make_submit(struct engine *e, const struct inbox_rec *rec, size_t i)
+static struct question *new_question(struct engine *e, enum question_kind kind)
 {
-    struct command *cmd = &e->reading.commands[i];
-    struct submission *item = ARENA_NEW(e->arena, struct submission);
-    struct err *err = &e->reading.errors[i];
-    if (e->options.read_submission == NULL) {
-        err_set(err, RC_UNSUPPORTED, "this server takes no jobs from SQL");
-        return;
-    }
-    if (e->options.read_submission(e->options.rules_arg, rec, e->arena, item, err) != RC_OK)
-        return;
-    cmd->kind = CMD_SUBMIT;
-    cmd->submit.items = item;
-    cmd->submit.count = 1;
+    struct question *q = ARENA_NEW(e->arena, struct question);
+    q->kind = kind;
+    q->limit = e->post.page > 0 ? e->post.page : INBOX_PAGE;
+    q->bytes_max = e->post.bytes > 0 ? e->post.bytes : INBOX_PAGE_BYTES;
+    return q;
 }
 
-static void make_cancel(struct engine *e, const struct inbox_rec *rec, size_t i)
+static void ask_page(struct engine *e, enum mail_source source)
 {
-    if (!partition_has(&e->owned, rec->about))
-        return; /* goes to whom it concerns */
-    struct command *cmd = &e->reading.commands[i];
-    cmd->kind = CMD_CANCEL_JOB;
-    cmd->target.id = rec->about;
-    cmd->target.reason = rec->body;
+    const struct mail_place *place = &e->post.places[source];
+    struct question *q = new_question(e, ASK_INBOX);
+    q->submissions = source == MAIL_WISHES;
+    q->after_id = place->after_id;
+    q->from = place->from;
+    e->reading.asked[source] = q;
 }
 
-static void make_commands(struct engine *e)
+static void ask_left(struct engine *e)
 {
-    const struct answer *a = &e->reading.rows->answer;
-    e->reading.commands = ARENA_ARRAY(e->arena, struct command, a->mail_count);
-    e->reading.errors = ARENA_ARRAY(e->arena, struct err, a->mail_count);
-    for (size_t i = 0; i < a->mail_count; i++) {
-        struct command *cmd = &e->reading.commands[i];
-        cmd->own = true;
-        cmd->actor = a->mail[i].actor;
-        cmd->arena = e->arena;
-        if (a->mail[i].kind == INBOX_SUBMIT)
-            make_submit(e, &a->mail[i], i);
-        else if (a->mail[i].kind == INBOX_CANCEL)
-            make_cancel(e, &a->mail[i], i);
+    if (left_waiting(&e->left) == 0 || e->boot_ms < e->post.again_ms)
+        return;
+    struct question *q = new_question(e, ASK_LEFT_MAIL);
+    uint64_t *ids = ARENA_ARRAY(e->arena, uint64_t, q->limit);
+    q->id_count = left_page(&e->left, e->post.again_after, q->limit, ids);
+    q->ids = ids;
+    e->reading.asked[MAIL_LEFT] = q;
+}
+
+/* What a source told goes among the rows of the turn. What stays there and was told again waits for its
+ * turn with the others that wait. */
+static void gather(struct engine *e, enum mail_source source, size_t rows_max)
+{
+    const struct question *q = e->reading.asked[source];
+    struct mail_read *reading = &e->reading;
+    for (size_t i = 0; q != NULL && i < q->answer.mail_count && reading->rows.len < rows_max; i++) {
+        const struct inbox_rec *rec = &q->answer.mail[i];
+        reading->taken[source]++;
+        if (source == MAIL_LEFT || !left_has(&e->left, rec->id))
+            *VEC_PUSH(e->arena, &reading->rows) = (struct mail_row){.rec = rec, .source = source};
     }
+}
+
+/* Servers' mail comes first; and what waited before what is new. */
+static void gather_all(struct engine *e)
+{
+    size_t rows_max = e->post.page > 0 ? e->post.page : SIZE_MAX;
+    gather(e, MAIL_NEWS, rows_max);
+    gather(e, MAIL_LEFT, rows_max);
+    gather(e, MAIL_WISHES, rows_max);
+    for (size_t i = 0; i < e->reading.rows.len; i++)
+        mail_prepare(e, &e->reading.rows.items[i]);
 }
 
 void mail_ask(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0 && mail_wait_ms(e, e->boot_ms) <= 0) {
-        e->reading.rows = ARENA_NEW(e->arena, struct question);
-        *e->reading.rows = (struct question){.kind = ASK_INBOX,
-                                             .limit = e->post.page > 0 ? e->post.page : INBOX_PAGE};
-        *VEC_PUSH(e->arena, list) = e->reading.rows;
+        ask_page(e, MAIL_NEWS);
+        ask_page(e, MAIL_WISHES);
+        ask_left(e);
+        for (size_t i = 0; i < MAIL_SOURCES; i++) {
+            if (e->reading.asked[i] != NULL)
+                *VEC_PUSH(e->arena, list) = e->reading.asked[i];
+        }
     }
-    if (round == 0 || e->reading.rows == NULL)
+    if (round == 0)
         return;
     if (round == 1)
-        make_commands(e);
-    for (size_t i = 0; i < e->reading.rows->answer.mail_count; i++) {
-        if (e->reading.commands[i].kind != 0)
-            engine_ask(e, &e->reading.commands[i], round - 1, list);
+        gather_all(e);
+    for (size_t i = 0; i < e->reading.rows.len; i++) {
+        if (e->reading.rows.items[i].cmd.kind != 0)
+            engine_ask(e, &e->reading.rows.items[i].cmd, round - 1, list);
     }
 }
 
 /* ---- acting */
 
-static void reject(struct engine *e, const struct inbox_rec *rec, const char *reason)
+static void act(struct engine *e, struct mail_row *row)
 {
-    struct str head = str_head(rec->body, REJECTED_HEAD_MAX);
-    if (rec->kind == INBOX_CANCEL) {
-        char id[ID_TEXT_MAX];
-        head = arena_printf(e->arena, "cancel %s", id_format(id, ID_JOB, rec->about).ptr);
+    uint64_t id = row->rec->id;
+    e->mail_refused |= id == e->post.refuse_id;
+    enum mail_fate fate = mail_act(e, row);
+    if (fate == MAIL_DONE) {
+        *VEC_PUSH(e->arena, &e->mail_read) = id;
+        if (row->source == MAIL_LEFT)
+            *VEC_PUSH(e->arena, &e->mail_went) = id;
+        return;
     }
-    e->bucket = partition_next_bucket(&e->owned, e->bucket);
-    *VEC_PUSH(e->arena, &e->rejected) = (struct rejected_rec){
-        .id = id_next(&e->ids, e->now_ms, e->bucket),
-        .at_ms = e->now_ms,
-        .inbox_id = rec->id,
-        .team = rec->name,
-        .actor = rec->actor,
-        .reason = arena_str(e->arena, str_c(reason)),
-        .head = head,
-    };
+    *VEC_PUSH(e->arena, &e->mail_stays) =
+        (struct left_row){.id = id, .strange = fate == MAIL_STRANGE};
+    if (fate == MAIL_WAITS)
+        e->reading.why = &row->err;
 }
 
-/* False: not now. */
-static bool submit(struct engine *e, const struct inbox_rec *rec, size_t i)
+/* The next page goes on behind what was taken of this one. */
+static void move_on(struct engine *e, enum mail_source source)
 {
-    struct command *cmd = &e->reading.commands[i];
-    if (cmd->kind == 0) {
-        reject(e, rec, e->reading.errors[i].text);
-        return true;
-    }
-    engine_decide(e, cmd);
-    const struct submission *item = cmd->submit.items;
-    if (item->rc == RC_BUSY)
-        return false;
-    if (item->rc != RC_OK)
-        reject(e, rec, item->err->text);
-    return true;
+    struct mail_place *place = &e->post.places[source];
+    const struct answer *a = &e->reading.asked[source]->answer;
+    size_t taken = e->reading.taken[source];
+    bool cut = taken < a->mail_count;
+    if (cut && taken > 0)
+        place->after_id = a->mail[taken - 1].id;
+    else if (!cut)
+        place->after_id = a->after_id;
+    if (!cut && !a->more)
+        place->from = INBOX_ON;
+    else if (place->after_id == 0 && place->from == INBOX_ON)
+        place->from = INBOX_AGAIN; /* nothing of its first page was taken */
+    e->post.told |= cut || a->more;
 }
 
-/* Empty: of none, or there is no such job. */
-static struct str team_of(const struct engine *e, const struct command *cmd)
+/* Those that waited: the next ones are tried at once when most of these could be done, else later. Rows that
+ * are not there any more, because somebody deleted them by hand, wait no longer. */
+static void move_on_left(struct engine *e)
 {
-    const struct job *job = map_get(&e->jobs, cmd->target.id);
-    if (job != NULL) {
-        const struct limit *team = job->v.def->track->bars[BAR_TEAM].limit;
-        return team == NULL ? STR("") : team->key;
+    const struct question *q = e->reading.asked[MAIL_LEFT];
+    size_t taken = e->reading.taken[MAIL_LEFT];
+    size_t done = e->mail_went.len;
+    bool whole = taken == q->answer.mail_count && !q->answer.more;
+    uint64_t last = whole       ? q->ids[q->id_count - 1]
+                    : taken > 0 ? q->answer.mail[taken - 1].id
+                                : e->post.again_after;
+    for (size_t i = 0, at = 0; i < q->id_count && q->ids[i] <= last; i++) {
+        while (at < taken && q->answer.mail[at].id < q->ids[i])
+            at++;
+        if (at == taken || q->answer.mail[at].id != q->ids[i])
+            *VEC_PUSH(e->arena, &e->mail_went) = q->ids[i];
     }
-    const struct answer *a = cmd->question_count == 0 ? NULL : &cmd->questions[0].answer;
-    return a == NULL || a->job_count == 0 ? STR("") : a->jobs[0].team;
+    e->post.again_after = last;
+    bool goes_well = 2 * done >= taken && taken > 0;
+    e->post.again_ms = e->boot_ms + (goes_well ? 0 : e->options.mail_ms);
+    e->post.told |= goes_well && left_waiting(&e->left) > done;
 }
 
-static bool cancel(struct engine *e, const struct inbox_rec *rec, size_t i)
+/* After a turn that was lost pages grow again step by step. */
+static size_t grown(size_t limit, size_t max)
 {
-    struct command *cmd = &e->reading.commands[i];
-    if (cmd->kind == 0) {
-        struct inbox_rec *on = VEC_PUSH(e->arena, &e->mail);
-        *on = *rec;
-        on->id = 0;
-        on->bucket = id_bucket(rec->about);
-        return true;
-    }
-    if (!str_eq(team_of(e, cmd), rec->name)) {
-        reject(e, rec, "there is no such job in the team of this role");
-        return true;
-    }
-    engine_decide(e, cmd);
-    if (cmd->reply.rc == RC_BUSY)
-        return false;
-    if (cmd->reply.rc != RC_OK)
-        reject(e, rec, cmd->reply.err.text);
-    return true;
-}
-
-static bool act(struct engine *e, const struct inbox_rec *rec, size_t i)
-{
-    if (e->post.refuse) {
-        reject(e, rec, e->mail_fault.text);
-        return true;
-    }
-    switch (rec->kind) {
-    case INBOX_SUBMIT: return submit(e, rec, i);
-    case INBOX_CANCEL: return cancel(e, rec, i);
-    case INBOX_WAIT: heard_wait(e, rec); return true;
-    case INBOX_UNWAIT: heard_unwait(e, rec); return true;
-    case INBOX_OVER: heard_over(e, rec); return true;
-    case INBOX_ASK: heard_ask(e, rec); return true;
-    case INBOX_GRANT: heard_grant(e, rec); return true;
-    case INBOX_FREE: heard_free(e, rec); return true;
-    case INBOX_KEEP: heard_keep(e, rec); return true;
-    default: return true; /* of a newer version, which knows how to do without */
-    }
+    return 2 * limit >= max ? 0 : 2 * limit;
 }
 
 void mail_step(struct engine *e)
 {
     permits_announce(e);
     permits_count_running(e);
-    if (e->reading.rows == NULL)
+    if (e->reading.asked[MAIL_NEWS] == NULL)
         return;
-    const struct answer *a = &e->reading.rows->answer;
-    e->mail_looked = a->mail_count;
-    for (size_t i = 0; i < a->mail_count; i++) {
-        if (act(e, &a->mail[i], i))
-            *VEC_PUSH(e->arena, &e->mail_read) = a->mail[i].id;
-    }
-    /* What is left for later waits for the next look, and with it what is behind it. */
-    e->post.told = a->more && e->mail_read.len == a->mail_count;
-    e->post.page = 0;
-    e->post.refuse = false;
+    struct mail_read *reading = &e->reading;
+    e->mail_looked = reading->rows.len;
+    e->mail_first_id = reading->rows.len > 0 ? reading->rows.items[0].rec->id : 0;
+    for (size_t i = 0; i < reading->rows.len; i++)
+        act(e, &reading->rows.items[i]);
+    e->post.told = false;
+    move_on(e, MAIL_NEWS);
+    move_on(e, MAIL_WISHES);
+    if (reading->asked[MAIL_LEFT] != NULL)
+        move_on_left(e);
+    e->post.page = grown(e->post.page, INBOX_PAGE);
+    e->post.bytes = grown(e->post.bytes, INBOX_PAGE_BYTES);
+    if (e->mail_refused)
+        e->post.refuse_id = 0;
     e->post.look_ms = e->boot_ms + e->options.mail_ms;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+void mail_commit(struct engine *e)
+{
+    if (e->mail_went.len > 0)
+        qsort(e->mail_went.items, e->mail_went.len, sizeof *e->mail_went.items, by_number);
+    left_remove(&e->left, e->mail_went.items, e->mail_went.len);
+    for (size_t i = 0; i < e->mail_stays.len; i++)
+        left_add(&e->left, e->mail_stays.items[i].id, e->mail_stays.items[i].strange);
+    if (e->reading.why != NULL)
+        e->left_why = *e->reading.why;
 }

@@ -193,6 +193,183 @@ static void a_row_that_cannot_be_kept_is_found_and_rejected(void **state)
     assert_false(engine_mail_doubt(s.a.engine, "it was something else"));
 }
 
+/* ---- what waits */
+
+#define OTHER_QUEUE "q%zu||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0||"
+
+/* Each in a queue of its own. */
+static void put_in_queues(struct duo *s, size_t from, size_t count)
+{
+    for (size_t i = from; i < from + count; i++) {
+        char body[128];
+        snprintf(body, sizeof body, OTHER_QUEUE, i);
+        put(s, INBOX_SUBMIT, 0, 0, body);
+    }
+}
+
+static void what_waits_is_in_nobodys_way(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    with.lanes_max = 1;
+    DUO_WITH(s, with);
+    const struct submission *job = SUBMIT(&s.a, .team = "red"); /* takes the lane */
+    world_turn(&s.a);
+    put_in_queues(&s, 0, INBOX_PAGE + 10);
+    put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    mail_turn(&s.a);
+    put(&s, INBOX_CANCEL, 0, job->job_id, "");
+    for (int i = 0; i < 3; i++)
+        mail_turn(&s.a);
+    assert_int_equal(state_of(&s.a, job->exec_id), EXEC_CANCELLED);
+    assert_int_equal(s.a.table.live.len, 1); /* the last one, which needs no other lane */
+    assert_int_equal(s.box.rows.len, INBOX_PAGE + 10);
+    assert_true(world_wait_ms(&s.a) > 0);
+    struct mail_waiting waiting = engine_mail_waiting(s.a.engine);
+    assert_int_equal(waiting.waiting, INBOX_PAGE + 10);
+    assert_non_null(strstr(waiting.why, "as many queues and handlers"));
+    struct asked *stats = ask(&s.a, CMD_STATS);
+    world_turn(&s.a);
+    assert_int_equal(stats->cmd.reply.stats.mail_waiting, INBOX_PAGE + 10);
+}
+
+/* One lane at a time: whatever order they are tried in, each has its turn. */
+static void whoever_waits_gets_there(void **state)
+{
+    (void)state;
+    enum { WAITING = 30 };
+    struct engine_options with = options();
+    with.live_max = 2;
+    DUO_WITH(s, with);
+    for (int i = 0; i < WAITING; i++)
+        put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+    for (int i = 0; i < 3 * WAITING && s.box.rows.len > 0; i++) {
+        MAP_EACH(&s.a.table.live, slot) ask_about(&s.a, CMD_CANCEL_EXEC, slot->key);
+        world_turn(&s.a);
+        s.a.now_ms += 1000;
+        world_turn(&s.a);
+    }
+    assert_int_equal(s.box.rows.len, 0);
+    assert_int_equal(engine_mail_waiting(s.a.engine).waiting, 0);
+}
+
+static void what_waiting_cannot_lift_is_rejected(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    with.queues_max = 2;
+    DUO_WITH(s, with);
+    put_in_queues(&s, 0, 5);
+    duo_settle(&s);
+    assert_int_equal(s.a.table.live.len, 2);
+    assert_int_equal(s.a.table.rejected.len, 3);
+    assert_true(str_eq(s.a.table.rejected.items[0].reason,
+                       STR("there are as many queues as there may be")));
+}
+
+static void what_a_newer_version_says_stays_and_is_counted(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    for (int i = 0; i < INBOX_PAGE + 1; i++)
+        put(&s, INBOX_KINDS, 0, 0, "from tomorrow");
+    put(&s, INBOX_CANCEL, 0, 1234, "who?");
+    mail_turn(&s.a);
+    mail_turn(&s.a);
+    assert_int_equal(s.a.table.rejected.len, 1); /* reading went on behind them */
+    assert_int_equal(s.box.rows.len, INBOX_PAGE + 1);
+    assert_true(world_wait_ms(&s.a) > 0);
+    assert_int_equal(engine_mail_waiting(s.a.engine).unknown, INBOX_PAGE + 1);
+    world_restart(&s.a);
+    for (int i = 0; i < 3; i++)
+        mail_turn(&s.a);
+    assert_int_equal(engine_mail_waiting(s.a.engine).unknown, INBOX_PAGE + 1);
+    assert_int_equal(engine_mail_waiting(s.a.engine).waiting, 0);
+}
+
+/* ---- turns that are lost */
+
+static const struct question *asked_for_submissions(struct world *w)
+{
+    engine_mail(w->engine);
+    (void)world_decide(w);
+    return w->engine->reading.asked[MAIL_WISHES];
+}
+
+static void pages_are_halved_by_lost_turns_and_grow_again(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    for (size_t i = 1; i <= 30; i++) {
+        const struct question *q = asked_for_submissions(&s.a);
+        size_t rows = i < 10 ? INBOX_PAGE >> (i - 1) : 1;
+        size_t bytes = i < 24 ? INBOX_PAGE_BYTES >> (i - 1) : 1;
+        assert_int_equal(q->limit, rows);
+        assert_int_equal(q->bytes_max, bytes);
+        engine_undo(s.a.engine);
+        engine_mail_lost(s.a.engine);
+        table_abort(&s.a.table);
+    }
+    size_t turns = 0;
+    size_t rows;
+    size_t bytes;
+    do {
+        const struct question *q = asked_for_submissions(&s.a);
+        rows = q->limit;
+        bytes = q->bytes_max;
+        s.a.delta = s.a.engine->delta;
+        world_commit(&s.a);
+        assert_true(++turns < 30);
+    } while (rows < INBOX_PAGE || bytes < INBOX_PAGE_BYTES);
+}
+
+static void nothing_is_lost_with_a_turn(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    duo_settle(&s);
+    for (int i = 0; i < 20; i++) {
+        put(&s, INBOX_SUBMIT, 0, 0, PLAIN);
+        const struct question *q = asked_for_submissions(&s.a);
+        assert_true(q->from == (i == 0 ? INBOX_ON : INBOX_AGAIN) && q->after_id == 0);
+        engine_undo(s.a.engine);
+        table_abort(&s.a.table);
+    }
+    duo_settle(&s);
+    assert_int_equal(s.a.table.live.len, 20);
+    assert_int_equal(asked_for_submissions(&s.a)->from, INBOX_ON);
+    engine_undo(s.a.engine);
+    table_abort(&s.a.table);
+}
+
+/* ---- unique work of another server */
+
+#define REPLACES "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0|u|0|1||"
+
+static void who_replaces_a_job_elsewhere_is_sent_there(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    const struct submission *held = SUBMIT(&s.b, .team = "red", .unique = "u");
+    duo_settle(&s);
+    table_put_claim(&s.a.table,
+                    &(struct claim){.kind = CLAIM_UNIQUE, .key = STR("u"), .holder = held->job_id});
+    put(&s, INBOX_SUBMIT, 0, 0, REPLACES);
+    mail_turn(&s.a);
+    assert_int_equal(s.a.table.rejected.len, 0);
+    assert_int_equal(duo_mail(&s, INBOX_SUBMIT), 1);
+    assert_int_equal(s.box.rows.items[0].number, 1); /* what its sender knows it by */
+    duo_settle(&s);
+    assert_int_equal(state_of(&s.b, held->exec_id), EXEC_CANCELLED);
+    assert_int_equal(s.b.table.live.len, 1);
+    assert_int_equal(s.a.table.live.len, 0);
+    assert_int_equal(s.a.table.rejected.len + s.b.table.rejected.len, 0);
+}
+
 static void nobody_looks_where_nobody_writes(void **state)
 {
     (void)state;
@@ -214,6 +391,13 @@ int main(void)
         cmocka_unit_test(nobody_cancels_jobs_of_another_team),
         cmocka_unit_test(a_long_page_goes_on_in_the_next_turn),
         cmocka_unit_test(a_row_that_cannot_be_kept_is_found_and_rejected),
+        cmocka_unit_test(what_waits_is_in_nobodys_way),
+        cmocka_unit_test(whoever_waits_gets_there),
+        cmocka_unit_test(what_waiting_cannot_lift_is_rejected),
+        cmocka_unit_test(what_a_newer_version_says_stays_and_is_counted),
+        cmocka_unit_test(pages_are_halved_by_lost_turns_and_grow_again),
+        cmocka_unit_test(nothing_is_lost_with_a_turn),
+        cmocka_unit_test(who_replaces_a_job_elsewhere_is_sent_there),
         cmocka_unit_test(nobody_looks_where_nobody_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,11 @@ struct queue *queue_of(struct engine *e, struct str name)
     return q;
 }
 
+bool queue_may_be(const struct engine *e, struct str name)
+{
+    return strmap_get(&e->queues, name) != NULL || e->queues.len < e->options.queues_max;
+}
+
 /* What has its permits is counted in held: it is for others that a full queue has no room. */
 static enum gate gate_of(const struct queue *q)
 {

@@ -21,6 +21,19 @@ void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *ru
     list_init(&r->fresh);
 }
 
+static void free_lanes(struct strmap *lanes)
+{
+    for (size_t i = 0; i < lanes->cap; i++) {
+        struct lane *lane = lanes->slots[i].value;
+        if (lane != NULL) {
+            heap_free(&lane->heap);
+            heap_free(&lane->twins);
+            free(lane);
+        }
+    }
+    strmap_free(lanes);
+}
+
 void ready_free(struct ready *r)
 {
     for (size_t i = 0; i < r->tracks.cap; i++) {
@@ -30,16 +43,9 @@ void ready_free(struct ready *r)
             free(track);
         }
     }
-    for (size_t i = 0; i < r->lanes.cap; i++) {
-        struct lane *lane = r->lanes.slots[i].value;
-        if (lane != NULL) {
-            heap_free(&lane->heap);
-            heap_free(&lane->twins);
-            free(lane);
-        }
-    }
     strmap_free(&r->tracks);
-    strmap_free(&r->lanes);
+    free_lanes(&r->lanes);
+    free_lanes(&r->shadows);
     limits_free(&r->limits);
     breakers_free(&r->breakers);
     heap_free(&r->order);
@@ -97,7 +103,7 @@ static void lane_leave(struct ready *r, struct track *track)
         return;
     assert(lane->heap.len == 0 && lane->twins.len == 0);
     list_remove(&lane->sibling);
-    strmap_remove(&r->lanes, lane_key(lane));
+    strmap_remove(lane->suspects ? &r->shadows : &r->lanes, lane_key(lane));
     heap_free(&lane->heap);
     heap_free(&lane->twins);
     free(lane);
@@ -243,12 +249,9 @@ struct track *ready_join(struct ready *r, const struct rules *rules, size_t lane
     return track;
 }
 
-void ready_leave(struct ready *r, struct track *track)
+static void track_free(struct ready *r, struct track *track)
 {
-    assert(track->members > 0);
-    if (--track->members > 0)
-        return;
-    assert(track->heap.len == 0);
+    assert(track->heap.len == 0 && track->twin == NULL && track->shadow == NULL);
     for (size_t i = 0; i < BARS; i++) {
         if (track->bars[i].limit == NULL)
             continue;
@@ -263,6 +266,13 @@ void ready_leave(struct ready *r, struct track *track)
     strmap_remove(&r->tracks, track->key);
     heap_free(&track->heap);
     free(track);
+}
+
+void ready_leave(struct ready *r, struct track *track)
+{
+    assert(track->members > 0);
+    if (--track->members == 0)
+        track_free(r, track);
 }
 
 bool bar_is_open(const struct bar *bar)
@@ -388,40 +398,80 @@ void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_valu
 
 /* ---- work */
 
-static void twin_free(struct ready *r, struct track *twin)
+/* A track beside this one, of the same target; the mark tells its key from that of the other. */
+static struct track *track_beside(struct ready *r, const struct track *track, struct str mark,
+                                  struct lane *lane)
 {
-    twin->main->twin = NULL;
-    if (twin->breaker != NULL) {
-        list_remove(&twin->on_breaker);
-        breaker_leave(&r->breakers, twin->breaker);
+    size_t len = track->key.len + mark.len;
+    struct track *beside = mem_new(sizeof *beside + len);
+    char *key = (char *)(beside + 1);
+    memcpy(key, track->key.ptr, track->key.len);
+    memcpy(key + track->key.len, mark.ptr, mark.len);
+    beside->key = str_of(key, len);
+    beside->lane = lane;
+    list_push_back(&lane->tracks, &beside->sibling);
+    if (track->breaker != NULL) {
+        beside->breaker = breaker_join(&r->breakers, track->breaker->target);
+        list_push_back(&beside->breaker->tracks, &beside->on_breaker);
     }
-    list_remove(&twin->sibling);
-    strmap_remove(&r->tracks, twin->key);
-    heap_free(&twin->heap);
-    free(twin);
+    strmap_put(&r->tracks, beside->key, beside);
+    return beside;
 }
 
 struct track *ready_twin(struct ready *r, struct track *track)
 {
-    static const char mark[] = "\n+";
-    if (track->twin != NULL)
-        return track->twin;
-    size_t len = track->key.len + sizeof mark - 1;
-    struct track *twin = mem_new(sizeof *twin + len);
-    char *key = (char *)(twin + 1);
-    memcpy(key, track->key.ptr, track->key.len);
-    memcpy(key + track->key.len, mark, sizeof mark - 1);
-    twin->key = str_of(key, len);
-    twin->lane = track->lane;
-    twin->main = track;
-    list_push_back(&twin->lane->tracks, &twin->sibling);
-    if (track->breaker != NULL) {
-        twin->breaker = breaker_join(&r->breakers, track->breaker->target);
-        list_push_back(&twin->breaker->tracks, &twin->on_breaker);
+    if (track->twin == NULL) {
+        track->twin = track_beside(r, track, STR("\n+"), track->lane);
+        track->twin->main = track;
     }
-    strmap_put(&r->tracks, twin->key, twin);
-    track->twin = twin;
-    return twin;
+    return track->twin;
+}
+
+static struct lane *shadow_lane(struct ready *r, const struct lane *of)
+{
+    struct lane *lane = strmap_get(&r->shadows, lane_key(of));
+    if (lane == NULL) {
+        lane = lane_new(lane_key(of), of->queue.len);
+        lane->suspects = true;
+        strmap_put(&r->shadows, lane_key(lane), lane);
+    }
+    return lane;
+}
+
+struct track *ready_shadow(struct ready *r, struct track *track)
+{
+    if (track->shadow != NULL)
+        return track->shadow;
+    struct track *shadow = track_beside(r, track, STR("\n?"), shadow_lane(r, track->lane));
+    for (size_t i = 0; i < BARS; i++) {
+        const struct bar *bar = &track->bars[i];
+        if (bar->limit == NULL)
+            continue;
+        shadow->bars[i] = (struct bar){
+            .limit = limit_join(&r->limits, bar->limit->kind, bar->limit->key),
+            .max = bar->max,
+            .interval_us = bar->interval_us,
+            .track = shadow,
+        };
+        list_push_back(&bar->limit->bars, &shadow->bars[i].node);
+    }
+    shadow->origin = track;
+    track->shadow = shadow;
+    return shadow;
+}
+
+/* Twins and shadows are there for what is in them. */
+static void leave_if_empty(struct ready *r, struct track *track)
+{
+    struct track *of = track->main != NULL ? track->main : track->origin;
+    if (of == NULL || track->heap.len > 0 || track->twin != NULL)
+        return;
+    if (track->main != NULL)
+        of->twin = NULL;
+    else
+        of->shadow = NULL;
+    track_free(r, track);
+    leave_if_empty(r, of);
 }
 
 uint64_t ready_rank(const struct ready *r, int32_t priority, int64_t ready_ms)
@@ -448,8 +498,7 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
     r->len--;
     if (was_best)
         reorder_track(r, track);
-    if (track->main != NULL && track->heap.len == 0)
-        twin_free(r, track);
+    leave_if_empty(r, track);
 }
 
 /* ---- looking */
@@ -460,17 +509,23 @@ static bool is_served(const void *trade, struct heap_node *node)
     return trade_serves(trade, lane->queue, lane->handler);
 }
 
-static const struct heap_item *best_of(const struct ready *r, struct str queue, struct str handler)
+static bool is_served_unsuspected(const void *trade, struct heap_node *node)
+{
+    return !CONTAINER_OF(node, struct lane, order)->suspects && is_served(trade, node);
+}
+
+static const struct heap_item *best_of(const struct strmap *lanes, struct str queue,
+                                       struct str handler)
 {
     char key[LANE_KEY_MAX];
     if (queue.len > SPEC_NAME_MAX || handler.len > SPEC_NAME_MAX)
         return NULL; /* a worker may say so; no job has such a name */
-    const struct lane *lane = strmap_get(&r->lanes, make_lane_key(key, queue, handler));
+    const struct lane *lane = strmap_get(lanes, make_lane_key(key, queue, handler));
     return lane == NULL ? NULL : lane_best(lane);
 }
 
 /* Looks into each of the lanes that the trade names; finds a track. */
-static const struct heap_item *best_by_name(const struct ready *r, const struct trade *trade)
+static const struct heap_item *best_by_name(const struct strmap *lanes, const struct trade *trade)
 {
     const struct heap_item *best = NULL;
     struct str queues = trade->queues;
@@ -478,9 +533,9 @@ static const struct heap_item *best_by_name(const struct ready *r, const struct 
         struct str queue = str_cut(&queues, '\n');
         struct str handlers = trade->handlers;
         if (trade->runs_commands)
-            best = better(best, best_of(r, queue, STR("")));
+            best = better(best, best_of(lanes, queue, STR("")));
         while (handlers.len > 0)
-            best = better(best, best_of(r, queue, str_cut(&handlers, '\n')));
+            best = better(best, best_of(lanes, queue, str_cut(&handlers, '\n')));
     }
     return best;
 }
@@ -490,14 +545,17 @@ static struct heap_node *best_of_track(struct heap_node *order)
     return heap_min(&CONTAINER_OF(order, struct track, order)->heap)->node;
 }
 
-struct heap_node *ready_best(const struct ready *r, const struct trade *trade)
+struct heap_node *ready_best(const struct ready *r, const struct trade *trade, bool suspects)
 {
     /* A lane is found by name in the time of some four steps through the order of lanes. */
     if (trade->lane_count < r->order.len / 4) {
-        const struct heap_item *best = best_by_name(r, trade);
+        const struct heap_item *best = best_by_name(&r->lanes, trade);
+        if (suspects && r->shadows.len > 0)
+            best = better(best, best_by_name(&r->shadows, trade));
         return best == NULL ? NULL : best_of_track(best->node);
     }
-    const struct heap_item *found = heap_find(&r->order, is_served, trade);
+    const struct heap_item *found =
+        heap_find(&r->order, suspects ? is_served : is_served_unsuspected, trade);
     if (found == NULL)
         return NULL;
     const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);
@@ -527,7 +585,7 @@ size_t ready_count(const struct ready *r, const struct trade *trade, size_t max)
     size_t count = 0;
     for (size_t i = 0; i < r->order.len && i < LOOK_MAX && count < max; i++) {
         const struct lane *lane = CONTAINER_OF(r->order.items[i].node, struct lane, order);
-        if (trade_serves(trade, lane->queue, lane->handler))
+        if (!lane->suspects && trade_serves(trade, lane->queue, lane->handler))
             count += count_lane(lane, max - count);
     }
     return count < max ? count : max;

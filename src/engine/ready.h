@@ -44,6 +44,8 @@ struct track {
     struct heap_node order; /* in lane.heap, or lane.twins, while not empty and open */
     struct track *twin;     /* for those of it that have their permits; NULL: there are none */
     struct track *main;     /* whose twin it is; NULL: it is none */
+    struct track *shadow;   /* for the suspects among them; NULL: there are none */
+    struct track *origin;   /* whose shadow it is; NULL: it is none */
     struct str key;         /* owned, behind the struct */
 };
 
@@ -59,6 +61,7 @@ struct lane {
     struct str handler;       /* empty: commands */
     struct list tracks;       /* track.sibling; without any it is gone */
     enum gate gate;           /* of its queue */
+    bool suspects;            /* what is in it is not for everybody: see ready_shadow */
     struct list_node sibling; /* on the list of its queue's lanes */
     struct heap heap;         /* tracks, by the best in each */
     struct heap twins;        /* the same of those that have their permits */
@@ -67,9 +70,10 @@ struct lane {
 };
 
 struct ready {
-    int64_t point_ms;     /* what a point of priority is worth */
-    struct strmap lanes;  /* owned, by "queue\nhandler" */
-    struct strmap tracks; /* owned, by that and the limits */
+    int64_t point_ms;      /* what a point of priority is worth */
+    struct strmap lanes;   /* owned, by "queue\nhandler" */
+    struct strmap shadows; /* the same, of suspects */
+    struct strmap tracks;  /* owned, by that and the limits */
     struct limits limits;
     struct breakers breakers;
     struct heap order; /* lanes, by the best in each */
@@ -97,6 +101,9 @@ void ready_put(struct ready *r, struct track *track, struct heap_node *node, int
 /* A track beside this one, for what no limit holds back any more. With the last one that is taken out
  * of it it is gone. */
 struct track *ready_twin(struct ready *r, struct track *track);
+/* The same for suspects (silence.c), with the limits of this one, in a lane beside its own: workers that may
+ * have no other suspect pass it by as a whole. The lane may be new: its queue has to be told. */
+struct track *ready_shadow(struct ready *r, struct track *track);
 void ready_remove(struct ready *r, struct track *track, struct heap_node *node);
 
 /* A lease of the track's work begins, or ends: concurrency limits count it. */
@@ -118,10 +125,11 @@ bool bar_is_open(const struct bar *bar);
 /* True when something of the track may start now as far as its limits and its target go. */
 bool track_is_open(const struct track *track);
 
-/* The best of all that workers of this trade may be given, or NULL. It stays where it is. */
-struct heap_node *ready_best(const struct ready *r, const struct trade *trade);
-/* About how much workers of this trade could be given, as far as limits go, but no more than max.
- * Cheap: of very many lanes and tracks it looks at some. */
+/* The best of all that workers of this trade may be given, suspects among them or not, or NULL. It stays where
+ * it is. */
+struct heap_node *ready_best(const struct ready *r, const struct trade *trade, bool suspects);
+/* About how much workers of this trade could be given at once, as far as limits go, but no more than max.
+ * Suspects are left out: they are given one by one. Cheap: of very many lanes and tracks it looks at some. */
 size_t ready_count(const struct ready *r, const struct trade *trade, size_t max);
 /* Takes the next fresh lane off the list of fresh ones, or NULL. */
 struct lane *ready_next_fresh(struct ready *r);

@@ -45,11 +45,11 @@ static void the_best_of_all_lanes_is_first(void **state)
     ready_put(&h.ready, b, &nodes[3], 500, 1000, 3);
     size_t order[] = {2, 1, 0, 3};
     for (size_t i = 0; i < 4; i++) {
-        struct heap_node *best = ready_best(&h.ready, h.all);
+        struct heap_node *best = ready_best(&h.ready, h.all, true);
         assert_ptr_equal(best, &nodes[order[i]]);
         ready_remove(&h.ready, best == &nodes[0] || best == &nodes[2] ? a : b, best);
     }
-    assert_null(ready_best(&h.ready, h.all));
+    assert_null(ready_best(&h.ready, h.all, true));
     assert_int_equal(h.ready.len, 0);
 }
 
@@ -73,7 +73,7 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
     struct trade *trades[] = {h.all, few, one};
     size_t found[3] = {0};
     for (size_t t = 0; t < 3; t++) {
-        for (struct heap_node *best; (best = ready_best(&h.ready, trades[t])) != NULL;) {
+        for (struct heap_node *best; (best = ready_best(&h.ready, trades[t], true)) != NULL;) {
             size_t at = (size_t)(best - nodes);
             for (size_t i = 0; i < 160; i++)
                 assert_false(
@@ -147,7 +147,7 @@ static void waiting_long_enough_is_worth_a_point_of_priority(void **state)
     ready_put(&h.ready, a, &nodes[2], 500, 0, 3);
     size_t order[] = {0, 2, 1}; /* a tie goes to the smaller id */
     for (size_t i = 0; i < 3; i++) {
-        assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[order[i]]);
+        assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[order[i]]);
         ready_remove(&h.ready, a, &nodes[order[i]]);
     }
 }
@@ -161,13 +161,13 @@ static void a_closed_lane_is_not_to_be_had_and_comes_back_fresh(void **state)
     struct track *a = join(&h, STR("a"), STR(""), 9);
     ready_put(&h.ready, a, &nodes[0], 500, 1, 1);
     ready_gate(&h.ready, a->lane, GATE_PAUSED);
-    assert_null(ready_best(&h.ready, h.all));
+    assert_null(ready_best(&h.ready, h.all, true));
     assert_null(ready_next_fresh(&h.ready));
     ready_put(&h.ready, a, &nodes[1], 500, 0, 2);
     assert_null(ready_next_fresh(&h.ready));
     ready_gate(&h.ready, a->lane, GATE_OPEN);
     assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]);
 }
 
 static void a_full_lane_lets_out_what_has_its_permits(void **state)
@@ -179,18 +179,18 @@ static void a_full_lane_lets_out_what_has_its_permits(void **state)
     struct track *a = join(&h, STR("a"), STR(""), 9);
     ready_put(&h.ready, a, &nodes[0], 500, 0, 1);
     ready_gate(&h.ready, a->lane, GATE_FULL);
-    assert_null(ready_best(&h.ready, h.all));
+    assert_null(ready_best(&h.ready, h.all, true));
     assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
     struct track *twin = ready_twin(&h.ready, a);
     ready_put(&h.ready, twin, &nodes[1], 500, 1, 2);
     assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]);
     assert_int_equal(ready_count(&h.ready, h.all, 10), 1);
     ready_gate(&h.ready, a->lane, GATE_PAUSED);
-    assert_null(ready_best(&h.ready, h.all));
+    assert_null(ready_best(&h.ready, h.all, true));
     assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
     ready_gate(&h.ready, a->lane, GATE_OPEN);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]); /* the older one */
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[0]); /* the older one */
     assert_int_equal(ready_count(&h.ready, h.all, 10), 2);
     ready_remove(&h.ready, twin, &nodes[1]);
 }
@@ -223,18 +223,18 @@ static void a_full_limit_takes_its_tracks_away_and_room_brings_them_back(void **
     ready_put(&h.ready, wide, &nodes[1], 500, 1, 2);
     ready_put(&h.ready, plain, &nodes[2], 500, 2, 3);
     ready_hold(&h.ready, wide);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[0]);
     ready_hold(&h.ready, narrow);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]); /* it tolerates three */
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]); /* it tolerates three */
     ready_hold(&h.ready, wide);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[2]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[2]);
     while (ready_next_fresh(&h.ready) != NULL)
         continue;
     ready_release(&h.ready, wide);
     assert_ptr_equal(ready_next_fresh(&h.ready), wide->lane);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[1]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]);
     ready_release(&h.ready, wide);
-    assert_ptr_equal(ready_best(&h.ready, h.all), &nodes[0]);
+    assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[0]);
     ready_release(&h.ready, narrow);
 }
 

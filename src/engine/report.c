@@ -268,6 +268,7 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
     struct move move = move_after(e, x, result, &end);
     unless_done(x, &move);
     move.actor = actor;
+    move.reported = true;
     move.log_seq = result->usage.log_seq;
     exec_end_attempt(e, x, &end);
     exec_move(e, x, &move);
@@ -289,26 +290,41 @@ static struct move after_time(struct engine *e, const struct exec *x, struct str
                          *error);
 }
 
-void report_silence(struct engine *e, struct exec *x, struct str reason)
+/* Its time was over while it ran; of what nobody has named that is known only of the time before. */
+static bool silent_past_sla(const struct engine *e, const struct exec *x)
 {
-    const struct lease *lease = &x->v.lease;
+    return sla_stops(x) && (!lease_is_unseen(&x->v.lease) || unseen_sla_over(e, x));
+}
+
+static bool silent_past_time(const struct engine *e, const struct exec *x, enum blame blame)
+{
+    if (lease_is_unseen(&x->v.lease))
+        return blame != BLAME_NONE && unseen_timed_out(e, x);
+    return x->v.lease.confirmed && exec_timed_out(e, x);
+}
+
+void report_silence(struct engine *e, struct exec *x, struct str reason, enum blame blame)
+{
     struct attempt_end end = {.outcome = OUTCOME_RETURNED, .usage = {.exit_code = -1}};
     struct move move = {.event = EV_RETURN, .reason = reason};
+    touch_exec(e, x);
     if (x->v.state == EXEC_STOPPING) {
         move.event = EV_STOPPED;
         end.outcome = OUTCOME_STOPPED;
-    } else if (sla_stops(x)) {
+    } else if (silent_past_sla(e, x)) {
         move = after_sla(e, x, &end);
         reason = end.error;
-    } else if (exec_timed_out(e, x) && (lease->confirmed || lease->inherited)) {
+    } else if (silent_past_time(e, x, blame)) {
         move = after_time(e, x, &reason);
         end.outcome = OUTCOME_TIMEOUT;
         end.class = FAILURE_TIMEOUT;
-    } else if (lease->confirmed) {
+    } else if (x->v.lease.confirmed || blame == BLAME_LOST) {
         move = after_loss(e, x, reason);
         end.outcome = OUTCOME_LOST;
         end.class = FAILURE_LOST_WORKER;
         alert_worker_lost(e, x);
+    } else if (blame == BLAME_UNSEEN) {
+        x->v.unseen += x->v.unseen < UINT16_MAX;
     }
     unless_done(x, &move);
     move.actor = SERVER;

@@ -129,6 +129,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .attempts = v->attempts,
                 .lost = v->lost,
                 .returned = v->returned,
+                .unseen = v->unseen,
+                .proven = v->proven,
                 .late = v->late,
                 .sla_since_ms = v->sla_since_ms,
                 .sla_extra_ms = v->sla_extra_ms,

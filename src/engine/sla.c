@@ -38,6 +38,12 @@ static int64_t next_ms(const struct exec *x, enum sla_event_kind *ret_kind)
     return 0;
 }
 
+bool sla_was_over(const struct exec *x, int64_t wall_ms)
+{
+    int64_t max_ms = limit_ms(&x->v, x->job->v.def->sla.max_ms);
+    return max_ms == 0 || x->v.sla_since_ms + max_ms <= wall_ms;
+}
+
 int64_t sla_next_ms(const struct exec *x)
 {
     enum sla_event_kind kind;

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "engine/alerts.h"
 #include "engine/engine.h"
+#include "engine/left.h"
 #include "engine/ready.h"
 #include "job/lease.h"
 
@@ -149,6 +150,8 @@ struct exec_values {
     uint32_t attempts;
     uint16_t lost; /* these two count as far as they can */
     uint16_t returned;
+    uint16_t unseen; /* as in its record, and proven, too */
+    bool proven;
     uint8_t sla_marks;  /* as in its record, and so are the other two */
     bool effect_done;   /* as in its record */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
@@ -171,6 +174,7 @@ struct exec_values {
     int64_t sla_since_ms;
     int64_t sla_extra_ms;
     int64_t times_out_ms; /* boot clock: a lease is not renewed from then on; 0: never */
+    int64_t named_ms;     /* boot clock: since when its worker names it; 0: it has not yet */
     int64_t usual_ms;     /* PACE_KNOWN: what runs of its job usually take */
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
@@ -211,6 +215,7 @@ struct exec {
 
 struct worker_values {
     uint64_t seq;           /* of the newest poll */
+    uint64_t told_seq;      /* of the first poll whose answer said what we own; 0: none did */
     int64_t seen_ms;        /* boot clock: its newest poll */
     int64_t wake_ms;        /* boot clock: end of parking, or time to forget it */
     struct command *parked; /* the poll that waits for something to say */
@@ -227,6 +232,8 @@ struct worker {
     uint32_t slots;
     uint32_t busy; /* leases on the list */
     int64_t registered_ms;
+    uint64_t replaces;    /* as in its record */
+    uint32_t boot_id_len; /* of the text behind the name */
     struct list leases;
     struct list_node waiting; /* on trade.waiting while it is parked with free slots */
     struct term term;
@@ -361,21 +368,54 @@ struct permit {
     struct touched *touched;
 };
 
+/* Where rows of the inbox come from. */
+enum mail_source {
+    MAIL_NEWS,   /* what servers tell each other, and cancels */
+    MAIL_WISHES, /* what users submit */
+    MAIL_LEFT,   /* what waited: left.h */
+    MAIL_SOURCES,
+};
+
+/* The next page of the first two. */
+struct mail_place {
+    uint64_t after_id; /* 0: the first of a round, which begins */
+    enum inbox_from from;
+};
+
 /* When to look into the inbox (mail.c). */
 struct post {
-    bool told;       /* somebody said that there is something */
-    int64_t look_ms; /* boot clock: without being told */
-    size_t page;     /* read no more than this; 0: INBOX_PAGE */
-    bool refuse;     /* … and act upon none of it, because of engine.mail_fault */
-    bool announce;   /* something ready was loaded, which may have asked for permits before */
-    bool limited;    /* there is a limit that was none, and work that began without permits */
+    bool told;                   /* somebody said that there is something */
+    int64_t look_ms;             /* boot clock: without being told */
+    size_t page;                 /* act upon no more rows than this; 0: INBOX_PAGE of each source */
+    size_t bytes;                /* read no more bytes than this; 0: INBOX_PAGE_BYTES */
+    uint64_t refuse_id;          /* reject this row, because of engine.mail_fault */
+    struct mail_place places[2]; /* by source */
+    uint64_t again_after;        /* of those that wait the next is behind this one … */
+    int64_t again_ms;            /* … and is tried again then; boot clock */
+    bool announce; /* something ready was loaded, which may have asked for permits before */
+    bool limited;  /* there is a limit that was none, and work that began without permits */
+};
+
+struct mail_row {
+    const struct inbox_rec *rec;
+    enum mail_source source;
+    struct command cmd; /* that somebody could have sent; kind 0: there is none */
+    struct err err;     /* why there is none, of a submission; or why it waits */
 };
 
 /* What a turn found there. */
 struct mail_read {
-    struct question *rows;    /* NULL: it did not look */
-    struct command *commands; /* for each row one that somebody could have sent; kind 0: none */
-    struct err *errors;       /* why there is none, of a submission */
+    struct question *asked[MAIL_SOURCES]; /* NULL: it did not look, or nothing waits */
+    size_t taken[MAIL_SOURCES];           /* rows of the answer that it deals with */
+    VEC(struct mail_row) rows;
+    const struct err *why; /* one of them has to wait */
+};
+
+/* What becomes of a row. */
+enum mail_fate {
+    MAIL_DONE,
+    MAIL_WAITS,   /* there is no room for it */
+    MAIL_STRANGE, /* of a newer version */
 };
 
 /* What a job waits for each time it is due. In memory also while the job is not. */
@@ -492,6 +532,10 @@ struct engine {
     struct engine_options options;
     struct id_gen ids;
     struct partition_set owned;
+    uint64_t epochs[PARTITIONS_MAX];         /* of what is owned, in a cluster */
+    int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
+    int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
+    struct moment loaded;
     uint32_t bucket; /* of the newest job; the next one goes to the next */
     uint64_t turn;   /* of the newest commit */
     uint64_t polls;  /* polls decided so far; marks what one of them listed */
@@ -532,8 +576,12 @@ struct engine {
     size_t operation_count;
     struct retain retain;
     struct post post;
-    size_t mail_looked;    /* rows that the newest turn read, also when it was undone */
-    struct err mail_fault; /* why one of them is refused */
+    struct left left;       /* rows of the inbox that stay there */
+    struct err left_why;    /* why the newest of those that wait does */
+    size_t mail_looked;     /* rows that the newest turn acted upon, also when it was undone */
+    uint64_t mail_first_id; /* the first of them */
+    bool mail_refused;      /* one of them was post.refuse_id */
+    struct err mail_fault;  /* why one of them is refused */
     struct clock_values clock;
     struct shift *shifts; /* owned: of the step under way */
     size_t shift_count;
@@ -584,6 +632,8 @@ struct engine {
     VEC(struct calendar_use) calendar_uses;
     VEC(struct inbox_rec) mail; /* to be sent */
     VEC(uint64_t) mail_read;    /* ids of rows that were acted upon */
+    VEC(struct left_row) mail_stays;
+    VEC(uint64_t) mail_went; /* of those that waited */
     VEC(struct rejected_rec) rejected;
     VEC(struct permit_change) permit_changes; /* of executions whose home is ours, too */
     struct delta delta;

@@ -389,6 +389,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     if (!delta_is_empty(&e->delta))
         e->turn = e->delta.turn;
     alerts_commit(e);
+    mail_commit(e);
     commit_counters(e);
     for (size_t i = 0; i < e->touched.len; i++) { /* before the last that names one can be gone */
         if (e->touched.items[i]->thing == THING_LIMIT)

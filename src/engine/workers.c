@@ -33,11 +33,15 @@ static int64_t forget_after_ms(const struct engine *e, const struct worker *w)
 
 struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
 {
-    struct worker *w = mem_new(sizeof *w + rec->name.len);
+    struct worker *w = mem_new(sizeof *w + rec->name.len + rec->boot_id.len);
     if (rec->name.len > 0)
         memcpy(w->name, rec->name.ptr, rec->name.len);
+    if (rec->boot_id.len > 0)
+        memcpy(w->name + rec->name.len, rec->boot_id.ptr, rec->boot_id.len);
     w->id = rec->id;
     w->name_len = (uint32_t)rec->name.len;
+    w->boot_id_len = (uint32_t)rec->boot_id.len;
+    w->replaces = rec->replaces;
     w->trade = trade_join(&e->trades, rec->queues, rec->handlers, rec->runs_commands);
     w->slots = rec->slots;
     w->registered_ms = rec->registered_ms;
@@ -89,6 +93,11 @@ void worker_unplace(struct engine *e, struct worker *w)
     heap_remove(&e->terms, &w->term.node);
 }
 
+struct str worker_boot_id(const struct worker *w)
+{
+    return str_of(w->name + w->name_len, w->boot_id_len);
+}
+
 struct worker_rec worker_record(const struct worker *w)
 {
     return (struct worker_rec){
@@ -100,6 +109,8 @@ struct worker_rec worker_record(const struct worker *w)
         .draining = w->v.draining,
         .slots = w->slots,
         .registered_ms = w->registered_ms,
+        .boot_id = worker_boot_id(w),
+        .replaces = w->replaces,
     };
 }
 
@@ -125,6 +136,28 @@ static struct str join_lines(struct arena *arena, const struct str *items, size_
     return buf_str(&out);
 }
 
+void ask_of_hello(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    uint64_t replaces = cmd->hello.replaces;
+    if (replaces == 0 || !is_one_of_many(e) || map_get(&e->workers, replaces) != NULL)
+        return;
+    struct question *q = command_ask(e, cmd, list);
+    q->kind = ASK_WORKER;
+    q->id = replaces;
+}
+
+/* The worker before this one, if it is dead for sure: it ran under the same kernel as this one, which has
+ * its lock. Else 0. */
+static uint64_t predecessor(const struct engine *e, const struct command *cmd)
+{
+    const struct hello *hello = &cmd->hello;
+    const struct worker *w = map_get(&e->workers, hello->replaces);
+    const struct worker_rec *rec = cmd->question_count > 0 ? cmd->questions[0].answer.worker : NULL;
+    struct str boot_id = w != NULL ? worker_boot_id(w) : rec != NULL ? rec->boot_id : STR("");
+    bool proven = hello->replaces != 0 && boot_id.len > 0 && str_eq(boot_id, hello->boot_id);
+    return proven ? hello->replaces : 0;
+}
+
 void decide_register(struct engine *e, struct command *cmd)
 {
     const struct hello *hello = &cmd->hello;
@@ -146,10 +179,14 @@ void decide_register(struct engine *e, struct command *cmd)
         .runs_commands = hello->runs_commands,
         .slots = hello->slots,
         .registered_ms = e->now_ms,
+        .boot_id = hello->boot_id,
+        .replaces = predecessor(e, cmd),
     };
     struct worker *w = worker_new(e, &rec);
     touch_new(e, THING_WORKER, w, false);
     worker_place(e, w);
+    if (rec.replaces != 0)
+        silence_dead(e, rec.replaces);
     cmd->reply.worker_id = w->id;
     command_done(e, cmd);
 }
@@ -165,9 +202,20 @@ static int64_t forget_at_ms(const struct engine *e, const struct worker *w)
 struct poll_reply plain_reply(const struct engine *e, const struct worker *w)
 {
     struct poll_reply reply = {.drain = w->v.draining};
-    if (is_one_of_many(e))
+    if (is_one_of_many(e)) {
         reply.owned = e->owned;
+        reply.epochs = e->epochs;
+    }
     return reply;
+}
+
+void worker_told(struct engine *e, struct worker *w, const struct command *cmd)
+{
+    if (w->v.told_seq != 0)
+        return;
+    if (e->arena != NULL)
+        touch_worker(e, w);
+    w->v.told_seq = cmd->poll.seq;
 }
 
 void worker_set_parked(struct engine *e, struct worker *w, struct command *cmd, int64_t wake_ms)
@@ -188,7 +236,12 @@ static void answer_parked(struct engine *e, struct worker *w)
         return;
     touch_worker(e, w);
     worker_set_parked(e, w, NULL, forget_at_ms(e, w));
-    parked->reply.poll = plain_reply(e, w);
+    if (is_provisional(e)) {
+        answer_provisionally(e, parked);
+    } else {
+        parked->reply.poll = plain_reply(e, w);
+        worker_told(e, w, parked);
+    }
     command_done(e, parked);
 }
 
@@ -199,6 +252,10 @@ static void answer_open(struct engine *e, struct worker *w)
     if (w->turn.cmd == NULL)
         return;
     list_remove(&w->turn.node);
+    if (is_provisional(e))
+        answer_provisionally(e, w->turn.cmd);
+    else
+        worker_told(e, w, w->turn.cmd);
     command_done(e, w->turn.cmd);
 }
 
@@ -221,9 +278,23 @@ void worker_open(struct engine *e, struct worker *w)
     open_poll(e, w, cmd, w->v.offered);
 }
 
+/* The worker has heard that we are the owner, and takes nothing from those before us any more: from now on
+ * the lease is alive as long as we say, and no longer. */
+static void settle_lease(struct engine *e, struct exec *x)
+{
+    if (!x->v.lease.unsure)
+        return;
+    touch_exec(e, x);
+    struct exec_values to = x->v;
+    int64_t ends_ms = e->boot_ms + e->options.lease_ms;
+    to.lease.unsure = false;
+    to.lease.ends_ms = to.lease.ends_ms < ends_ms ? to.lease.ends_ms : ends_ms;
+    exec_set(e, x, &to);
+}
+
 /* Everything the worker says it holds: ours is renewed, the rest it must stop. Other servers will say
  * the same about what is theirs. */
-static void poll_held(struct engine *e, struct worker *w, const struct poll *poll)
+static void poll_held(struct engine *e, struct worker *w, const struct poll *poll, bool heard)
 {
     for (size_t i = 0; i < poll->held_count; i++) {
         const struct poll_held *held = &poll->held[i];
@@ -234,6 +305,9 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
             if (!PLANTED(renewal_forgotten))
                 exec_renew(e, x);
             x->v.lease.confirmed = true;
+            if (heard)
+                settle_lease(e, x);
+            probation_named(e, x);
             x->listed = e->polls;
             continue;
         }
@@ -271,10 +345,11 @@ static void poll_results(struct engine *e, struct worker *w, const struct poll *
 
 /* True when the poll may have been written before the worker heard of the lease: as a repeat of the
  * very poll that it was granted to; or before a server that died granted it, since numbers of polls
- * are forgotten with a server. Not being named then says nothing. */
-static bool may_be_older(const struct exec *x, bool repeated)
+ * are forgotten with a server. Not being named then says nothing. But a worker that has heard us takes
+ * no lease from those before us any more: what it does not name it does not have. */
+static bool may_be_older(const struct exec *x, bool repeated, bool heard)
 {
-    bool inherited = x->v.lease.inherited && !PLANTED(old_poll_believed);
+    bool inherited = x->v.lease.inherited && !heard && !PLANTED(old_poll_believed);
     return !x->v.lease.confirmed && (inherited || (repeated && !PLANTED(repeat_believed)));
 }
 
@@ -288,25 +363,34 @@ static void keep_unnamed(struct engine *e, struct worker *w, struct exec *x)
         w->turn.free--;
 }
 
+/* Its worker does not have it, and will from now on have it from us alone. */
+static void grant_anew(struct engine *e, struct worker *w, struct exec *x)
+{
+    settle_lease(e, x);
+    touch_exec(e, x);
+    x->v.lease.inherited = false;
+    grant_again(e, w, x);
+}
+
 /* Leases that this poll did not name. One that was never confirmed got lost on its way: it is sent
  * again, or taken back when there is no slot for it. One that had started is gone. */
-static void poll_unlisted(struct engine *e, struct worker *w, bool repeated)
+static void poll_unlisted(struct engine *e, struct worker *w, bool repeated, bool heard)
 {
     LIST_EACH(&w->leases, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, on_worker);
         if (x->listed == e->polls)
             continue;
-        if (may_be_older(x, repeated))
+        if (may_be_older(x, repeated, heard))
             keep_unnamed(e, w, x);
         else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING || sla_stops(x))
-            report_silence(e, x, STR("its worker no longer has it"));
+            report_silence(e, x, STR("its worker no longer has it"), BLAME_NONE);
         else if (PLANTED(slot_leaks))
             exec_renew(e, x);
         else if (w->turn.free > 0)
-            grant_again(e, w, x);
+            grant_anew(e, w, x);
         else
-            report_silence(e, x, STR("its worker has no room for it"));
+            report_silence(e, x, STR("its worker has no room for it"), BLAME_NONE);
     }
 }
 
@@ -323,8 +407,7 @@ void ask_of_poll(struct engine *e, struct command *cmd, struct question_list *li
     ask_results(e, cmd, list);
 }
 
-/* Its leases may have been loaded before it was known. */
-static void adopt_leases(struct engine *e, struct worker *w)
+void worker_adopt(struct engine *e, struct worker *w)
 {
     LIST_EACH(&e->orphans, node)
     {
@@ -354,21 +437,51 @@ static struct worker *poll_worker(struct engine *e, struct command *cmd)
         w = worker_new(e, rec);
         touch_new(e, THING_WORKER, w, true);
         worker_place(e, w);
-        adopt_leases(e, w);
+        worker_adopt(e, w);
         return w;
     }
-    if (e->away &&
-        is_one_of_many(e)) /* nobody could be asked; the worker must not take it for a no */
-        command_fail(e, cmd, RC_BUSY,
-                     "nobody here knows this worker, and the store does not answer");
-    else
-        command_fail(e, cmd, RC_NOT_FOUND, "no such worker: register again");
+    command_fail(e, cmd, RC_NOT_FOUND, "no such worker: register again");
     return NULL;
+}
+
+/* What it holds is kept, as far as we know it; it waits a moment for its answer, so as not to ask in a
+ * circle. */
+static void poll_provisionally(struct engine *e, struct command *cmd)
+{
+    const struct poll *poll = &cmd->poll;
+    struct worker *w = map_get(&e->workers, poll->worker_id);
+    bool waits = w != NULL && !w->v.gone && poll->seq >= w->v.seq && poll->wait_ms > 0;
+    if (waits) {
+        answer_parked(e, w);
+        answer_open(e, w);
+    }
+    answer_provisionally(e, cmd);
+    if (waits)
+        open_poll(e, w, cmd, 0);
+    else
+        command_done(e, cmd);
+}
+
+/* The worker has read an answer of ours that said what we own. */
+static bool has_heard(const struct worker *w, const struct poll *poll)
+{
+    return poll->heard != 0 && w->v.told_seq != 0 && poll->heard >= w->v.told_seq;
+}
+
+/* The first poll that we hear of a worker tells us of its predecessor, too. */
+static void bury_predecessor(struct engine *e, const struct worker *w)
+{
+    if (w->v.seq == 0 && w->replaces != 0 && !e->away)
+        silence_dead(e, w->replaces);
 }
 
 void decide_poll(struct engine *e, struct command *cmd)
 {
     const struct poll *poll = &cmd->poll;
+    if (is_provisional(e)) {
+        poll_provisionally(e, cmd);
+        return;
+    }
     struct worker *w = poll_worker(e, cmd);
     if (w == NULL)
         return;
@@ -377,6 +490,8 @@ void decide_poll(struct engine *e, struct command *cmd)
                      w->v.seq);
         return;
     }
+    bury_predecessor(e, w);
+    bool heard = has_heard(w, poll);
     answer_parked(e, w);
     answer_open(e, w);
     touch_worker(e, w);
@@ -387,14 +502,14 @@ void decide_poll(struct engine *e, struct command *cmd)
     open_poll(e, w, cmd, e->away ? 0 : poll->free);
     w->turn.answer = poll->wait_ms == 0;
     e->polls++;
-    poll_held(e, w, poll);
+    poll_held(e, w, poll, heard);
     if (e->away) {
         away_renew(e, w, poll);
         return;
     }
     poll_results(e, w, poll);
     if (!(repeated && PLANTED(repeated_poll_grants_twice)))
-        poll_unlisted(e, w, repeated);
+        poll_unlisted(e, w, repeated, heard);
 }
 
 void decide_hangup(struct engine *e, struct command *cmd)
@@ -446,9 +561,9 @@ void worker_wake(struct engine *e, struct worker *w)
     if (w->v.parked != NULL) {
         worker_open(e, w);
         w->turn.answer = true;
-    } else if (w->busy == 0) {
+    } else if (w->busy == 0 && forget_at_ms(e, w) <= e->boot_ms) {
         forget(e, w);
-    } else { /* its leases will end first */
+    } else { /* its leases will end first; or it was heard since, by a server that could not decide */
         touch_worker(e, w);
         worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     }

@@ -83,6 +83,7 @@ struct submission {
     /* answer */
     enum rc rc; /* RC_OK, or why this one was refused */
     struct err *err;
+    bool hopeless; /* with RC_BUSY: waiting does not help */
     uint64_t job_id;
     uint64_t exec_id;
     int64_t created_ms;
@@ -159,6 +160,8 @@ struct stats_view {
     size_t busy;
     size_t in_memory;       /* executions the engine holds */
     size_t quarantined;     /* executions that make no sense and are left alone */
+    size_t mail_waiting;    /* submissions by SQL that wait for room */
+    size_t mail_unknown;    /* rows of the inbox that only a newer version knows */
     struct store_cost cost; /* filled in by whoever knows the store, not by the engine */
 };
 

@@ -15,6 +15,16 @@ struct str inbox_kind_name(enum inbox_kind kind)
     return names[kind];
 }
 
+bool inbox_page_takes(struct inbox_page *page, const struct inbox_rec *rec)
+{
+    size_t bytes = rec->name.len + rec->actor.len + rec->body.len;
+    if (page->rows >= page->rows_max || (page->rows > 0 && bytes > page->bytes_max - page->bytes))
+        return false;
+    page->rows++;
+    page->bytes = bytes < page->bytes_max - page->bytes ? page->bytes + bytes : page->bytes_max;
+    return true;
+}
+
 uint32_t inbox_home(struct str key)
 {
     return (uint32_t)(str_hash(key) % ID_BUCKETS);

@@ -10,7 +10,7 @@
 #include "job/dependency.h"
 #include "job/partition.h"
 
-/* Kept by number: append only. */
+/* Kept by number: append only. A server leaves rows of kinds it does not know for one that does. */
 enum inbox_kind {
     /* From a user's own SQL transaction; to any bucket. */
     INBOX_SUBMIT = 1, /* body: a job as POST /jobs takes it; name: its team; actor: who */
@@ -45,7 +45,35 @@ struct inbox_rec {
 
 struct str inbox_kind_name(enum inbox_kind kind);
 
-enum { INBOX_PAGE = 1000 }; /* rows a turn acts upon; the next one goes on */
+static inline bool inbox_is_known(enum inbox_kind kind)
+{
+    return kind >= INBOX_SUBMIT && kind < INBOX_KINDS;
+}
+
+/* ---- pages */
+
+/* What a turn reads of each sort (submissions; all the rest) and acts upon: rows, and bytes of their
+ * texts, but at least one row. The next turn goes on. */
+enum { INBOX_PAGE = 1000, INBOX_PAGE_BYTES = 8 << 20 };
+
+/* Rows are read in rounds of pages, each round in the order of ids. Where one begins: */
+enum inbox_from {
+    INBOX_FROM_START, /* with all there is */
+    INBOX_AGAIN,      /* where the last one began: that was not dealt with */
+    INBOX_ON, /* with what came since the last one began: that was dealt with. What stays there,
+                       * and was told, may be told again */
+};
+
+/* A page that is being filled. */
+struct inbox_page {
+    size_t rows_max;
+    size_t bytes_max;
+    size_t rows;
+    size_t bytes;
+};
+
+/* True: the page takes a row of this size, too. */
+bool inbox_page_takes(struct inbox_page *page, const struct inbox_rec *rec);
 
 /* An execution elsewhere that waits for something here. Kept with the upstream, from the commit that
  * reads INBOX_WAIT until the one that sends INBOX_OVER. One per (upstream, exec_id). */

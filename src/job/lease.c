@@ -44,6 +44,7 @@ void lease_release(struct lease *held)
     held->held = false;
     held->ends_ms = 0;
     held->confirmed = false;
+    held->unsure = false;
 }
 
 enum standing grant_standing(const struct grant *grant, uint64_t worker_id, uint64_t token)

@@ -16,6 +16,8 @@ struct lease {
     int64_t ends_ms; /* boot clock; renewed in memory only, a restart gives a full term */
     bool held;       /* else worker_id is in memory only */
     bool confirmed;  /* the worker has listed it: it started */
+    bool unsure;     /* inherited from an owner that fell silent, and its worker may still listen to
+                         * that one: so it may be alive for longer than a term */
     bool inherited;  /* granted by the server before this one, which forgot whether it was
                          * confirmed, and by which poll it was asked for */
 };

@@ -67,6 +67,7 @@ struct exec_rec {
     uint32_t lost;     /* leases that ended without a word from a confirmed worker */
     uint32_t returned; /* leases that came back without having run, or by a drain: cost nothing */
     uint32_t unseen;   /* inherited leases that ended in silence since an end was last reported */
+    bool proven;       /* its newest lease was named for so long that it left its probation */
     bool late;         /* it had not started when it should have, and that was told */
     int64_t sla_since_ms; /* when the clock of its SLA began for the newest attempt; 0: not yet */
     int64_t sla_extra_ms; /* time that was added to its limits */
@@ -156,6 +157,7 @@ struct worker_rec {
     uint32_t slots;
     int64_t registered_ms;
     struct str boot_id; /* of the machine that it was started on; empty: not known */
+    uint64_t replaces;  /* the worker that is dead for sure since this one came; 0: none */
 };
 
 /* What somebody decided about a queue. A queue without such a record is open and unlimited. */
@@ -357,7 +359,7 @@ struct delta {
     size_t calendar_use_count;
     const struct inbox_rec *mail; /* to be sent; the store gives them ids that grow in this order */
     size_t mail_count;
-    const uint64_t *mail_read; /* ids of rows that ASK_INBOX told in this turn: deleted. RC_CONFLICT
+    const uint64_t *mail_read; /* ids of rows that were told in this turn: deleted. RC_CONFLICT
                                 * when one is not there (any more) */
     size_t mail_read_count;
     const struct waiter_change *waiters; /* added or replaced, or forgotten */
@@ -417,7 +419,10 @@ enum question_kind {
                     * once may leave out what was created within spare_ms before that */
     ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
     ASK_WORKER,    /* a worker, whichever server registered it */
-    ASK_INBOX,     /* the mail of the owned partitions, oldest (by id) first; at most limit */
+    ASK_INBOX,     /* the mail of the owned partitions: submissions, or all the rest, with ids above
+                    * after_id, oldest (by id) first; at most limit, and bytes_max of texts, but one in
+                    * any case. What is of a kind that nobody here knows comes without its body */
+    ASK_LEFT_MAIL, /* the same of rows with these ids, as far as they are there */
     ASK_OLD_ALERTS, /* alerts with ids above after_id, raised before until_ms, smallest ids first; at
                       * most limit */
     ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
@@ -449,11 +454,16 @@ struct question {
                          * ASK_ATTEMPT: the execution */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
-    uint64_t after_id;  /* the same, ASK_OLD and ASK_OLD_ALERTS */
+    uint64_t after_id;  /* the same, ASK_OLD, ASK_OLD_ALERTS and ASK_INBOX */
     int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD, ASK_OLD_ALERTS; ASK_SLOT: the moment */
     int64_t spare_ms;   /* ASK_OLD */
     int64_t hour;       /* ASK_OLD_TALLIES */
     size_t limit;
+    bool submissions;     /* ASK_INBOX */
+    enum inbox_from from; /* the same, with after_id 0: a round begins */
+    size_t bytes_max;     /* the same; 0: INBOX_PAGE_BYTES */
+    const uint64_t *ids;  /* ASK_LEFT_MAIL: growing */
+    size_t id_count;
     struct letter_filter filter; /* ASK_LETTERS */
     struct letter_place place;
     struct str name; /* ASK_CALENDAR; ASK_PACE: the key of the tally */
@@ -472,14 +482,15 @@ struct question {
         const struct letter_rec *letters; /* ASK_EXEC: one when it is a dead letter, else NULL */
         size_t letter_count;
         struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
-        uint64_t after_id;         /* ASK_OLD: what has an id behind this one, */
+        uint64_t after_id;         /* ASK_INBOX: the last that was looked at, and 0 without `more`;
+                                    * ASK_OLD: what has an id behind this one, */
         uint64_t to_id; /* and up to this one, was looked at; 0: it needs not be told `past` */
         const struct old_exec *old;
         size_t old_count;
         const uint64_t *ids; /* ASK_CALENDAR: job ids */
         size_t id_count;
         const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
-        const struct inbox_rec *mail;    /* ASK_INBOX */
+        const struct inbox_rec *mail;    /* ASK_INBOX, ASK_LEFT_MAIL */
         size_t mail_count;
         const struct old_alert *old_alerts;
         size_t old_alert_count;

@@ -7,6 +7,7 @@
 #include "loop/zones.h"
 #include "server/engine_options.h"
 #include "server/intake.h"
+#include "server/keeper.h"
 #include "server/membership.h"
 #include "server/outage.h"
 #include "server/peers.h"
@@ -22,6 +23,8 @@ enum {
     RETRY_FIRST_US = 5000,
     RETRY_LAST_US = 200000,
     RETRY_FOR_US = 5000000, /* well within a lease; then clients are told to come back */
+    /* In a cluster there may be no connection, and others to go to. */
+    RETRY_IN_CLUSTER_US = 1000000,
     LOOK_US = 1000000,
     DOUBT_US = 2000000, /* that commands wait to hear what this server still owns */
     DOUBT_LOOK_MS = 20,
@@ -51,6 +54,7 @@ struct decider {
     bool unloaded;             /* it could not be loaded; the engine knows nothing */
     bool stirred;              /* a turn is due although nobody asked for one */
     struct retired *retired;   /* owned: engines that somebody may still read from */
+    struct keeper keeper;      /* of leases, while nothing may be decided */
 };
 
 /* What could not be loaded is nobody else's for that: it is told why not. */
@@ -96,7 +100,8 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
                    struct turn_news *ret_news, struct err *err)
 {
     int64_t pause_us = RETRY_FIRST_US;
-    int64_t until_us = clock_mono_us() + RETRY_FOR_US; /* a try may wait for a lock by itself */
+    int64_t for_us = d->membership == NULL ? RETRY_FOR_US : RETRY_IN_CLUSTER_US;
+    int64_t until_us = clock_mono_us() + for_us; /* a try may wait for a lock by itself */
     enum rc rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
     if (may_retry(rc) && !d->outage.on) {
         atomic_store(&d->server->trouble, rc);
@@ -104,6 +109,7 @@ static enum rc try(struct decider *d, struct command **commands, size_t count,
     }
     while (may_retry(rc) && !d->outage.on && may_decide(d) && clock_mono_us() < until_us) {
         clock_pause_us(pause_us);
+        keeper_wait(&d->keeper, &d->intake, &d->turn);
         pause_us = pause_us * 2 < RETRY_LAST_US ? pause_us * 2 : RETRY_LAST_US;
         rc = turn_run(&d->turn, commands, count, clock_now(), ret_news, err);
     }
@@ -156,22 +162,56 @@ static void begin_outage(struct decider *d, const struct err *err)
     atomic_store(&d->server->trouble, err->rc);
 }
 
+/* An engine that is not loaded knows nobody's leases, but the one before it does. Returns how many commands are
+ * left, at the front. */
+static size_t keep_by_former(struct decider *d, struct command **commands, size_t count)
+{
+    struct keeper *k = &d->keeper;
+    struct list done;
+    size_t left = 0;
+    list_init(&done);
+    for (size_t i = 0; i < count; i++) {
+        if (k->former == NULL || commands[i]->kind != CMD_POLL) {
+            commands[left++] = commands[i];
+            continue;
+        }
+        keeper_answer(k, k->former, &k->owned, commands[i]);
+        list_push_back(&done, &commands[i]->node);
+    }
+    answers_send(&done);
+    return left;
+}
+
+/* In a cluster it counts from the last renewal, since whoever takes over from us counts so, too. */
+static bool has_grace(const struct decider *d)
+{
+    int64_t grace_ms = (int64_t)d->server->options->outage_grace_ms;
+    if (d->membership != NULL)
+        return membership_has_grace(d->membership);
+    return outage_has_grace(&d->outage, grace_ms, clock_mono_us());
+}
+
 /* What needs no store goes on for a grace; the rest is told why not. */
 static void step_without_store(struct decider *d, struct command **commands, size_t count)
 {
     struct turn_news news;
     size_t away = 0;
-    int64_t grace_ms = (int64_t)d->server->options->outage_grace_ms;
-    bool has_grace = outage_has_grace(&d->outage, grace_ms, clock_mono_us());
+    bool may_poll = has_grace(d);
     for (size_t i = 0; i < count; i++) { /* to the front, in their order */
         struct command *cmd = commands[i];
-        if (!engine_works_away(cmd) || (cmd->kind == CMD_POLL && !has_grace))
+        if (!engine_works_away(cmd) || (cmd->kind == CMD_POLL && !may_poll))
             continue;
         commands[i] = commands[away];
         commands[away++] = cmd;
     }
     answers_give_up(commands + away, count - away, &d->outage.why);
+    away = keep_by_former(d, commands, away);
     turn_run_away(&d->turn, commands, away, clock_now(), &news);
+    LIST_EACH(&news.done, node)
+    {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        keeper_restrict(&d->keeper, &d->turn.owned, cmd);
+    }
     tell(d, &news);
 }
 
@@ -244,15 +284,28 @@ static void step(struct decider *d)
 
 /* ---- with other servers */
 
-/* Whatever is parked polls again; the engine stays until nobody can read from it any more. */
-static void drop_engine(struct decider *d)
+/* Whatever is parked polls again. An engine that is about to go says nothing about what this server owns. */
+static void unpark(struct decider *d)
 {
     struct list parked;
     list_init(&parked);
-    turn_raise_floors(&d->turn, &d->numbers);
     engine_unpark(d->turn.engine, &parked);
+    LIST_EACH(&parked, node)
+    {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        if (d->membership != NULL)
+            keeper_answer(&d->keeper, d->turn.engine, &d->turn.owned, cmd);
+    }
     answers_send(&parked);
-    retired_add(&d->retired, d->server, d->turn.engine);
+}
+
+/* The engine stays until nobody can read from it any more, and until another one is loaded. */
+static void drop_engine(struct decider *d)
+{
+    turn_raise_floors(&d->turn, &d->numbers);
+    unpark(d);
+    if (!keeper_adopt(&d->keeper, d->turn.engine, &d->turn.owned))
+        retired_add(&d->retired, d->server, d->turn.engine);
     d->turn.engine = NULL;
     turn_close(&d->turn);
 }
@@ -282,6 +335,9 @@ static void load(struct decider *d)
         turn_close(&d->turn);
         turn_idle(&d->turn, d->server->store, d->owned.partitions, &d->options, clock_now());
     } else {
+        struct engine *former = keeper_pass_on(&d->keeper, d->turn.engine);
+        if (former != NULL)
+            retired_add(&d->retired, d->server, former);
         tell_loaded(d, begin_us);
         atomic_store(&d->server->loaded, true);
     }
@@ -369,6 +425,8 @@ static void look_after_store(struct decider *d)
         return;
     d->next_look_us = now_us + LOOK_US;
     retired_sweep(&d->retired);
+    if (d->membership != NULL && !d->unloaded)
+        membership_set_unsure(d->membership, d->serial, engine_unsure(d->turn.engine));
     enum rc rc = d->server->store->ops->check(d->server->store, &err);
     if (rc != RC_OK && !d->outage.on)
         begin_outage(d, &err);
@@ -419,6 +477,7 @@ static void decide(void *arg)
 {
     struct decider *d = arg;
     while (wait(d) && !atomic_load(&d->failed)) {
+        d->keeper.looked_us = clock_mono_us();
         intake_take(&d->intake, &d->turn);
         if (!follow_cluster(d))
             continue;
@@ -429,10 +488,7 @@ static void decide(void *arg)
             step(d);
     }
     /* Whoever still waits is told that the server is going away. */
-    struct list parked;
-    list_init(&parked);
-    engine_unpark(d->turn.engine, &parked);
-    answers_send(&parked);
+    unpark(d);
     mailbox_close(d->intake.box);
     intake_take(&d->intake, &d->turn);
     static struct command *commands[TURN_COMMANDS_MAX];
@@ -472,6 +528,24 @@ static enum rc open_turn(struct decider *d, struct err *err)
     return RC_OK;
 }
 
+static void on_store_wait(void *arg)
+{
+    struct decider *d = arg;
+    keeper_wait(&d->keeper, &d->intake, &d->turn);
+}
+
+/* A quarter of a lease is what a worker's poll waits beyond its time. */
+static void be_patient(struct decider *d)
+{
+    int64_t quarter_ms = (int64_t)d->server->options->lease_ms / 4;
+    if (d->membership == NULL)
+        return;
+    d->keeper.membership = d->membership;
+    d->keeper.quiet_ms = quarter_ms;
+    d->server->store->patience =
+        (struct store_patience){.ask_ms = quarter_ms, .on_wait = on_store_wait, .arg = d};
+}
+
 enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err)
 {
     struct decider *d = MEM_NEW(struct decider);
@@ -482,9 +556,11 @@ enum rc decider_start(struct server *server, struct decider **ret_decider, struc
     enum rc rc = open_turn(d, err);
     if (rc == RC_OK) {
         atomic_store(&server->loaded, true);
+        be_patient(d);
         rc = thread_start("turn", decide, d, &d->thread, err);
     }
     if (rc != RC_OK) {
+        server->store->patience = (struct store_patience){0};
         intake_free(&d->intake);
         turn_close(&d->turn);
         free(d);
@@ -524,11 +600,13 @@ void decider_stop(struct decider *d)
     mailbox_close(d->intake.box);
     thread_join(d->thread);
     d->thread = NULL;
+    d->server->store->patience = (struct store_patience){0};
 }
 
 void decider_free(struct decider *d)
 {
     retired_free(d->retired);
+    engine_free(d->keeper.former);
     intake_free(&d->intake);
     turn_close(&d->turn);
     free(d);

@@ -48,5 +48,7 @@ struct engine_options engine_options_of(const struct server_options *options, st
     engine.queues_max = options->queues_max;
     engine.workers_max = options->workers_max;
     engine.forget_ms = (int64_t)options->forget_ms;
+    engine.payload_bytes_max = options->payload_bytes_max;
+    engine.document_bytes_max = options->request_bytes_max;
     return engine;
 }

@@ -25,6 +25,7 @@ struct forward {
     int64_t until_us;
     bool unsent; /* the call that failed was never sent */
     bool sent;   /* one was, perhaps */
+    bool lost;   /* one was, and nobody knows what became of it */
     struct peer_stream *stream;
     bool open;            /* the answer has begun */
     atomic_size_t unread; /* of it */
@@ -55,21 +56,31 @@ static bool may_wait(const struct request *r)
     return clock_mono_us() < r->forward->until_us && !peers_closed(net_peers(r->net));
 }
 
-static bool is_repeatable(const struct request *r)
+/* What a request is told that was done already, by a try whose answer was lost. */
+static bool is_refusal(int status)
 {
-    return r->http->method != HTTP_METHOD_POST || r->once_key.len > 0;
+    return status == 404 || status == 409 || status == 412;
+}
+
+bool forward_is_doubtful(const struct request *r, int status)
+{
+    return r->forward != NULL && r->forward->lost && is_refusal(status) &&
+           routes_repeat(r) == REPEAT_IN_DOUBT;
 }
 
 static void fail(struct request *r, const struct err *err)
 {
     struct forward *f = r->forward;
-    bool done_perhaps = f->sent && !f->unsent && !is_repeatable(r);
+    enum repeat repeat = routes_repeat(r);
+    f->lost |= f->sent && !f->unsent;
     if (err->rc == RC_TIMEOUT)
         request_problem(r, 504, "%s", err->text);
-    else if (done_perhaps)
+    else if (f->lost && repeat == REPEAT_NEVER)
         request_problem(r, 502, "whether it was done is not known: %s", err->text);
     else if (may_wait(r))
         wait_and_try(r);
+    else if (f->lost && repeat == REPEAT_IN_DOUBT)
+        request_problem(r, 502, "whether it was done is not known: %s", err->text);
     else
         request_problem(r, 503, "the server that decides about this cannot be reached: %s",
                         err->text);
@@ -110,6 +121,8 @@ static void on_done(void *arg, const struct http_response *response, const struc
     struct request *r = arg;
     if (response == NULL)
         fail(r, err);
+    else if (forward_is_doubtful(r, response->status))
+        request_problem(r, response->status, "it was refused");
     else if (response->status != MISDIRECTED)
         pass_on(r, response);
     else if (may_wait(r))

@@ -7,8 +7,10 @@
  * nobody decides about it, as in a hand-over or after a death, it waits forward_wait_ms, which is longer
  * than a take-over takes; then it is 503 with Retry-After.
  *
- * If either server dies meanwhile, the client is told that nobody knows (502), unless the request can
- * be repeated without harm: then it is. */
+ * If either server dies meanwhile, or the connection between them, the client is told that nobody knows
+ * (502), unless the request can be repeated without harm: then it is. Which can, the table of routes says,
+ * not the method: to pause twice is to pause once, while a change that was made from version 3 is refused
+ * when it comes again. What is refused then may have been done by the first try: again nobody knows. */
 #pragma once
 #include "server/request.h"
 #include "wire/client.h"
@@ -28,6 +30,10 @@ bool forward_to_any(struct request *r);
 bool forward_to_address(struct request *r, struct str address);
 /* The decider says that it is not ours (any more): finds out whose it is, and begins anew. */
 void forward_refused(struct request *r);
+
+/* True when this answer, of ours or of another server, may be due to a try of the same request whose own
+ * answer was lost. */
+bool forward_is_doubtful(const struct request *r, int status);
 
 /* A request by another server: who it speaks for. */
 void forward_read(struct request *r);

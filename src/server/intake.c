@@ -112,6 +112,25 @@ size_t intake_gather(struct intake *in, struct turn *turn, bool any, struct comm
     return count;
 }
 
+size_t intake_take_polls(struct intake *in, struct command **ret_polls, size_t max)
+{
+    struct list rest;
+    size_t count = 0;
+    list_init(&rest);
+    mailbox_take_all(in->box, &in->waiting);
+    for (struct list_node *node; (node = list_pop_front(&in->waiting)) != NULL;) {
+        struct mail *mail = CONTAINER_OF(node, struct mail, node);
+        struct request *r = CONTAINER_OF(mail, struct request, parcel.mail);
+        bool is_poll = node != &in->nudge.node && r->cmd.kind == CMD_POLL;
+        if (is_poll && count < max)
+            ret_polls[count++] = &r->cmd;
+        else
+            list_push_back(&rest, node);
+    }
+    list_splice_back(&in->waiting, &rest);
+    return count;
+}
+
 void intake_put_back(struct intake *in, struct command *const *commands, size_t count)
 {
     struct list first;

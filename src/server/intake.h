@@ -40,6 +40,9 @@ void intake_take(struct intake *in, struct turn *turn);
 /* What the next turn can carry: ret_commands has room for TURN_COMMANDS_MAX. any: also what another server
  * has to decide. */
 size_t intake_gather(struct intake *in, struct turn *turn, bool any, struct command **ret_commands);
+/* Takes the polls out of all that has come, in their order and at most max; the rest stays as it is. Also while
+ * a turn is under way. */
+size_t intake_take_polls(struct intake *in, struct command **ret_polls, size_t max);
 /* Back to the front, in their order: nothing has happened to them. */
 void intake_put_back(struct intake *in, struct command *const *commands, size_t count);
 

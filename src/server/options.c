@@ -5,6 +5,7 @@
 #include "wire/client_url.h"
 #include "wire/http_text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64 };
@@ -176,13 +177,46 @@ static enum rc check_node(const struct server_options *o, struct err *err)
     return RC_OK;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Servers that share a store may lose sight of it and of each other (docs/operations.md). A worker that polled
+ * before a server fell silent must still hold its lease when another one has taken over and answers. */
+static enum rc check_cluster(const struct server_options *o, struct err *err)
+{
+    enum { KILL_MS = 1000, SPARE_MS = 3000 };
+    uint64_t quarter_ms = o->lease_ms / 4;
+    uint64_t park_ms = smaller(o->park_ms, quarter_ms);
+    uint64_t kill_ms = smaller(KILL_MS, quarter_ms);
+    uint64_t least_ms = park_ms + o->node_lease_ms + kill_ms + SPARE_MS;
+    if (o->store_url == NULL)
+        return RC_OK;
+    if (o->lease_ms < least_ms)
+        return err_set(
+            err, RC_INVALID,
+            "with servers that share a store, lease_ms (%" PRIu64 ") must be at least %" PRIu64
+            ": a poll waits for %" PRIu64
+            " (park_ms, or a quarter of lease_ms), a takeover for node_lease_ms (%" PRIu64
+            "), a worker stops %" PRIu64 " early, and %d are for loading",
+            o->lease_ms, least_ms, park_ms, o->node_lease_ms, kill_ms, SPARE_MS);
+    if (o->outage_grace_ms < o->node_lease_ms)
+        return err_set(err, RC_INVALID,
+                       "with servers that share a store, outage_grace_ms (%" PRIu64
+                       ") must not be less than node_lease_ms (%" PRIu64 ")",
+                       o->outage_grace_ms, o->node_lease_ms);
+    return RC_OK;
+}
+
 /* The last step: what follows from the values, and what does not go together. */
 static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
 {
     TRY(split_listen(options, arena, err));
     TRY(check_limits(options, err));
     TRY(check_node(options, err));
-    return find_store(options, err);
+    TRY(find_store(options, err));
+    return check_cluster(options, err);
 }
 
 enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,

@@ -140,6 +140,15 @@ static void answer_problem(struct request *r, int status, const char *code, stru
 {
     static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
     static const struct http_header realm = {STR_INIT("WWW-Authenticate"), STR_INIT("Bearer")};
+    if (forward_is_doubtful(r, status)) {
+        status = 502;
+        code = NULL;
+        detail = arena_printf(
+            r->arena,
+            "whether it was done is not known: the connection to the server that decides "
+            "was lost; asked again, it says: %.*s",
+            STR_ARG(detail));
+    }
     buf_free(&r->body);
     r->body = BUF(BODY_BYTES_MAX);
     problem_print(&r->body, status, code, detail, str_c(r->request_id), errors);

@@ -277,46 +277,68 @@ enum place {
 static const struct placed {
     request_step *handle;
     enum place place;
+    enum repeat repeat; /* without an Idempotency-Key */
     const char *prefix; /* PLACE_OWNER: of the id */
 } placed[] = {
-    {api_job_create, PLACE_ANY, NULL},
-    {api_job_batch, PLACE_ANY, NULL},
-    {api_worker_register, PLACE_ANY, NULL},
-    {api_job_patch, PLACE_OWNER, ID_JOB},
-    {api_job_put, PLACE_ANY, NULL}, /* and to the owner when there is one: api_edit.c */
-    {api_job_delete, PLACE_OWNER, ID_JOB},
-    {api_job_pause, PLACE_OWNER, ID_JOB},
-    {api_job_resume, PLACE_OWNER, ID_JOB},
-    {api_job_trigger, PLACE_OWNER, ID_JOB},
-    {api_job_extend_sla, PLACE_OWNER, ID_JOB},
-    {api_job_explain, PLACE_OWNER, ID_JOB},
-    {api_execution_explain, PLACE_OWNER, ID_EXEC},
-    {api_execution_cancel, PLACE_OWNER, ID_EXEC},
-    {api_execution_retry, PLACE_OWNER, ID_EXEC},
-    {api_execution_fence, PLACE_OWNER, ID_EXEC},
-    {api_execution_logs, PLACE_OWNER, ID_EXEC},
-    {api_letter_retry, PLACE_OWNER, ID_EXEC},
-    {api_letter_discard, PLACE_OWNER, ID_EXEC},
-    {api_worker_drain, PLACE_OWNER, ID_WORKER},
-    {api_operation, PLACE_OWNER, ID_OPERATION},
-    {api_queue_change, PLACE_FIRST, NULL},
-    {api_queue_pause, PLACE_FIRST, NULL},
-    {api_queue_resume, PLACE_FIRST, NULL},
-    {api_team_change, PLACE_FIRST, NULL},
-    {api_calendar_put, PLACE_FIRST, NULL},
-    {api_calendar_delete, PLACE_FIRST, NULL},
-    {api_breaker_reset, PLACE_ALL, NULL},
-    {api_letters_retry, PLACE_ALL, NULL},
-    {api_letters_discard, PLACE_ALL, NULL},
-    {api_operations, PLACE_ALL, NULL},
-    {api_queues, PLACE_ALL, NULL},
-    {api_queue, PLACE_ALL, NULL},
-    {api_workers, PLACE_ALL, NULL},
-    {api_teams, PLACE_ALL, NULL},
-    {api_team, PLACE_ALL, NULL},
-    {api_breakers, PLACE_ALL, NULL},
-    {api_stats, PLACE_ALL, NULL},
+    {api_job_create, PLACE_ANY, REPEAT_NEVER, NULL},
+    {api_job_batch, PLACE_ANY, REPEAT_NEVER, NULL},
+    {api_worker_register, PLACE_ANY, REPEAT_NEVER, NULL}, /* the worker does, by itself */
+    /* The version in If-Match is the old one, once it was done; and so is "nothing" in If-None-Match. */
+    {api_job_patch, PLACE_OWNER, REPEAT_IN_DOUBT, ID_JOB},
+    /* And to the owner when there is one: api_edit.c. */
+    {api_job_put, PLACE_ANY, REPEAT_IN_DOUBT, NULL},
+    {api_job_delete, PLACE_OWNER, REPEAT_FREELY, ID_JOB},
+    {api_job_pause, PLACE_OWNER, REPEAT_FREELY, ID_JOB},
+    {api_job_resume, PLACE_OWNER, REPEAT_FREELY, ID_JOB},
+    {api_job_trigger, PLACE_OWNER, REPEAT_NEVER, ID_JOB},
+    {api_job_extend_sla, PLACE_OWNER, REPEAT_NEVER, ID_JOB},
+    {api_job_explain, PLACE_OWNER, REPEAT_FREELY, ID_JOB},
+    {api_execution_explain, PLACE_OWNER, REPEAT_FREELY, ID_EXEC},
+    {api_execution_cancel, PLACE_OWNER, REPEAT_IN_DOUBT, ID_EXEC},
+    {api_execution_retry, PLACE_OWNER, REPEAT_NEVER, ID_EXEC},
+    {api_execution_fence, PLACE_OWNER, REPEAT_FREELY, ID_EXEC},
+    {api_execution_logs, PLACE_OWNER, REPEAT_FREELY, ID_EXEC},
+    {api_letter_retry, PLACE_OWNER, REPEAT_NEVER, ID_EXEC},
+    {api_letter_discard, PLACE_OWNER, REPEAT_IN_DOUBT, ID_EXEC},
+    {api_worker_drain, PLACE_OWNER, REPEAT_FREELY, ID_WORKER},
+    {api_operation, PLACE_OWNER, REPEAT_FREELY, ID_OPERATION},
+    {api_queue_change, PLACE_FIRST, REPEAT_FREELY, NULL},
+    {api_queue_pause, PLACE_FIRST, REPEAT_FREELY, NULL},
+    {api_queue_resume, PLACE_FIRST, REPEAT_FREELY, NULL},
+    {api_team_change, PLACE_FIRST, REPEAT_FREELY, NULL},
+    {api_calendar_put, PLACE_FIRST, REPEAT_FREELY, NULL},
+    {api_calendar_delete, PLACE_FIRST, REPEAT_IN_DOUBT, NULL},
+    {api_breaker_reset, PLACE_ALL, REPEAT_NEVER, NULL},
+    {api_letters_retry, PLACE_ALL, REPEAT_NEVER, NULL},
+    {api_letters_discard, PLACE_ALL, REPEAT_NEVER, NULL},
+    {api_operations, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_queues, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_queue, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_workers, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_teams, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_team, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_breakers, PLACE_ALL, REPEAT_FREELY, NULL},
+    {api_stats, PLACE_ALL, REPEAT_FREELY, NULL},
 };
+
+/* NULL: whoever is asked. */
+static const struct placed *place_of(const struct request *r)
+{
+    for (size_t i = 0; i < COUNT_OF(placed); i++) {
+        if (placed[i].handle == r->route->handle)
+            return &placed[i];
+    }
+    return NULL;
+}
+
+enum repeat routes_repeat(const struct request *r)
+{
+    const struct placed *place = place_of(r);
+    if (r->once_key.len > 0)
+        return REPEAT_FREELY;
+    return place == NULL ? REPEAT_NEVER
+                         : place->repeat; /* NULL: a poll, which its worker repeats */
+}
 
 /* An id that makes no sense is the handler's to refuse. */
 static bool goes_to_owner(struct request *r, const char *prefix)
@@ -327,15 +349,14 @@ static bool goes_to_owner(struct request *r, const char *prefix)
 
 static bool goes_elsewhere(struct request *r)
 {
-    for (size_t i = 0; i < COUNT_OF(placed); i++) {
-        if (placed[i].handle != r->route->handle)
-            continue;
-        switch (placed[i].place) {
-        case PLACE_OWNER: return goes_to_owner(r, placed[i].prefix);
-        case PLACE_ANY: return forward_to_any(r);
-        case PLACE_FIRST: return forward_to_owner(r, 0); /* whose bucket is the first */
-        case PLACE_ALL: return gather_all(r);
-        }
+    const struct placed *place = place_of(r);
+    if (place == NULL)
+        return false;
+    switch (place->place) {
+    case PLACE_OWNER: return goes_to_owner(r, place->prefix);
+    case PLACE_ANY: return forward_to_any(r);
+    case PLACE_FIRST: return forward_to_owner(r, 0); /* whose bucket is the first */
+    case PLACE_ALL: return gather_all(r);
     }
     return false;
 }

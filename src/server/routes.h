@@ -2,6 +2,14 @@
 #pragma once
 #include "server/request.h"
 
+/* What to do with a request that was sent to another server and got no answer: was it done? */
+enum repeat {
+    REPEAT_NEVER,    /* doing it twice does harm */
+    REPEAT_FREELY,   /* doing it twice is doing it once, and is answered alike */
+    REPEAT_IN_DOUBT, /* likewise, but when it was done before, the second one is refused */
+};
+enum repeat routes_repeat(const struct request *r);
+
 /* Looks at the head alone: finds the route, checks the caller's role and what it accepts. False when
  * it has answered: no such thing, or not for this caller. A body that comes with it need not be
  * read then. */

@@ -175,6 +175,20 @@ static void the_store_may_be_elsewhere(void **state)
     assert_non_null(strstr(REFUSAL("--store", "mysql:x"), "sqlite:DIR"));
 }
 
+#define SHARED "--store", "postgres://u@h/db", "--set"
+
+static void servers_that_share_a_store_need_leases_that_outlive_a_takeover(void **state)
+{
+    (void)state;
+    const char *why = REFUSAL(SHARED, "lease_ms=11s");
+    assert_non_null(
+        strstr(why, "lease_ms (11000) must be at least 11750")); /* 2.75 + 5 + 1 + 3 s */
+    (void)PARSE(SHARED, "lease_ms=12s");
+    (void)PARSE(SHARED, "lease_ms=6s", "--set", "node_lease_ms=1s", "--set", "park_ms=1s");
+    assert_non_null(strstr(REFUSAL(SHARED, "outage_grace_ms=4999"), "node_lease_ms (5000)"));
+    (void)PARSE("--set", "lease_ms=1s", "--set", "outage_grace_ms=0"); /* alone */
+}
+
 static int drop_arena(void **state)
 {
     (void)state;
@@ -193,6 +207,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(an_address_is_a_host_and_a_port),
         cmocka_unit_test(the_store_may_be_elsewhere),
+        cmocka_unit_test(servers_that_share_a_store_need_leases_that_outlive_a_takeover),
     };
     return cmocka_run_group_tests(tests, NULL, drop_arena);
 }

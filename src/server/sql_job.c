@@ -24,13 +24,23 @@ static enum rc read_spec(const struct inbox_rec *rec, struct arena *arena, struc
     return RC_OK;
 }
 
-enum rc sql_job_read(void *arg, const struct inbox_rec *rec, struct arena *arena,
-                     struct submission *ret_item, struct err *err)
+static enum rc check_bytes(const char *what, size_t bytes, size_t max, struct err *err)
+{
+    if (max == 0 || bytes <= max)
+        return RC_OK;
+    return err_set(err, RC_TOO_LARGE, "the %s has %zu bytes; at most %zu are taken", what, bytes,
+                   max);
+}
+
+enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *rec,
+                     struct arena *arena, struct submission *ret_item, struct err *err)
 {
     struct spec spec;
     struct rules rules;
+    TRY(check_bytes("document", rec->body.len, rule->document_bytes_max, err));
     TRY(read_spec(rec, arena, &spec, err));
-    TRY(rules_make(arg, &spec, arena, &rules, err));
+    TRY(check_bytes("payload", spec.payload.len, rule->payload_bytes_max, err));
+    TRY(rules_make(rule->zones, &spec, arena, &rules, err));
     *ret_item = (struct submission){
         .name = spec.name,
         .owner = rec->actor,

@@ -5,7 +5,13 @@
 #pragma once
 #include "job/command.h"
 
-/* For engine_options: arg are the zones. The SQL role decides the team; a document that names another
- * is refused. What ret_item points to lives in arena, or with rec. */
-enum rc sql_job_read(void *arg, const struct inbox_rec *rec, struct arena *arena,
-                     struct submission *ret_item, struct err *err);
+struct sql_job_rule {
+    void *zones;
+    size_t payload_bytes_max;  /* as over HTTP; 0: no limit */
+    size_t document_bytes_max; /* the same, of a request: what has more is not even parsed */
+};
+
+/* The SQL role decides the team; a document that names another is refused. What ret_item points to lives in
+ * arena, or with rec. */
+enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *rec,
+                     struct arena *arena, struct submission *ret_item, struct err *err);

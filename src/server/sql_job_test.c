@@ -12,7 +12,8 @@ static enum rc read_job(const char *body, struct arena *arena, struct submission
 {
     struct inbox_rec rec = {
         .kind = INBOX_SUBMIT, .name = STR("red"), .actor = STR("sql:alice"), .body = str_c(body)};
-    return sql_job_read(NULL, &rec, arena, item, err);
+    static const struct sql_job_rule rule = {.payload_bytes_max = 40, .document_bytes_max = 200};
+    return sql_job_read(&rule, &rec, arena, item, err);
 }
 
 static void the_role_decides_team_and_owner(void **state)
@@ -50,6 +51,28 @@ static void what_is_wrong_is_said_in_one_sentence(void **state)
                      RC_INVALID);
 }
 
+static void what_is_too_large_over_http_is_too_large_here(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct submission item;
+    struct err err;
+    assert_int_equal(read_job("{\"command\": [\"true\"], \"payload\": "
+                              "\"12345678901234567890123456789012345678\"}",
+                              &arena, &item, &err),
+                     RC_OK);
+    assert_int_equal(read_job("{\"command\": [\"true\"], \"payload\": "
+                              "\"123456789012345678901234567890123456789\"}",
+                              &arena, &item, &err),
+                     RC_TOO_LARGE);
+    assert_string_equal(err.text, "the payload has 41 bytes; at most 40 are taken");
+    char large[202];
+    memset(large, '[', sizeof large - 1); /* no JSON: nobody looks */
+    large[sizeof large - 1] = '\0';
+    assert_int_equal(read_job(large, &arena, &item, &err), RC_TOO_LARGE);
+    assert_string_equal(err.text, "the document has 201 bytes; at most 200 are taken");
+}
+
 static void a_key_counts_among_those_of_the_role(void **state)
 {
     (void)state;
@@ -68,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_role_decides_team_and_owner),
         cmocka_unit_test(what_is_wrong_is_said_in_one_sentence),
+        cmocka_unit_test(what_is_too_large_over_http_is_too_large_here),
         cmocka_unit_test(a_key_counts_among_those_of_the_role),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

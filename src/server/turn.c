@@ -12,6 +12,7 @@
 #include "wire/spec_json.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -27,7 +28,7 @@ enum {
 
 /* Of the engine's callbacks. */
 struct turn_reading {
-    void *zones; /* as the options say */
+    struct sql_job_rule rule; /* with the zones, as the options say */
     struct rules_memo memo;
 };
 
@@ -37,7 +38,7 @@ static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *ar
     struct turn_reading *reading = arg;
     struct spec spec;
     TRY(rules_memo_read(&reading->memo, job->spec, arena, &spec, err));
-    return rules_make(reading->zones, &spec, arena, ret_rules, err);
+    return rules_make(reading->rule.zones, &spec, arena, ret_rules, err);
 }
 
 static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *arena,
@@ -45,7 +46,7 @@ static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct a
 {
     CLEANUP(arena_free) struct arena scratch = {0}; /* a document is larger than what it means */
     const struct turn_reading *reading = arg;
-    const struct ical_zones zones = {.find = rules_zone, .arg = reading->zones};
+    const struct ical_zones zones = {.find = rules_zone, .arg = reading->rule.zones};
     struct almanac almanac;
     TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
     almanac.calendar = calendar_copy(&almanac.calendar, arena);
@@ -57,7 +58,7 @@ static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct ar
                                struct submission *ret_item, struct err *err)
 {
     const struct turn_reading *reading = arg;
-    return sql_job_read(reading->zones, rec, arena, ret_item, err);
+    return sql_job_read(&reading->rule, rec, arena, ret_item, err);
 }
 
 /* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */
@@ -212,12 +213,19 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     with_rules.read_calendar = read_calendar;
     with_rules.read_submission = read_submission;
     t->reading = MEM_NEW(struct turn_reading);
-    t->reading->zones = options->rules_arg;
+    t->reading->rule = (struct sql_job_rule){
+        .zones = options->rules_arg,
+        .payload_bytes_max = options->payload_bytes_max,
+        .document_bytes_max = options->document_bytes_max,
+    };
     with_rules.rules_arg = t->reading;
     with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
     t->engine = engine_new(&with_rules);
-    return engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor,
-                             owned->turn_floor);
+    int64_t until_ms =
+        engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor, owned->turn_floor);
+    if (owned->partitions > 1)
+        engine_load_terms(t->engine, owned->epochs, owned->unsure_until_ms, owned->alive_ms);
+    return until_ms;
 }
 
 enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
@@ -445,11 +453,34 @@ static bool has_large(const struct command *cmd)
     return false;
 }
 
+/* Once for each time that something begins to wait, and again when it is twice as much. */
+static void tell_mail(struct turn *t)
+{
+    struct mail_waiting now = engine_mail_waiting(t->engine);
+    char count[24];
+    if (now.waiting == 0 || now.waiting >= 2 * t->mail_told.waiting) {
+        snprintf(count, sizeof count, "%zu", now.waiting);
+        if (now.waiting > 0)
+            log_warn("submissions by SQL wait in the inbox", "count", count, "reason", now.why,
+                     NULL);
+        else if (t->mail_told.waiting > 0)
+            log_info("no submission by SQL waits any more", NULL);
+        t->mail_told.waiting = now.waiting;
+    }
+    if (now.unknown > t->mail_told.unknown) {
+        snprintf(count, sizeof count, "%zu", now.unknown);
+        log_warn("a newer version's messages wait in the inbox for a server that knows them",
+                 "count", count, NULL);
+    }
+    t->mail_told.unknown = now.unknown;
+}
+
 static void publish(struct turn *t, struct turn_news *ret_news)
 {
     *ret_news = (struct turn_news){0};
     list_init(&ret_news->done);
     engine_commit(t->engine, &ret_news->done, &ret_news->events, &ret_news->event_count);
+    tell_mail(t);
     LIST_EACH(&ret_news->done, node)
     {
         struct command *cmd = CONTAINER_OF(node, struct command, node);
@@ -494,6 +525,7 @@ enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t co
     if (rc != RC_OK) {
         t->store->ops->abort(t->store);
         engine_undo(t->engine);
+        engine_mail_lost(t->engine);
         t->refused = delta;
         return rc;
     }

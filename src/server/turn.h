@@ -14,8 +14,9 @@ struct turn {
     struct arena arena;           /* of one turn; reset by the next */
     struct turn_reading *reading; /* owned: what the engine's reading of documents needs */
     struct arena kept;            /* events of the parts of a turn that had to be divided */
-    size_t quarantined;          /* executions that make no sense: neither acted upon nor deleted */
-    enum rc broken;              /* why no turn can follow */
+    size_t quarantined; /* executions that make no sense: neither acted upon nor deleted */
+    struct mail_waiting mail_told; /* what the log said last; only the numbers count */
+    enum rc broken;                /* why no turn can follow */
     const struct delta *refused; /* by the store, in the last try; NULL: it did not come to that */
     /* Asked before a commit, when there is one to ask; false: the right to decide has ended, and
      * the turn is undone as RC_BUSY. */

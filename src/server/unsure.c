@@ -2,23 +2,21 @@
 
 /* From when on depends. An owner that fell silent counts its grace from its last beat, which we saw when it had
  * been sent already. One that gave the partition back said what was left then, or a moment ago. */
-static int64_t begin_of(const struct ownership *own, size_t p, const struct cluster_view *v,
-                        const struct roster *roster, int64_t boot_ms)
+static void date_one(struct ownership *own, size_t p, int64_t beat_ms, int64_t boot_ms)
 {
     bool deprived = own->deprived >> p & 1;
-    int64_t beat_ms = roster_changed_ms(roster, v->partitions[p].owner);
-    return deprived && beat_ms > 0 ? beat_ms : boot_ms;
+    int64_t from_ms = deprived && beat_ms > 0 ? beat_ms : boot_ms;
+    own->alive_ms[p] = deprived ? from_ms : 0;
+    own->unsure_until_ms[p] = own->unsure_ms[p] == 0 ? 0 : from_ms + own->unsure_ms[p];
 }
 
 void unsure_date(struct ownership *own, uint64_t taken, const struct cluster_view *v,
                  const struct roster *roster, int64_t boot_ms)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
-        if (!(taken >> p & 1))
-            continue;
-        own->unsure_until_ms[p] = 0;
-        if (own->unsure_ms[p] != 0)
-            own->unsure_until_ms[p] = begin_of(own, p, v, roster, boot_ms) + own->unsure_ms[p];
+        int64_t beat_ms = roster_changed_ms(roster, v->partitions[p].owner);
+        if (taken >> p & 1)
+            date_one(own, p, beat_ms, boot_ms);
     }
 }
 

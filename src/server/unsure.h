@@ -6,7 +6,7 @@
 #pragma once
 #include "server/roster.h"
 
-/* After a take: fills unsure_until_ms of what was taken. v: the view by which it was wanted. */
+/* After a take: fills unsure_until_ms and alive_ms of what was taken. v: the view by which it was wanted. */
 void unsure_date(struct ownership *own, uint64_t taken, const struct cluster_view *v,
                  const struct roster *roster, int64_t boot_ms);
 /* Before a release: unsure_ms of what is given becomes what is left. */

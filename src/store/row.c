@@ -160,7 +160,7 @@ bool row_inbox(struct row *row, struct inbox_rec *rec)
     *rec = (struct inbox_rec){0};
     rec->id = row_id(row);
     rec->bucket = (uint32_t)row_range(row, 0, ID_BUCKETS - 1);
-    rec->kind = (enum inbox_kind)row_range(row, INBOX_SUBMIT, INBOX_KINDS - 1);
+    rec->kind = (enum inbox_kind)row_range(row, INBOX_SUBMIT, INT16_MAX); /* also of newer versions */
     rec->sent_ms = row_ms(row);
     rec->about = row_u64(row);
     rec->from = row_u64(row);

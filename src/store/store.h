@@ -26,9 +26,13 @@ struct ownership {
     uint64_t epochs[PARTITIONS_MAX];
     uint64_t id_floor;   /* no id of these partitions is larger */
     uint64_t turn_floor; /* the newest turn that was committed by their owners */
-    /* Leases that nobody has confirmed and that may still be alive somewhere: */
-    int64_t unsure_ms[PARTITIONS_MAX];       /* for how long, as the partition's row says */
-    int64_t unsure_until_ms[PARTITIONS_MAX]; /* until when, by our boot clock; 0: nothing known */
+    /* Leases that a partition comes with may be alive at workers although nobody names them: for unsure_ms by
+     * the partition's row, counted from its next load, and until unsure_until_ms by this process' boot clock;
+     * 0: for a plain term. Its former owner was last known to be alive at alive_ms, by the same clock;
+     * 0: until it was loaded. */
+    int64_t unsure_ms[PARTITIONS_MAX];
+    int64_t unsure_until_ms[PARTITIONS_MAX];
+    int64_t alive_ms[PARTITIONS_MAX];
     uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
 };
 
@@ -86,12 +90,11 @@ struct store_ops {
      * May be called again in one turn for follow-up questions. RC_DEPOSED: another server took a
      * partition since. After any failure the transaction is gone.
      *
-     * ASK_INBOX tells what is there and was not deleted, every time it is asked; a store that others
-     * write to must not look at what it has seen to be gone again and again, so it remembers where it
-     * was. But a row may become visible after one with a higher id, days later: that place comes with
-     * the gaps that were open then. It moves on only with a commit whose mail_read names all that was
-     * told, and is forgotten when partitions are taken. Rows that make no sense are left out, as
-     * everywhere. */
+     * ASK_INBOX tells what is there and was not deleted; a store that others write to must not look at
+     * what it has seen to be gone again and again, so it remembers where the rounds of each sort began.
+     * But a row may become visible after one with a higher id, days later: that place comes with the
+     * gaps that were open then. It moves on only when a round begins with INBOX_ON, and is forgotten
+     * when partitions are taken. Rows that make no sense are left out, as everywhere. */
     enum rc (*admit)(struct store *, const struct ownership *, struct question *const *questions,
                      size_t count, struct arena *, struct err *);
     /* spec and payload of a job, inside the turn's transaction or outside of any; with an exec_id
@@ -147,8 +150,21 @@ struct store_ops {
     void (*close)(struct store *);
 };
 
+/* How long whoever uses the writing side can wait for a store that does not answer. All zero: as long as the
+ * store itself. A store that cannot be cut off, or that waits for a disk only, need not look at it. */
+struct store_patience {
+    int64_t
+        ask_ms; /* questions and the like, within a turn and before its commit, are given up as RC_BUSY */
+    /* Called now and then while the store waits (ten times a second), but not before a commit, from the calling
+     * thread: somebody else may be waiting for that thread. It must not use the store. Where it is set,
+     * a connection that is missing is not waited for: RC_BUSY, until there is one. */
+    void (*on_wait)(void *arg);
+    void *arg;
+};
+
 struct store {
     const struct store_ops *ops;
+    struct store_patience patience; /* set by the user, between turns */
 };
 
 /* ---- reading: short transactions, a page at a time */

@@ -33,6 +33,7 @@ static const struct {
     {429, "Too Many Requests", "busy"},
     {431, "Request Header Fields Too Large", "headers_too_large"},
     {501, "Not Implemented", "not_implemented"},
+    {502, "Bad Gateway", "bad_gateway"},
     {503, "Service Unavailable", "busy"},
     {504, "Gateway Timeout", "timeout"},
     {505, "HTTP Version Not Supported", "http_version"},

@@ -405,6 +405,11 @@ void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t 
     json_put_int(w, "busy", (int64_t)stats->busy);
     json_close(w);
     json_put_int(w, "quarantined", (int64_t)stats->quarantined);
+    json_key(w, "inbox");
+    json_open(w);
+    json_put_int(w, "waiting", (int64_t)stats->mail_waiting);
+    json_put_int(w, "unknown", (int64_t)stats->mail_unknown);
+    json_close(w);
     json_key(w, "store");
     json_open(w);
     json_put_int(w, "commits", (int64_t)stats->cost.commits);

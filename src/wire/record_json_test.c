@@ -410,6 +410,8 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
                                .slots = 8,
                                .busy = 4,
                                .quarantined = 3,
+                               .mail_waiting = 5,
+                               .mail_unknown = 6,
                                .cost = {.commits = 31, .syncs = 33, .sync_us = 19999}};
     count(&stats, counters, COUNTER_EXECS, "mail", EXEC_QUEUED, 5);
     count(&stats, counters, COUNTER_EXECS, "default", EXEC_RUNNING, 2);
@@ -427,6 +429,7 @@ static void numbers_are_summed_and_grouped_by_queue(void **state)
         "\"failed\":0,\"timeout\":0,\"cancelled\":0,\"skipped\":0,\"blocked\":0,\"expired\":0,\"deduplicated\":0}");
     assert_raw("workers", "{\"count\":1,\"slots\":8,\"busy\":4}");
     assert_raw("quarantined", "3");
+    assert_raw("inbox", "{\"waiting\":5,\"unknown\":6}");
     assert_raw("store", "{\"commits\":31,\"syncs\":33,\"sync_ms\":19}");
     const struct json *queues = written("queues");
     assert_int_equal(queues->count, 2);

@@ -17,21 +17,16 @@ enum {
 
 /* ---- leases that run out */
 
-void crew_tell_deadline(struct crew *c)
+void crew_tell_deadlines(struct crew *c)
 {
-    int64_t deadline_ms = c->holdings.deadline_ms;
-    if (deadline_ms == c->told_deadline_ms)
-        return;
-    c->told_deadline_ms = deadline_ms;
     if (c->events.on_deadline != NULL)
-        c->events.on_deadline(c->events.arg, deadline_ms);
+        holdings_tell(&c->holdings, c->events.on_deadline, c->events.arg);
 }
 
 static void on_watch(uv_timer_t *timer)
 {
     struct crew *c = timer->data;
     holdings_expire(&c->holdings, clock_boot_ms(), c->events.on_lost, c->events.arg);
-    crew_tell_deadline(c);
     if (c->holdings.running_count == 0)
         uv_timer_stop(timer);
 }
@@ -53,7 +48,6 @@ bool crew_overslept(struct crew *c)
     if (now_ms < c->holdings.deadline_ms)
         return false;
     holdings_expire(&c->holdings, now_ms, c->events.on_lost, c->events.arg);
-    crew_tell_deadline(c);
     return true;
 }
 
@@ -98,6 +92,14 @@ struct partition_set crew_scope(const struct crew *c, const struct poller *p)
     return scope;
 }
 
+struct partition_set crew_believed(struct crew *c, const struct poll_reply *reply)
+{
+    int64_t grace_ms = c->welcome.outage_grace_ms;
+    int64_t lease_ms = c->welcome.lease_ms;
+    int64_t keep_ms = grace_ms > INT64_MAX - lease_ms ? INT64_MAX : grace_ms + lease_ms;
+    return epochs_hear(&c->epochs, reply, clock_boot_ms(), keep_ms);
+}
+
 /* ---- where to offer what is free */
 
 uint32_t crew_free_slots(const struct crew *c)
@@ -118,7 +120,7 @@ static size_t spread(const struct crew *c, const struct poller *p, struct credit
         if (other == p)
             me = count;
         credits[count++] = (struct credit){
-            .usable = poller_is_connected(other) || c->poller_count == 1,
+            .usable = (poller_is_connected(other) || c->poller_count == 1) && !other->provisional,
             .backlog = other->backlog,
             .out = newest == NULL ? 0 : newest->free,
         };
@@ -156,6 +158,7 @@ void crew_registered(struct crew *c, const struct welcome *welcome)
     char id[ID_TEXT_MAX];
     c->welcome = *welcome;
     c->registered = true;
+    c->hello.replaces = 0; /* who comes next replaces us, and we may not be dead by then */
     c->seq = 0;
     id_format(id, ID_WORKER, c->welcome.worker_id);
     log_info("registered", "worker_id", id, NULL);
@@ -175,7 +178,7 @@ static void start_over(struct crew *c, const char *why)
         poller_reset(poller_of(node));
     }
     holdings_void(&c->holdings, c->events.on_lost, c->events.arg);
-    crew_tell_deadline(c);
+    c->epochs = (struct epochs){0}; /* nothing is held; the store may be another one */
     pace_pause(&c->registrar->pace, START_OVER_MS);
 }
 
@@ -255,6 +258,7 @@ static void copy_hello(struct crew *c, const struct hello *hello)
         handlers[i] = arena_str(&c->options, hello->handlers[i]);
     c->hello = *hello;
     c->hello.name = arena_str(&c->options, hello->name);
+    c->hello.boot_id = arena_str(&c->options, hello->boot_id);
     c->hello.queues = queues;
     c->hello.handlers = handlers;
 }
@@ -288,7 +292,6 @@ enum rc crew_new(uv_loop_t *loop, const struct crew_options *options, struct cre
     list_init(&c->pollers);
     list_init(&c->leaving);
     holdings_init(&c->holdings);
-    c->told_deadline_ms = INT64_MAX;
     uv_timer_init(loop, &c->watch); /* cannot fail */
     c->watch.data = c;
     c->handles = 1;

@@ -26,15 +26,15 @@ struct crew;
 struct crew_events {
     /* After every registration; before the first lease. May be NULL. */
     void (*on_welcome)(void *arg, const struct welcome *welcome);
-    /* Run it and call crew_done once, at once or later. */
-    void (*on_lease)(void *arg, const struct poll_lease *lease);
+    /* Run it and call crew_done once, at once or later. It must be dead at the deadline (boot clock)
+     * unless that is moved. */
+    void (*on_lease)(void *arg, const struct poll_lease *lease, int64_t deadline_ms);
     /* A server wants it ended; may come several times. crew_done is still due. */
     void (*on_stop)(void *arg, uint64_t exec_id, uint64_t token, struct str reason);
     /* The lease is about to end, or is void: kill it at once. crew_done is still due. */
     void (*on_lost)(void *arg, uint64_t exec_id, uint64_t token);
-    /* Everything that runs must be dead at this moment (boot clock) unless it is moved again;
-     * INT64_MAX when nothing runs. May be NULL. */
-    void (*on_deadline)(void *arg, int64_t deadline_ms);
+    /* The lease was renewed, and its deadline moved to this later moment. May be NULL. */
+    void (*on_deadline)(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms);
     /* A server wants us to finish and leave. Comes once; may be NULL. */
     void (*on_drain)(void *arg);
     /* After crew_drain: nothing runs and nothing is left to tell. Comes once; may be NULL. */

@@ -4,6 +4,7 @@
  * addresses of one server, which nobody can tell apart before it has answered, do no harm. */
 #pragma once
 #include "worker/crew.h"
+#include "worker/epochs.h"
 #include "worker/holdings.h"
 #include "worker/poller.h"
 
@@ -24,6 +25,7 @@ struct crew {
     struct poller *registrar; /* whose turn it is to register us; one of the pollers */
 
     struct holdings holdings;
+    struct epochs epochs; /* under which we were spoken to */
     struct arena scratch; /* of one poll or reply */
     struct welcome welcome;
     bool registered;
@@ -31,7 +33,6 @@ struct crew {
     uint64_t turn; /* who is first when there are too few slots for all servers */
 
     uv_timer_t watch; /* for leases that run out */
-    int64_t told_deadline_ms;
     bool drain_told;
     bool draining;
     bool drained;
@@ -56,6 +57,8 @@ uint32_t crew_free_slots(const struct crew *c);
 struct partition_set crew_scope(const struct crew *c, const struct poller *p);
 /* What no server that answers owns, by the same division as p's. */
 struct partition_set crew_orphans(const struct crew *c, const struct poller *p);
+/* Takes note of the epochs that a reply names; about which partitions it may be believed. */
+struct partition_set crew_believed(struct crew *c, const struct poll_reply *reply);
 /* What to offer this server, and whether the poll that waits there offers the wrong amount. */
 uint32_t crew_offer(const struct crew *c, const struct poller *p);
 bool crew_offer_moved(const struct crew *c, const struct poller *p);
@@ -71,7 +74,8 @@ void crew_failed(struct crew *c, const struct poller *p);
 void crew_stir(struct crew *c);
 /* True when leases have run out while we slept. */
 bool crew_overslept(struct crew *c);
-void crew_tell_deadline(struct crew *c);
+/* Tells the owner which deadlines have moved. */
+void crew_tell_deadlines(struct crew *c);
 /* Starts to look after leases that run out. */
 void crew_watch(struct crew *c);
 void crew_look_drained(struct crew *c);

@@ -104,13 +104,13 @@ void crew_learn(struct crew *c, struct poller *p, const struct poll_reply *reply
 {
     if (!identify(c, p, reply->server) || reply->server_count == 0)
         return;
+    for (size_t i = 0; i < reply->server_count; i++)
+        open_new(c, reply->servers[i]);
     CREW_EACH(c, node)
     {
         struct poller *other = poller_of(node);
         other->listed = is_named(other, reply);
     }
-    for (size_t i = 0; i < reply->server_count; i++)
-        open_new(c, reply->servers[i]);
     forget_gone(c);
 }
 

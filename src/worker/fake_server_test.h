@@ -41,6 +41,8 @@ struct fake_server {
 
     /* What happened. */
     unsigned registrations;
+    struct hello hello; /* of the newest one */
+    unsigned refusals;  /* of fields that are not known */
     unsigned polls;
     uint64_t seq;     /* of the newest poll */
     unsigned era;     /* of the registration whose polls these are */
@@ -81,6 +83,10 @@ struct fake_server {
     size_t server_count;
     struct fake_server **peers; /* all of them, to hand polls on to */
     size_t peer_count;
+    const uint64_t *epochs; /* that it names; NULL: none */
+    bool provisional;       /* may not decide: takes no results, owns nothing */
+    bool keeps;             /* what is held, while it is provisional */
+    bool older;             /* refuses what was not known in the first version */
     bool cut; /* does not answer polls that come here; those that are handed on come through */
     unsigned relayed;         /* polls that were meant for others */
     bool forgetful;           /* does not know anybody */
@@ -111,6 +117,16 @@ static inline void fake_register(struct fake_server *f, struct http_request *req
 {
     CLEANUP(buf_free) struct buf body = BUF(4096);
     struct fake_server *home = f->home != NULL ? f->home : f;
+    struct field_errors errors = {0};
+    struct json doc;
+    struct err err;
+    assert_int_equal(json_parse(arena_str(&f->arena, req->body), &f->arena, &doc, &err), RC_OK);
+    assert_int_equal(hello_parse(&doc, &f->arena, &home->hello, &errors), RC_OK);
+    if (f->older && (home->hello.boot_id.len > 0 || home->hello.replaces != 0)) {
+        f->refusals++;
+        fake_answer(req, 400, "application/json", STR("{}"));
+        return;
+    }
     home->registrations++;
     home->welcome.worker_id = 1000 + home->registrations;
     welcome_print(&body, &home->welcome);
@@ -120,9 +136,14 @@ static inline void fake_register(struct fake_server *f, struct http_request *req
 /* What every reply says. */
 static inline struct poll_reply fake_plain(const struct fake_server *f)
 {
+    struct partition_set nothing = {.count = f->owned.count};
     return (struct poll_reply){
         .drain = f->drain,
-        .owned = f->owned,
+        .owned = f->provisional ? nothing : f->owned,
+        .epochs = f->epochs,
+        .provisional = f->provisional,
+        .kept = f->poll.held,
+        .kept_count = f->provisional && f->keeps ? f->poll.held_count : 0,
         .backlog = f->backlog,
         .server = f->self,
         .servers = f->servers,
@@ -136,10 +157,12 @@ static inline void fake_reply_due(struct fake_server *f, struct http_request *re
 {
     size_t count = f->lease_count < f->poll.free ? f->lease_count : f->poll.free;
     struct poll_reply reply = fake_plain(f);
+    if (f->provisional)
+        count = 0;
     reply.leases = f->leases;
     reply.lease_count = count;
     reply.stops = &f->stop;
-    reply.stop_count = f->stop.exec_id != 0;
+    reply.stop_count = f->stop.exec_id != 0 && !f->provisional;
     reply.verdicts = verdicts;
     reply.verdict_count = verdict_count;
     f->lease_count -= count;
@@ -172,7 +195,7 @@ static inline void fake_unpark(struct fake_server *f)
 
 static inline bool fake_owns(const struct fake_server *f, uint64_t exec_id)
 {
-    return f->owned.count == 0 || partition_has(&f->owned, exec_id);
+    return !f->provisional && (f->owned.count == 0 || partition_has(&f->owned, exec_id));
 }
 
 static inline struct poll_verdict *fake_take_results(struct fake_server *f, size_t *ret_count)
@@ -247,7 +270,9 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     }
     f->poll = poll;
     f->polls++;
-    int status = fake_reads_all(f) ? f->poll_status : 400;
+    bool refused = f->older && poll.heard > 0;
+    f->refusals += refused;
+    int status = fake_reads_all(f) && !refused ? f->poll_status : 400;
     if (status != 0) {
         fake_answer(req, status, "application/json", STR("{}"));
         return;

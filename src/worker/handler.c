@@ -10,8 +10,9 @@ struct handler_worker {
     struct crew *crew;
 };
 
-static void on_lease(void *arg, const struct poll_lease *lease)
+static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
+    (void)deadline_ms; /* on_lost tells when it has come */
     struct handler_worker *w = arg;
     enum outcome outcome = w->options.on_call(w->options.arg, lease);
     if (outcome == OUTCOME_NONE)

@@ -22,6 +22,7 @@ struct held {
     bool expired; /* was visited by holdings_expire */
     int64_t ttl_ms;
     int64_t deadline_ms; /* boot clock */
+    int64_t told_ms;     /* the deadline that the owner knows */
     uint64_t since_seq;  /* the first poll that names it */
     uint64_t in_seq;     /* the poll under way that carries the result; 0: none */
     struct poll_result result;
@@ -130,6 +131,17 @@ void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
     find_deadline(h);
 }
 
+void holdings_keep(struct holdings *h, const struct poll_held *kept, size_t count, int64_t sent_ms,
+                   const struct partition_set *of)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct held *held = find(h, kept[i].exec_id, kept[i].token);
+        if (held != NULL && held->state == HELD_RUNNING && is_of(held, of))
+            set_term(h, held, sent_ms);
+    }
+    find_deadline(h);
+}
+
 int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_set *of)
 {
     int64_t deadline_ms = INT64_MAX;
@@ -140,6 +152,24 @@ int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_se
             deadline_ms = held->deadline_ms;
     }
     return deadline_ms;
+}
+
+int64_t holdings_term_ms(const struct holdings *h, uint64_t exec_id)
+{
+    const struct held *held = map_get(&h->by_exec, exec_id);
+    return held == NULL || held->state == HELD_ENDED ? INT64_MAX : held->deadline_ms;
+}
+
+void holdings_tell(struct holdings *h, holdings_moved *visit, void *arg)
+{
+    LIST_EACH(&h->running, node)
+    {
+        struct held *held = held_of(node);
+        if (held->told_ms == held->deadline_ms)
+            continue;
+        held->told_ms = held->deadline_ms;
+        visit(arg, held->exec_id, held->token, held->deadline_ms);
+    }
 }
 
 void holdings_expire(struct holdings *h, int64_t now_ms, holdings_visit *visit, void *arg)
@@ -194,6 +224,7 @@ bool holdings_accept(struct holdings *h, const struct poll_lease *lease, uint64_
     held->ttl_ms = lease->ttl_ms;
     held->since_seq = next_seq;
     set_term(h, held, sent_ms);
+    held->told_ms = held->deadline_ms;
     map_put(&h->by_exec, held->exec_id, held);
     list_push_back(&h->running, &held->node);
     h->running_count++;

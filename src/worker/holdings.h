@@ -40,6 +40,9 @@ bool holdings_end(struct holdings *h, const struct poll_result *result);
 /* True when token's attempt of the execution runs here. */
 bool holdings_runs(const struct holdings *h, uint64_t exec_id, uint64_t token);
 
+/* When what runs of this execution must be dead, unless it is renewed; INT64_MAX when nothing does. */
+int64_t holdings_term_ms(const struct holdings *h, uint64_t exec_id);
+
 /* Fills in what poll->seq says about us: everything held, and up to result_max results of these
  * partitions, of at most result_bytes_max together (at least one). Texts are borrowed from here. */
 void holdings_fill(struct holdings *h, struct poll *poll, const struct partition_set *of,
@@ -60,6 +63,16 @@ void holdings_drop(struct holdings *h, uint64_t seq);
  * them are good for their term from then. */
 void holdings_renew(struct holdings *h, uint64_t seq, int64_t sent_ms,
                     const struct partition_set *of);
+
+/* A server that may not decide has said that these are good for their term from sent_ms; what is not held, or
+ * not of these partitions, is passed over. */
+void holdings_keep(struct holdings *h, const struct poll_held *kept, size_t count, int64_t sent_ms,
+                   const struct partition_set *of);
+
+typedef void holdings_moved(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms);
+
+/* Visits those whose deadline has moved since they were accepted or last visited here. */
+void holdings_tell(struct holdings *h, holdings_moved *visit, void *arg);
 
 typedef void holdings_visit(void *arg, uint64_t exec_id, uint64_t token);
 

@@ -80,6 +80,52 @@ static void only_what_a_poll_named_is_renewed_by_it(void **state)
     holdings_free(&h);
 }
 
+static void only_what_is_named_as_kept_is_kept(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    const struct poll_held kept[] = {{10, 1}, {11, 2}, {99, 1}};
+    accept(&h, 10, 1, 2, 1000);
+    accept(&h, 11, 1, 2, 3000); /* under another token */
+    accept(&h, 12, 1, 2, 4000);
+    holdings_keep(&h, kept, COUNT_OF(kept), 9000, NULL);
+    assert_int_equal(h.deadline_ms, 3000 + TTL_MS - MARGIN_MS);
+    end(&h, 11, 1);
+    end(&h, 12, 1);
+    assert_int_equal(holdings_deadline_ms(&h, NULL), 9000 + TTL_MS - MARGIN_MS);
+    holdings_keep(&h, kept, COUNT_OF(kept), 9500, &(struct partition_set){.count = 16, .bits = 2});
+    assert_int_equal(holdings_deadline_ms(&h, NULL), 9000 + TTL_MS - MARGIN_MS);
+    holdings_free(&h);
+}
+
+static void note_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms)
+{
+    (void)token;
+    ((int64_t *)arg)[exec_id - 10] = deadline_ms;
+}
+
+static void each_lease_has_its_own_deadline(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    int64_t told[2] = {0, 0};
+    const struct poll_held kept[] = {{11, 1}};
+    accept(&h, 10, 1, 2, 1000);
+    accept(&h, 11, 1, 2, 2000);
+    assert_int_equal(holdings_term_ms(&h, 11), 2000 + TTL_MS - MARGIN_MS);
+    holdings_tell(&h, note_deadline, told);
+    assert_int_equal(told[0] + told[1], 0); /* known since they came */
+    holdings_keep(&h, kept, 1, 9000, NULL);
+    holdings_tell(&h, note_deadline, told);
+    assert_int_equal(told[0], 0);
+    assert_int_equal(told[1], 9000 + TTL_MS - MARGIN_MS);
+    end(&h, 11, 1);
+    assert_int_equal(holdings_term_ms(&h, 11), INT64_MAX);
+    holdings_free(&h);
+}
+
 static void when_the_first_to_end_is_over_the_next_deadline_counts(void **state)
 {
     (void)state;
@@ -253,6 +299,8 @@ int main(void)
         cmocka_unit_test(a_lease_counts_from_when_the_poll_was_sent),
         cmocka_unit_test(a_lease_that_was_over_before_it_came_is_not_taken),
         cmocka_unit_test(only_what_a_poll_named_is_renewed_by_it),
+        cmocka_unit_test(only_what_is_named_as_kept_is_kept),
+        cmocka_unit_test(each_lease_has_its_own_deadline),
         cmocka_unit_test(when_the_first_to_end_is_over_the_next_deadline_counts),
         cmocka_unit_test(a_lease_is_named_until_the_verdict_on_its_result),
         cmocka_unit_test(results_that_do_not_fit_are_named_as_held),

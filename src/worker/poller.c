@@ -35,6 +35,7 @@ static void doubt(struct poller *p)
 {
     p->known = false;
     p->backlog = 0;
+    p->heard = 0; /* who answers next may be another process, and an older one */
 }
 
 /* ---- registration */
@@ -45,6 +46,13 @@ static void not_registered(struct poller *p)
     struct list_node *next = p->node.next == &c->pollers.head ? p->node.next->next : p->node.next;
     c->registrar = poller_of(next);
     poller_stir(c->registrar);
+}
+
+/* An older server refuses the fields that it does not know. */
+static bool says_more(const struct poller *p)
+{
+    const struct hello *hello = &p->crew->hello;
+    return !p->plain_hello && (hello->boot_id.len > 0 || hello->replaces != 0);
 }
 
 static void on_registered(void *arg, const struct http_response *response, const struct err *err)
@@ -63,6 +71,11 @@ static void on_registered(void *arg, const struct http_response *response, const
         return;
     }
     arena_reset(&c->scratch);
+    p->plain_hello = response->status == 400 && says_more(p);
+    if (p->plain_hello) {
+        poller_stir(p);
+        return;
+    }
     if (response->status != 201) {
         log_error("the server does not register us", "body",
                   arena_zstr(&c->scratch, response->body), NULL);
@@ -85,8 +98,13 @@ static void send_hello(struct poller *p)
     CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
     if (link->busy || p->links[1].busy)
         return;
+    struct hello hello = p->crew->hello;
+    if (p->plain_hello) {
+        hello.boot_id = STR("");
+        hello.replaces = 0;
+    }
     link->busy = true;
-    hello_print(&body, &p->crew->hello);
+    hello_print(&body, &hello);
     http_client_send(link->client, &(struct http_call){
                                        .method = "POST",
                                        .target = STR("/api/v1/workers"),
@@ -117,12 +135,20 @@ static void give_back(struct crew *c, const struct poll_lease *lease)
                                });
 }
 
+static bool is_in(const struct partition_set *set, uint64_t exec_id)
+{
+    return set->count == 0 || partition_has(set, exec_id);
+}
+
 /* How many are new to us: one may come again while its attempt of before is still dying. */
 static size_t take_leases(struct crew *c, const struct link *link, const struct poll_reply *reply)
 {
     size_t taken = 0;
+    struct partition_set believed = crew_believed(c, reply);
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
+        if (!is_in(&believed, lease->exec_id))
+            continue;
         bool full = c->holdings.running_count >= c->hello.slots;
         if (!holdings_accept(&c->holdings, lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
             continue;
@@ -130,18 +156,21 @@ static size_t take_leases(struct crew *c, const struct link *link, const struct 
         if (full)
             give_back(c, lease);
         else
-            c->events.on_lease(c->events.arg, lease);
+            c->events.on_lease(c->events.arg, lease,
+                               holdings_term_ms(&c->holdings, lease->exec_id));
     }
     c->turn += taken > 0;
     crew_watch(c);
     return taken;
 }
 
-static void take_stops(struct crew *c, const struct poll_reply *reply)
+static void take_stops(struct crew *c, const struct poll_reply *reply,
+                       const struct partition_set *believed)
 {
     for (size_t i = 0; i < reply->stop_count; i++) {
         const struct poll_stop *stop = &reply->stops[i];
-        if (holdings_runs(&c->holdings, stop->exec_id, stop->token))
+        if (is_in(believed, stop->exec_id) &&
+            holdings_runs(&c->holdings, stop->exec_id, stop->token))
             c->events.on_stop(c->events.arg, stop->exec_id, stop->token, stop->reason);
     }
 }
@@ -170,24 +199,51 @@ static void take_word(struct poller *p, const struct link *link, const struct po
     p->stale = 0;
     p->answered_ms = clock_boot_ms();
     p->met = true;
+    p->heard = poller_heard(p->heard, link, reply);
     if (!is_newest(p, link))
         return; /* answered only to be rid of it; what the server made of the newer one will be told */
     p->known = true;
     p->owned = reply->owned;
     p->owned_seq = link->seq;
+    p->provisional = reply->provisional;
     p->backlog = reply->backlog;
+}
+
+uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply)
+{
+    if (reply->epochs == NULL)
+        return 0;
+    return !reply->provisional && link->seq > before ? link->seq : before;
+}
+
+struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope)
+{
+    return p->provisional ? (struct partition_set){.count = 1} : *scope;
+}
+
+/* The verdicts were durable when they were given, whoever decides now. */
+static void take_verdicts(struct crew *c, const struct link *link, const struct poll_reply *reply)
+{
+    for (size_t i = 0; i < reply->verdict_count; i++)
+        holdings_verdict(&c->holdings, &reply->verdicts[i]);
+    holdings_landed(&c->holdings, link->seq);
 }
 
 void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply)
 {
+    struct partition_set believed = crew_believed(c, reply);
     struct partition_set renewed = both(&link->scope, &reply->owned);
-    holdings_renew(&c->holdings, link->seq, link->sent_ms, &renewed);
-    for (size_t i = 0; i < reply->verdict_count; i++)
-        holdings_verdict(&c->holdings, &reply->verdicts[i]);
-    holdings_landed(&c->holdings, link->seq);
-    take_stops(c, reply);
-    take_drain(c, reply);
-    crew_tell_deadline(c);
+    renewed = both(&renewed, &believed);
+    if (reply->provisional)
+        holdings_keep(&c->holdings, reply->kept, reply->kept_count, link->sent_ms, &believed);
+    else
+        holdings_renew(&c->holdings, link->seq, link->sent_ms, &renewed);
+    take_verdicts(c, link, reply);
+    if (!reply->provisional) {
+        take_stops(c, reply, &believed);
+        take_drain(c, reply);
+    }
+    crew_tell_deadlines(c);
 }
 
 /* Returns how many leases were taken up. */
@@ -195,7 +251,7 @@ static size_t take_reply(struct poller *p, const struct link *link, const struct
 {
     size_t taken = 0;
     take_word(p, link, reply);
-    if (is_newest(p, link) && !p->crew->draining)
+    if (is_newest(p, link) && !p->crew->draining && !reply->provisional)
         taken = take_leases(p->crew, link, reply);
     poller_take(p->crew, link, reply);
     return taken;
@@ -216,10 +272,18 @@ static void look_drained(struct poller *p, const struct link *link)
 }
 
 /* A poll the server calls bad must hold a result it cannot read. Fewer at a time, down to one,
- * find it; that one is given up, or it would keep all others from being told for ever. */
+ * find it; that one is given up, or it would keep all others from being told for ever. But first it
+ * is sent without what a server of an older version, that has come in the place of a newer, does not
+ * know. */
 static void poll_refused(struct poller *p, const struct link *link, struct str body)
 {
     struct crew *c = p->crew;
+    if (link->tells_heard) {
+        p->heard = 0;
+        holdings_landed(&c->holdings, link->seq);
+        pace_pause(&p->pace, IDLE_GAP_MS);
+        return;
+    }
     log_error("the server refuses a poll", "body", arena_zstr(&c->scratch, body), NULL);
     if (link->result_count == 1)
         holdings_drop(&c->holdings, link->seq);
@@ -232,6 +296,7 @@ static void poll_refused(struct poller *p, const struct link *link, struct str b
 static int64_t gap_ms(const struct poller *p, const struct link *link, size_t news)
 {
     struct partition_set scope = crew_scope(p->crew, p);
+    scope = poller_result_scope(p, &scope);
     bool quick = clock_boot_ms() - link->sent_ms < IDLE_GAP_MS;
     if (news > 0 || !quick)
         return 0;
@@ -358,13 +423,16 @@ static void send_poll(struct poller *p, struct link *link)
     CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
     char id[ID_TEXT_MAX];
     uint32_t offer = offer_of(p);
-    struct poll poll = {.seq = ++c->seq, .free = offer, .wait_ms = wait_ms(p, offer)};
+    struct poll poll = {
+        .seq = ++c->seq, .free = offer, .wait_ms = wait_ms(p, offer), .heard = p->heard};
     bool less = poller_newest(p) != NULL && poller_newest(p)->free > offer;
 
     arena_reset(&c->scratch);
     link->scope = crew_scope(c, p);
-    holdings_fill(&c->holdings, &poll, &link->scope, p->result_max, RESULT_BYTES_MAX, &c->scratch);
+    struct partition_set results = poller_result_scope(p, &link->scope);
+    holdings_fill(&c->holdings, &poll, &results, p->result_max, RESULT_BYTES_MAX, &c->scratch);
     link->busy = true;
+    link->tells_heard = poll.heard > 0;
     link->seq = p->seq = poll.seq;
     link->free = poll.free;
     link->last = is_all_told(c);
@@ -429,8 +497,9 @@ static bool offers_wrong(const struct poller *p, const struct link *newest)
 static bool is_outdated(const struct poller *p, const struct link *newest)
 {
     struct partition_set scope = crew_scope(p->crew, p);
+    struct partition_set results = poller_result_scope(p, &scope);
     return newest->result_count == 0 &&
-           (holdings_wait(&p->crew->holdings, &scope) || offers_wrong(p, newest) ||
+           (holdings_wait(&p->crew->holdings, &results) || offers_wrong(p, newest) ||
             names_too_little(p, newest, &scope) || (is_all_told(p->crew) && !newest->last));
 }
 
@@ -509,7 +578,8 @@ void poller_reset(struct poller *p)
     if (p->relay.outlet != NULL)
         outlet_abort(p->relay.outlet);
     doubt(p);
-    p->unknown = p->met = p->last_word = false;
+    p->unknown = p->met = p->last_word = p->provisional = false;
+    p->relay.heard = 0;
     p->stale = 0;
     p->owned = (struct partition_set){0};
     p->owned_seq = p->seq = 0;

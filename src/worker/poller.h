@@ -24,8 +24,9 @@ struct link {
     struct http_client *client; /* owned */
     bool busy;
     uint64_t seq;
-    uint32_t free; /* what it offers */
-    bool last;     /* nothing will follow */
+    uint32_t free;    /* what it offers */
+    bool tells_heard; /* it says what was heard, which an older server refuses */
+    bool last;        /* nothing will follow */
     size_t result_count;
     struct partition_set scope; /* what it is about; count 0: everything */
     int64_t sent_ms;            /* boot clock */
@@ -35,6 +36,7 @@ struct link {
 struct relay {
     struct outlet *outlet; /* owned; NULL: never needed so far */
     struct link link;      /* without a client */
+    uint64_t heard;        /* as of a poller, by this way */
 };
 
 struct poller {
@@ -53,6 +55,10 @@ struct poller {
     unsigned stale;             /* the last so many answers were that a newer poll was there */
     struct partition_set owned; /* count 0: everything */
     uint64_t owned_seq;         /* by the answer to this poll */
+    bool provisional;           /* it may not decide: wants no results and no offers */
+    uint64_t heard;   /* the newest poll whose answer we have read; 0: none since the connection
+                                 * was lost, or of a server that does not name epochs */
+    bool plain_hello; /* it has refused what newer servers want to know of us */
     uint32_t backlog;
     bool listed;         /* other servers have named it, when they last did */
     int64_t answered_ms; /* boot clock: its newest answer, or its first call */
@@ -75,6 +81,10 @@ bool poller_is_connected(const struct poller *p);
 void poller_reset(struct poller *p);
 /* What a reply says about what we hold: terms, verdicts, stops. */
 void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply);
+/* The newest poll of which the server may be told that its answer was read, when `before` was it. */
+uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply);
+/* The results of these may be told to this server: a server that may not decide has no use for any. */
+struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope);
 /* relay.c: sends a poll to this server by way of another, if we hold something and can. */
 void relay_poll(struct poller *p);
 /* The newest poll, while it is under way; else NULL. */

@@ -34,9 +34,10 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     assert_true(welcome->worker_id > 0);
 }
 
-static void on_lease(void *arg, const struct poll_lease *lease)
+static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
     struct owner *o = arg;
+    o->deadline_ms = deadline_ms;
     assert_true(o->lease_count < SEEN_MAX);
     o->leases[o->lease_count++] = lease->exec_id;
     if (o->finish_at_once)
@@ -59,11 +60,11 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     o->lost_at_ms = clock_boot_ms();
 }
 
-static void on_deadline(void *arg, int64_t deadline_ms)
+static void on_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms)
 {
     struct owner *o = arg;
-    if (deadline_ms != INT64_MAX)
-        o->deadline_ms = deadline_ms;
+    assert_true(exec_id > 0 && token > 0);
+    o->deadline_ms = deadline_ms;
 }
 
 static void on_drain(void *arg)
@@ -96,7 +97,12 @@ static void start(struct owner *o)
     struct crew_options options = {
         .urls = str_c(o->server->url),
         .token = STR("key"),
-        .hello = {.name = STR("test"), .slots = SLOTS, .handlers = &handler, .handler_count = 1},
+        .hello = {.name = STR("test"),
+                  .slots = SLOTS,
+                  .handlers = &handler,
+                  .handler_count = 1,
+                  .boot_id = STR("5f6f0c0e"),
+                  .replaces = 4711},
         .events = {on_welcome, on_lease, on_stop, on_lost, on_deadline, on_drain, on_drained, o},
     };
     assert_int_equal(crew_new(&o->loop, &options, &o->crew, &err), RC_OK);
@@ -306,6 +312,77 @@ static void a_result_the_server_cannot_read_does_not_block_the_others(void **sta
     assert_null(fake_result(o->server, 12));
 }
 
+/* ---- older servers, and newer ones */
+
+static void the_first_registration_says_whom_we_replace(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    FAKE_WAIT(o->server, o->server->parked != NULL);
+    assert_int_equal(o->server->hello.replaces, 4711);
+    assert_true(str_eq(o->server->hello.boot_id, STR("5f6f0c0e")));
+    o->server->welcome.worker_id = 1; /* it forgets us */
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->registrations == 2);
+    assert_int_equal(o->server->hello.replaces, 0);
+}
+
+static void an_older_server_registers_us_without_the_rest(void **state)
+{
+    struct owner *o = *state;
+    o->server->older = true;
+    start(o);
+    FAKE_WAIT(o->server, o->server->parked != NULL);
+    assert_int_equal(o->server->refusals, 1);
+    assert_int_equal(o->server->registrations, 1);
+    assert_int_equal(o->server->hello.boot_id.len, 0);
+    fake_lease(o->server, 10, 1, "{}", "");
+    FAKE_WAIT(o->server, fake_holds(o->server, 10));
+    finish(o, 10, 1);
+    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    assert_int_equal(o->server->poll.heard, 0);
+    assert_int_equal(o->server->refusals, 1);
+}
+
+static void what_was_heard_is_told_to_who_names_epochs(void **state)
+{
+    struct owner *o = *state;
+    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    start(o);
+    FAKE_WAIT(o->server, o->server->parked != NULL);
+    assert_int_equal(o->server->poll.heard, 0);
+    o->server->owned = partition_all(1);
+    o->server->epochs = epochs;
+    uint64_t answered = o->server->seq;
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->seq > answered && o->server->parked != NULL);
+    assert_int_equal(o->server->poll.heard, answered);
+    uint64_t before = o->server->seq;
+    o->server->parked->on_gone = NULL;
+    http_respond(o->server->parked, &(struct http_answer){.status = 500, .close = true});
+    o->server->parked = NULL;
+    FAKE_WAIT(o->server, o->server->seq > before); /* whoever answers now may be an older one */
+    assert_int_equal(o->server->poll.heard, 0);
+}
+
+static void a_server_that_became_older_costs_no_result(void **state)
+{
+    struct owner *o = *state;
+    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    o->server->owned = partition_all(1);
+    o->server->epochs = epochs;
+    start(o);
+    fake_lease(o->server, 10, 1, "{}", "");
+    FAKE_WAIT(o->server, fake_holds(o->server, 10) && o->server->parked != NULL);
+    assert_true(o->server->poll.heard > 0);
+    o->server->older = true;
+    o->server->epochs = NULL;
+    finish(o, 10, 1);
+    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    assert_int_equal(o->server->refusals, 1);
+    assert_non_null(fake_result(o->server, 10));
+}
+
 static void a_drain_ends_when_all_is_told(void **state)
 {
     struct owner *o = *state;
@@ -361,6 +438,10 @@ int main(void)
         TEST(the_first_poll_after_a_failure_does_not_wait),
         TEST(a_server_that_forgot_us_is_told_our_name_again),
         TEST(a_result_the_server_cannot_read_does_not_block_the_others),
+        TEST(the_first_registration_says_whom_we_replace),
+        TEST(an_older_server_registers_us_without_the_rest),
+        TEST(what_was_heard_is_told_to_who_names_epochs),
+        TEST(a_server_that_became_older_costs_no_result),
         TEST(a_drain_ends_when_all_is_told),
         TEST(what_is_leased_into_a_drain_is_not_started),
         TEST(the_server_may_ask_for_a_drain),

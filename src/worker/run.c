@@ -46,7 +46,8 @@ struct run {
     struct buf error;
     struct failure failure;
     struct error_tail tail;
-    int64_t oom_before; /* oom_watch_count at the start */
+    int64_t oom_before;  /* oom_watch_count at the start */
+    int64_t deadline_ms; /* the spawner's; boot clock */
 };
 
 /* ---- output */
@@ -243,6 +244,8 @@ void run_on_event(struct run *run, const struct spawn_event *event)
         run->end.error = event->error;
         return;
     }
+    if (event->overdue && run->end.cut == RUN_CUT_NONE) /* while we slept, or had too much to do */
+        run->end.cut = RUN_CUT_LOST;
     run->end.wait_status = event->wait_status;
     run->usage.cpu_ms = event->cpu_ms;
     run->usage.peak_memory_bytes = event->peak_memory_bytes;
@@ -320,6 +323,7 @@ static void launch(struct run *run, struct str checkpoint)
     struct err err;
     int taps[2];
     run->order = NULL;
+    order->deadline_ms = run->deadline_ms;
     if (run_order_launch(order, run->host, run->id, checkpoint, &run->files, &run->arena, taps,
                          &err)) {
         run->end.unready = arena_str(&run->arena, str_c(err.text));
@@ -348,6 +352,13 @@ static void on_fetched(void *arg, enum errand_end how, struct str text)
         run->end.unready = arena_printf(&run->arena, "fetch its checkpoint: %.*s", STR_ARG(text));
         end(run);
     }
+}
+
+void run_set_deadline(struct run *run, int64_t deadline_ms)
+{
+    run->deadline_ms = deadline_ms;
+    if (run->end.started && !run->ended)
+        spawner_set_deadline(run->host->spawner, run->id, deadline_ms);
 }
 
 void run_start(struct run *run)

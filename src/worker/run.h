@@ -44,6 +44,9 @@ struct run_host {
  * RC_INVALID when its spec makes no sense here. */
 enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lease,
                 struct run **ret_run, struct err *err);
+/* When the spawner ends the command by itself (boot clock), unless it is moved again; 0: never. To be said
+ * before the start, and whenever the lease was renewed. */
+void run_set_deadline(struct run *run, int64_t deadline_ms);
 /* Starts it, as soon as what the attempt before has left was fetched. Waits for the spawner when
  * that has no room. May call on_done. */
 void run_start(struct run *run);

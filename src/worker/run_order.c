@@ -108,7 +108,7 @@ static enum rc spawn(struct run_order *order, const struct run_host *host, uint6
     };
     id_format(id, ID_EXEC, order->lease.exec_id);
     snprintf(mark, sizeof(mark), SPAWN_MARK "%s", id);
-    return spawner_run(host->spawner, run_id, &plan, mark, io->child, err);
+    return spawner_run(host->spawner, run_id, &plan, mark, io->child, order->deadline_ms, err);
 }
 
 enum rc run_order_launch(struct run_order *order, struct run_host *host, uint64_t run_id,

@@ -11,6 +11,7 @@ struct run_order {
     struct arena arena;
     struct poll_lease lease;
     struct spec spec;
+    int64_t deadline_ms; /* boot clock: the spawner ends it by then; 0: never */
 };
 
 /* RC_INVALID when the lease's spec makes no sense here. */

@@ -1,15 +1,18 @@
 /* spawn_wire.h - what a worker and its spawner say to each other.
  *
  * They share a socket pair that keeps messages apart (SOCK_SEQPACKET). The worker asks for a
- * command to be run, for one to be signalled, or says how long it may be trusted to be awake; each
- * request is one small message. What a command needs is of any size, so it travels as a memory
+ * command to be run, or for one to be signalled; each request is one small message. What a command needs is of any size, so it travels as a memory
  * file (the plan) beside the message, together with the three descriptors the command will see as
  * 0, 1 and 2.
  *
  * Every SPAWN_RUN is answered by exactly one SPAWN_ENDED, whatever happens; when the command could
  * not be started, a SPAWN_FAILED with the reason comes before it. There is no message for success:
  * nobody waits for it, and a signal may be sent as soon as the request is on its way. Both ends are
- * one binary on one machine, so structs travel as they are. */
+ * one binary on one machine, so structs travel as they are.
+ *
+ * Until when each command may run stands in memory that both share: a worker with thousands of commands
+ * moves all their deadlines several times in a lease, and the spawner has to know only when one has
+ * come. */
 #pragma once
 #include "base/arena.h"
 
@@ -25,15 +28,22 @@ enum { SPAWN_MARK_MAX = 64 };
 
 enum spawn_verb {
     SPAWN_RUN = 1,
-    SPAWN_SIGNAL,   /* to the command's whole process group */
-    SPAWN_DEADLINE, /* kill every command at deadline_ms, unless told otherwise before */
+    SPAWN_SIGNAL, /* to the command's whole process group */
+};
+
+enum { SPAWN_COMMANDS_MAX = 16384 }; /* at once; more than a worker has slots */
+
+/* Shared between the two processes; written by the worker, read by the spawner. A deadline is moved to a
+ * later moment, never to an earlier one. */
+struct spawn_deadlines {
+    _Atomic int64_t at_ms[SPAWN_COMMANDS_MAX]; /* boot clock; 0: none */
 };
 
 struct spawn_request {
     uint64_t id; /* the worker's own number for the command */
     enum spawn_verb verb;
     int signal;
-    int64_t deadline_ms;       /* boot clock; 0: none */
+    uint32_t place;            /* SPAWN_RUN: in the deadlines */
     char mark[SPAWN_MARK_MAX]; /* the command's SPAWN_MARK entry, NUL-terminated */
 };
 
@@ -58,6 +68,7 @@ struct spawn_event {
     enum spawn_step step; /* SPAWN_FAILED */
     int error;            /* SPAWN_FAILED: an errno */
     int wait_status;      /* SPAWN_ENDED: as of wait(2) */
+    bool overdue;         /* SPAWN_ENDED: its deadline had come, and it was killed for that */
     int64_t cpu_ms;       /* user and system, of the leader and all it waited for */
     int64_t peak_memory_bytes;
 };

@@ -1,4 +1,5 @@
 #include "worker/spawner.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "worker/spawner_loop.h"
 
@@ -6,9 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,10 +24,65 @@ struct spawner {
     pid_t pid;
     bool gone; /* the process */
     bool listening;
-    int64_t deadline_ms; /* the last one sent */
+    struct spawn_deadlines *deadlines; /* owned; shared with the process */
+    struct map places;                 /* in them, by command: the address of its deadline */
+    uint32_t *spare;                   /* owned: places that are free, the next one last */
+    size_t spare_count;
     uv_poll_t poll;
     struct spawner_events events;
 };
+
+/* ---- deadlines */
+
+static enum rc open_deadlines(struct spawner *s, struct err *err)
+{
+    void *memory = mmap(NULL, sizeof(struct spawn_deadlines), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return err_set(err, RC_IO, "share memory with the spawner: %s", strerror(errno));
+    s->deadlines = memory;
+    s->spare = mem_new(SPAWN_COMMANDS_MAX * sizeof(s->spare[0]));
+    for (uint32_t place = SPAWN_COMMANDS_MAX; place > 0; place--)
+        s->spare[s->spare_count++] = place - 1;
+    return RC_OK;
+}
+
+static void free_all(struct spawner *s)
+{
+    if (s->deadlines != NULL)
+        munmap(s->deadlines, sizeof(*s->deadlines));
+    map_free(&s->places);
+    free(s->spare);
+    free(s);
+}
+
+static enum rc take_place(struct spawner *s, uint64_t id, int64_t deadline_ms, uint32_t *ret_place,
+                          struct err *err)
+{
+    if (s->spare_count == 0)
+        return err_set(err, RC_BUSY, "more than %d commands at once", SPAWN_COMMANDS_MAX);
+    *ret_place = s->spare[--s->spare_count];
+    atomic_store(&s->deadlines->at_ms[*ret_place], deadline_ms);
+    map_put(&s->places, id, &s->deadlines->at_ms[*ret_place]);
+    return RC_OK;
+}
+
+/* The spawner has forgotten the command, and does not look there any more. */
+static void free_place(struct spawner *s, uint64_t id)
+{
+    _Atomic int64_t *at_ms = map_remove(&s->places, id);
+    if (at_ms != NULL)
+        s->spare[s->spare_count++] = (uint32_t)(at_ms - s->deadlines->at_ms);
+}
+
+void spawner_set_deadline(struct spawner *s, uint64_t id, int64_t deadline_ms)
+{
+    _Atomic int64_t *at_ms = map_get(&s->places, id);
+    if (at_ms != NULL)
+        atomic_store(at_ms, deadline_ms);
+}
+
+/* ---- the process */
 
 /* Forks with every signal blocked, and the child stays so: none may hit it half born. */
 static pid_t fork_deaf(void)
@@ -43,21 +101,28 @@ enum rc spawner_new(const char *tmp_dir, int keep_fd, struct spawner **ret_spawn
 {
     static const int queue_bytes = QUEUE_BYTES;
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    struct spawner *s = MEM_NEW(struct spawner);
+    if (open_deadlines(s, err)) {
+        free_all(s);
+        return err->rc;
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        free_all(s);
         return err_set(err, RC_IO, "socketpair: %s", strerror(errno));
+    }
     setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &queue_bytes, sizeof(queue_bytes));
     pid_t pid = fork_deaf();
     if (pid < 0) {
         err_set(err, RC_IO, "fork the spawner: %s", strerror(errno));
         close(pair[0]);
         close(pair[1]);
+        free_all(s);
         return err->rc;
     }
     if (pid == 0)
-        spawner_loop(pair[1], keep_fd, tmp_dir);
+        spawner_loop(pair[1], keep_fd, tmp_dir, s->deadlines);
     close(pair[1]);
 
-    struct spawner *s = MEM_NEW(struct spawner);
     s->sock = pair[0];
     s->pid = pid;
     *ret_spawner = s;
@@ -79,6 +144,8 @@ static void receive_all(struct spawner *s)
         int error = spawn_receive(s->sock, &event, sizeof(event), NULL);
         if (error == EAGAIN)
             return;
+        if (error == 0 && event.kind == SPAWN_ENDED)
+            free_place(s, event.id);
         if (error != 0)
             lose(s);
         else
@@ -111,7 +178,7 @@ void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_eve
 
 static void on_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    free_all(handle->data);
 }
 
 void spawner_free(struct spawner *s)
@@ -122,7 +189,7 @@ void spawner_free(struct spawner *s)
         uv_close((uv_handle_t *)&s->poll, on_closed);
     close(s->sock);
     if (!s->listening)
-        free(s);
+        free_all(s);
 }
 
 pid_t spawner_pid(const struct spawner *s)
@@ -154,7 +221,7 @@ bool spawner_has_room(struct spawner *s)
 }
 
 enum rc spawner_run(struct spawner *s, uint64_t id, const struct spawn_plan *plan, const char *mark,
-                    const int stdio[3], struct err *err)
+                    const int stdio[3], int64_t deadline_ms, struct err *err)
 {
     struct spawn_request request = {.id = id, .verb = SPAWN_RUN};
     int fds[SPAWN_FDS] = {stdio[0], stdio[1], stdio[2], -1};
@@ -163,8 +230,14 @@ enum rc spawner_run(struct spawner *s, uint64_t id, const struct spawn_plan *pla
     assert(strlen(mark) < sizeof(request.mark));
     snprintf(request.mark, sizeof(request.mark), "%s", mark);
     TRY(spawn_plan_write(plan, &fds[SPAWN_FD_PLAN], err));
-    int error = ask(s, &request, fds, SPAWN_FDS);
+    int error = take_place(s, id, deadline_ms, &request.place, err) == RC_OK
+                    ? ask(s, &request, fds, SPAWN_FDS)
+                    : EBUSY;
     close(fds[SPAWN_FD_PLAN]);
+    if (error == EBUSY)
+        return err->rc;
+    if (error != 0)
+        free_place(s, id);
     if (error == EPIPE || error == ECONNRESET)
         return err_set(err, RC_SHUTDOWN, "the spawner is gone");
     if (error != 0)
@@ -176,14 +249,5 @@ enum rc spawner_run(struct spawner *s, uint64_t id, const struct spawn_plan *pla
 void spawner_signal(struct spawner *s, uint64_t id, int signum)
 {
     struct spawn_request request = {.id = id, .verb = SPAWN_SIGNAL, .signal = signum};
-    (void)ask(s, &request, NULL, 0);
-}
-
-void spawner_set_deadline(struct spawner *s, int64_t deadline_ms)
-{
-    if (deadline_ms == s->deadline_ms)
-        return;
-    s->deadline_ms = deadline_ms;
-    struct spawn_request request = {.verb = SPAWN_DEADLINE, .deadline_ms = deadline_ms};
     (void)ask(s, &request, NULL, 0);
 }

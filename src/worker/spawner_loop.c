@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -34,6 +35,8 @@ enum {
 struct command {
     uint64_t id;
     pid_t pid;
+    uint32_t place; /* in the deadlines */
+    bool overdue;   /* killed for its deadline */
     char mark[SPAWN_MARK_MAX];
 };
 
@@ -41,10 +44,11 @@ struct nest {
     pid_t pid; /* our own */
     int sock;
     int signals;
-    int timer;           /* by the boot clock, which goes on while a machine sleeps */
-    int64_t deadline_ms; /* boot clock: by then the worker was to be heard of */
-    struct map by_id;    /* commands that run; owned */
-    struct map by_pid;   /* the same */
+    int timer; /* by the boot clock, which goes on while a machine sleeps */
+    const struct spawn_deadlines *deadlines;
+    int64_t next_ms;   /* boot clock: the timer rings then; 0: it does not */
+    struct map by_id;  /* commands that run; owned */
+    struct map by_pid; /* the same */
     struct cradles cradles;
     struct buf outbox; /* whole events that the socket had no room for */
     unsigned looks;    /* for strays, that are still to be taken */
@@ -98,6 +102,56 @@ static void tell_unstarted(struct nest *n, uint64_t id, enum spawn_step step, in
     tell(n, &(struct spawn_event){.id = id, .kind = SPAWN_ENDED});
 }
 
+/* ---- leases that run out */
+
+static int64_t deadline_of(const struct nest *n, const struct command *c)
+{
+    return atomic_load(&n->deadlines->at_ms[c->place]);
+}
+
+/* 0: never. By what is left and not by the moment: under tools that play with time a timer may ring too
+ * early, and would again at once. */
+static void set_timer(struct nest *n, int64_t at_ms)
+{
+    int64_t left_ms = at_ms == 0 ? 0 : at_ms - clock_boot_ms();
+    if (at_ms != 0 && left_ms < 1)
+        left_ms = 1;
+    struct itimerspec when = {
+        .it_value = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000}};
+    n->next_ms = at_ms;
+    timerfd_settime(n->timer, 0, &when, NULL);
+}
+
+/* The timer has rung. Most deadlines have been moved since it was set, as a rule all of them. */
+static void end_overdue(struct nest *n)
+{
+    int64_t now_ms = clock_boot_ms();
+    int64_t next_ms = 0;
+    MAP_EACH(&n->by_id, slot)
+    {
+        struct command *c = slot->value;
+        int64_t at_ms = deadline_of(n, c);
+        if (at_ms == 0 || c->overdue)
+            continue;
+        if (at_ms <= now_ms) {
+            c->overdue = true;
+            signal_command(c, SIGKILL);
+        } else if (next_ms == 0 || at_ms < next_ms) {
+            next_ms = at_ms;
+        }
+    }
+    set_timer(n, next_ms);
+}
+
+static void watch_deadline(struct nest *n, const struct command *c)
+{
+    int64_t at_ms = deadline_of(n, c);
+    if (at_ms != 0 && (n->next_ms == 0 || at_ms < n->next_ms))
+        set_timer(n, at_ms);
+}
+
+/* ---- from the start to the end */
+
 static void run_command(struct nest *n, const struct spawn_request *request,
                         const int fds[SPAWN_FDS])
 {
@@ -115,9 +169,11 @@ static void run_command(struct nest *n, const struct spawn_request *request,
     struct command *c = MEM_NEW(struct command);
     c->id = request->id;
     c->pid = pid;
+    c->place = request->place;
     memcpy(c->mark, request->mark, sizeof(c->mark));
     map_put(&n->by_id, c->id, c);
     map_put(&n->by_pid, (uint64_t)pid, c);
+    watch_deadline(n, c);
 }
 
 static int64_t cpu_ms(const struct rusage *usage)
@@ -136,6 +192,7 @@ static void end_command(struct nest *n, struct command *take_command, int wait_s
                 .id = take_command->id,
                 .kind = SPAWN_ENDED,
                 .wait_status = wait_status,
+                .overdue = take_command->overdue,
                 .cpu_ms = cpu_ms(usage),
                 .peak_memory_bytes = (int64_t)usage->ru_maxrss * 1024,
             });
@@ -201,26 +258,6 @@ static void reap(struct nest *n)
 
 /* ---- listening */
 
-static void set_timer(struct nest *n, int64_t deadline_ms)
-{
-    struct itimerspec when = {
-        .it_value = {.tv_sec = deadline_ms / 1000, .tv_nsec = deadline_ms % 1000 * 1000000}};
-    n->deadline_ms = deadline_ms;
-    timerfd_settime(n->timer, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
-/* A timer that rings too early must not cost a run: some tools that play with time make it so. */
-static void end_of_time(struct nest *n)
-{
-    int64_t left_ms = n->deadline_ms - clock_boot_ms();
-    struct itimerspec when = {
-        .it_value = {.tv_sec = left_ms / 1000, .tv_nsec = left_ms % 1000 * 1000000}};
-    if (left_ms > 0)
-        timerfd_settime(n->timer, 0, &when, NULL);
-    else
-        signal_all(n, SIGKILL);
-}
-
 static void handle(struct nest *n, const struct spawn_request *request, const int fds[SPAWN_FDS])
 {
     struct command *c = map_get(&n->by_id, request->id);
@@ -230,7 +267,6 @@ static void handle(struct nest *n, const struct spawn_request *request, const in
         if (c != NULL)
             signal_command(c, request->signal);
         break;
-    case SPAWN_DEADLINE: set_timer(n, request->deadline_ms); break;
     }
 }
 
@@ -273,7 +309,7 @@ static void run(struct nest *n)
         if (ready == 0)
             look_for_strays(n, n->looks - 1);
         if (fds[2].revents != 0 && read(n->timer, &expirations, sizeof(expirations)) > 0)
-            end_of_time(n);
+            end_overdue(n);
         if (fds[1].revents != 0) {
             forget_signals(n);
             reap(n);
@@ -334,9 +370,10 @@ static void detach(int *sock, int *keep_fd)
     close_range((unsigned)next, ~0U, 0);
 }
 
-_Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir)
+_Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
+                            const struct spawn_deadlines *deadlines)
 {
-    struct nest nest = {.pid = getpid(), .outbox = BUF(OUTBOX_BYTES_MAX)};
+    struct nest nest = {.pid = getpid(), .deadlines = deadlines, .outbox = BUF(OUTBOX_BYTES_MAX)};
     struct err err;
     sigset_t child_signal;
 

@@ -4,8 +4,10 @@
  * state after a fork. Being the only one who reaps, it may name its children by process id: an id
  * is not given away before we have reaped it. */
 #pragma once
+#include "worker/spawn_wire.h"
 
 /* Serves the socket until its other end closes, then kills all commands, removes tmp_dir and exits.
  * Of the descriptors it was forked with it keeps sock, keep_fd (-1: none) and standard error. All
  * signals must be blocked, and stay so. */
-_Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir);
+_Noreturn void spawner_loop(int sock, int keep_fd, const char *tmp_dir,
+                            const struct spawn_deadlines *deadlines);

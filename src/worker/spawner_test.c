@@ -22,6 +22,7 @@
 enum { PATIENCE_MS = 20000, EVENTS_MAX = 4096 };
 
 struct nursery {
+    int64_t deadline_ms; /* of the commands that are run from now on; 0: none */
     uv_loop_t loop;
     uv_timer_t tick;
     struct spawner *spawner;
@@ -153,7 +154,7 @@ static void run_argv(struct nursery *n, uint64_t id, char *const *argv, const ch
     int stdio[3] = {null_fd, out_fd < 0 ? null_fd : out_fd, out_fd < 0 ? null_fd : out_fd};
     struct spawn_plan plan = {.working_dir = working_dir, .argv = argv, .env = env};
     struct err err;
-    if (spawner_run(n->spawner, id, &plan, mark, stdio, &err))
+    if (spawner_run(n->spawner, id, &plan, mark, stdio, n->deadline_ms, &err))
         fail_msg("%s", err.text);
     close(null_fd);
 }
@@ -473,18 +474,41 @@ static void who_escapes_lives_as_long_as_its_own_command(void **state)
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
-static void a_deadline_kills_everything_unless_it_is_moved(void **state)
+static void a_deadline_kills_its_own_command_and_says_so(void **state)
 {
     struct nursery *n = *state;
-    spawner_set_deadline(n->spawner, clock_boot_ms() + 3600000);
     run_sh(n, 1, "sleep 1000", -1);
+    n->deadline_ms = clock_boot_ms() + 3600000;
     run_sh(n, 2, "sleep 1000", -1);
-    spawner_set_deadline(n->spawner, clock_boot_ms() + 50);
+    n->deadline_ms = clock_boot_ms() + 50;
+    run_sh(n, 3, "trap '' TERM; sleep 1000", -1);
+    assert_int_equal(wait_for_end(n, 3), 128 + SIGKILL);
+    assert_true(find_event(n, 3, SPAWN_ENDED)->overdue);
+    n->deadline_ms = 0;
+    run_sh(n, 4, "kill -KILL $$", -1); /* by itself */
+    assert_int_equal(wait_for_end(n, 4), 128 + SIGKILL);
+    assert_false(find_event(n, 4, SPAWN_ENDED)->overdue);
+    assert_false(has_ended(n, 1) || has_ended(n, 2));
+}
+
+static void a_deadline_that_is_moved_kills_later(void **state)
+{
+    struct nursery *n = *state;
+    n->deadline_ms = clock_boot_ms() + 2000; /* a machine may stand still for a second */
+    run_sh(n, 1, "sleep 1000", -1);
+    int64_t moved_ms = n->deadline_ms + 500;
+    spawner_set_deadline(n->spawner, 1, moved_ms);
     assert_int_equal(wait_for_end(n, 1), 128 + SIGKILL);
-    assert_int_equal(wait_for_end(n, 2), 128 + SIGKILL);
-    spawner_set_deadline(n->spawner, 0);
-    run_sh(n, 3, "exit 0", -1);
-    assert_int_equal(wait_for_end(n, 3), 0);
+    assert_true(clock_boot_ms() >= moved_ms);
+    assert_true(find_event(n, 1, SPAWN_ENDED)->overdue);
+}
+
+static void a_command_that_comes_after_its_deadline_is_killed_at_once(void **state)
+{
+    struct nursery *n = *state;
+    n->deadline_ms = clock_boot_ms() - 1;
+    run_sh(n, 1, "sleep 1000", -1);
+    assert_int_equal(wait_for_end(n, 1), 128 + SIGKILL);
 }
 
 /* ---- the worker goes */
@@ -535,8 +559,9 @@ static void commands_do_not_outlive_a_killed_spawner(void **state)
     char sh[] = "sh";
     struct spawn_plan plan = {.argv = (char *[]){sh, NULL}, .env = (char *[]){NULL}};
     struct err err;
-    assert_int_equal(spawner_run(n->spawner, 2, &plan, SPAWN_MARK "exec_2", (int[]){0, 1, 2}, &err),
-                     RC_SHUTDOWN);
+    assert_int_equal(
+        spawner_run(n->spawner, 2, &plan, SPAWN_MARK "exec_2", (int[]){0, 1, 2}, 0, &err),
+        RC_SHUTDOWN);
     assert_int_equal(tmpdir_remove(n->tmp_dir, &err), RC_OK); /* nobody is left to do it */
 }
 
@@ -579,7 +604,9 @@ int main(void)
         TEST(who_escapes_by_setsid_dies_with_the_command),
         TEST(who_shows_its_mark_too_late_dies_all_the_same),
         TEST(who_escapes_lives_as_long_as_its_own_command),
-        TEST(a_deadline_kills_everything_unless_it_is_moved),
+        TEST(a_deadline_kills_its_own_command_and_says_so),
+        TEST(a_deadline_that_is_moved_kills_later),
+        TEST(a_command_that_comes_after_its_deadline_is_killed_at_once),
         TEST(nothing_outlives_the_worker),
         TEST(the_temporary_directory_goes_with_the_worker),
         TEST(commands_do_not_outlive_a_killed_spawner),

@@ -70,7 +70,13 @@ static void start_some(struct worker *w)
     }
 }
 
-static void on_lease(void *arg, const struct poll_lease *lease)
+/* The spawner kills by itself only what we have not killed in time. */
+static void set_deadline(struct run *run, int64_t deadline_ms)
+{
+    run_set_deadline(run, deadline_ms + SPAWNER_SPARE_MS);
+}
+
+static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
 {
     struct worker *w = arg;
     struct run *run;
@@ -86,6 +92,7 @@ static void on_lease(void *arg, const struct poll_lease *lease)
         return;
     }
     w->last_run++;
+    set_deadline(run, deadline_ms);
     map_put(&w->runs, run_id(run), run);
     map_put(&w->by_exec, run_exec_id(run), run);
     start_some(w);
@@ -109,11 +116,12 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     cut_one(arg, exec_id, token, RUN_CUT_LOST, STR(""));
 }
 
-static void on_deadline(void *arg, int64_t deadline_ms)
+static void on_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t deadline_ms)
 {
-    struct worker *w = arg;
-    spawner_set_deadline(w->host.spawner,
-                         deadline_ms == INT64_MAX ? 0 : deadline_ms + SPAWNER_SPARE_MS);
+    const struct worker *w = arg;
+    struct run *run = map_get(&w->by_exec, exec_id);
+    if (run != NULL && run_token(run) == token)
+        set_deadline(run, deadline_ms);
 }
 
 static void on_welcome(void *arg, const struct welcome *welcome)

@@ -222,16 +222,34 @@ static void a_worker_that_is_frozen_does_not_run_past_its_leases(void **state)
     FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL);
 }
 
+static void a_lease_that_runs_out_costs_the_others_nothing(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    pid_t lasting = lease_for_pid(s, 10, STUBBORN);
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    s->server->welcome.lease_ms = 3000; /* of this one alone */
+    pid_t pid = lease_for_pid(s, 11, STUBBORN);
+    kill(s->worker, SIGSTOP);
+    FAKE_WAIT(s->server, is_dead(pid)); /* the spawner did it */
+    kill(s->worker, SIGCONT);
+    FAKE_WAIT(s->server, fake_result(s->server, 11) != NULL);
+    assert_int_equal(fake_result(s->server, 11)->outcome, OUTCOME_RETURNED);
+    assert_false(is_dead(lasting));
+    assert_null(fake_result(s->server, 10));
+}
+
 static void what_ended_while_the_worker_was_frozen_is_still_told(void **state)
 {
     struct site *s = *state;
-    s->server->welcome.lease_ms = 1500;
+    s->server->welcome.lease_ms =
+        4000; /* the machine may stand still for a second before the end */
     start(s);
     pid_t pid = lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
     FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
     kill(s->worker, SIGSTOP);
     int64_t begin_ms = clock_boot_ms();
-    FAKE_WAIT(s->server, is_dead(pid) && clock_boot_ms() - begin_ms > 1600);
+    FAKE_WAIT(s->server, is_dead(pid) && clock_boot_ms() - begin_ms > 4100);
     unsigned polls = s->server->polls;
     kill(s->worker, SIGCONT);
     FAKE_WAIT(s->server, s->server->polls > polls); /* the first word is the result */
@@ -401,6 +419,7 @@ int main(void)
         TEST(a_spec_that_makes_no_sense_fails_for_good),
         TEST(a_lease_that_cannot_be_renewed_is_killed_and_given_back),
         TEST(a_worker_that_is_frozen_does_not_run_past_its_leases),
+        TEST(a_lease_that_runs_out_costs_the_others_nothing),
         TEST(what_ended_while_the_worker_was_frozen_is_still_told),
         TEST(a_server_that_forgot_us_has_everything_killed),
         TEST(a_worker_killed_with_9_leaves_nothing),

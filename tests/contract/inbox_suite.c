@@ -1,6 +1,8 @@
 /* What partitions tell each other: rows that are read once, in the commit of their effect. */
 #include "world.h"
 
+#include <string.h>
+
 static struct inbox_rec letter_to(uint32_t bucket, struct str body)
 {
     return (struct inbox_rec){.bucket = bucket,
@@ -17,7 +19,16 @@ static struct inbox_rec letter_to(uint32_t bucket, struct str body)
 
 static struct question ask(struct world *w, size_t limit)
 {
-    struct question q = {.kind = ASK_INBOX, .limit = limit};
+    struct question q = {.kind = ASK_INBOX, .limit = limit, .submissions = true};
+    world_admit(w, &q);
+    return q;
+}
+
+static struct question ask_page(struct world *w, enum inbox_from from, uint64_t after_id,
+                                size_t limit)
+{
+    struct question q = {
+        .kind = ASK_INBOX, .limit = limit, .submissions = true, .from = from, .after_id = after_id};
     world_admit(w, &q);
     return q;
 }
@@ -105,10 +116,124 @@ static void some_of_a_page_may_be_left_for_later(void **state)
     struct question q = ask(w, 9);
     uint64_t second = q.answer.mail[1].id;
     world_commit(w, (struct delta){.mail_read = &second, .mail_read_count = 1});
-    q = ask(w, 9);
+    q = ask_page(w, INBOX_AGAIN, 0, 9);
     assert_int_equal(q.answer.mail_count, 2);
     assert_str(q.answer.mail[0].body, STR("a"));
     read_all(w, &q);
+}
+
+static void what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 9);
+    uint64_t ids[] = {q.answer.mail[0].id, q.answer.mail[1].id, q.answer.mail[2].id};
+    world_commit(w, (struct delta){.mail_read = &ids[1], .mail_read_count = 1});
+    send_three(w);
+    q = ask_page(w, INBOX_ON, 0, 9);
+    size_t fresh = 0;
+    for (size_t i = 0; i < q.answer.mail_count; i++)
+        fresh += q.answer.mail[i].id > ids[2];
+    assert_int_equal(fresh, 3);
+    assert_true(q.answer.mail_count <= 5); /* a store may tell the two again */
+    q = (struct question){.kind = ASK_LEFT_MAIL, .limit = 9, .ids = ids, .id_count = 3};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.mail_count, 2);
+    assert_true(q.answer.mail[0].id == ids[0] && q.answer.mail[1].id == ids[2]);
+    assert_str(q.answer.mail[0].body, STR("a"));
+    q.limit = 1;
+    world_admit(w, &q);
+    assert_true(q.answer.mail_count == 1 && q.answer.more && q.answer.after_id == ids[0]);
+    w->store->ops->abort(w->store);
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 5);
+    read_all(w, &q);
+}
+
+/* A round of two pages, in which nothing is read. What comes meanwhile is of the next round at the latest. */
+static void a_round_goes_on_behind_what_stays(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct question q = ask(w, 2);
+    assert_true(q.answer.mail_count == 2 && q.answer.more);
+    uint64_t last = q.answer.after_id;
+    assert_int_equal(last, q.answer.mail[1].id);
+    w->store->ops->abort(w->store);
+    q = ask_page(w, INBOX_AGAIN, last, 2);
+    assert_true(q.answer.mail_count == 1 && !q.answer.more && q.answer.after_id == 0);
+    assert_true(q.answer.mail[0].id > last);
+    w->store->ops->abort(w->store);
+    send_three(w);
+    q = ask_page(w, INBOX_ON, 0, 9);
+    assert_true(q.answer.mail_count >= 3);
+    w->store->ops->abort(w->store);
+    q = ask_page(w, INBOX_AGAIN, 0, 9); /* that one came to nothing */
+    assert_true(q.answer.mail_count >= 3);
+    w->store->ops->abort(w->store);
+    q = ask(w, 9);
+    assert_int_equal(q.answer.mail_count, 6);
+    read_all(w, &q);
+}
+
+static void a_page_is_cut_by_its_bytes_but_has_a_row(void **state)
+{
+    struct world *w = *state;
+    enum { LARGE = 3000 };
+    char *text = arena_alloc(&w->arena, LARGE);
+    memset(text, 'x', LARGE);
+    struct inbox_rec mail[] = {letter_to(0, str_of(text, LARGE)), letter_to(1, str_of(text, LARGE)),
+                               letter_to(2, STR("b")), letter_to(3, str_of(text, LARGE))};
+    world_commit(w, (struct delta){.mail = mail, .mail_count = 4});
+    static const size_t pages[][2] = {{1, 1}, {LARGE, 1}, {2 * LARGE + 100, 3}, {9 * LARGE, 4}};
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        struct question q = {
+            .kind = ASK_INBOX, .limit = 9, .submissions = true, .bytes_max = pages[i][0]};
+        world_admit(w, &q);
+        assert_int_equal(q.answer.mail_count, pages[i][1]);
+        assert_true(q.answer.more == (pages[i][1] < 4));
+        assert_int_equal(q.answer.mail[0].body.len, LARGE);
+        uint64_t ids[4];
+        for (size_t k = 0; k < q.answer.mail_count; k++)
+            ids[k] = q.answer.mail[k].id;
+        struct question left = {.kind = ASK_LEFT_MAIL,
+                                .limit = 9,
+                                .ids = ids,
+                                .id_count = q.answer.mail_count,
+                                .bytes_max = LARGE + 100};
+        world_admit(w, &left);
+        assert_int_equal(left.answer.mail_count, 1);
+        assert_true(left.answer.more == (pages[i][1] > 1));
+        w->store->ops->abort(w->store);
+    }
+    struct question all = ask(w, 9);
+    read_all(w, &all);
+}
+
+static void what_servers_say_is_told_apart_from_submissions(void **state)
+{
+    struct world *w = *state;
+    send_three(w);
+    struct inbox_rec mail[] = {letter_to(0, STR("free")), letter_to(1, STR("of tomorrow"))};
+    mail[0].kind = INBOX_FREE;
+    mail[1].kind = (enum inbox_kind)(INBOX_KINDS + 3);
+    world_commit(w, (struct delta){.mail = mail, .mail_count = 2});
+    world_reopen(w);
+    struct question wishes = ask(w, 9);
+    assert_int_equal(wishes.answer.mail_count, 3);
+    struct question news = {.kind = ASK_INBOX, .limit = 9};
+    world_admit(w, &news);
+    assert_int_equal(news.answer.mail_count, 2);
+    assert_int_equal(news.answer.mail[0].kind, INBOX_FREE);
+    assert_str(news.answer.mail[0].body, STR("free"));
+    assert_int_equal(news.answer.mail[1].kind, INBOX_KINDS + 3);
+    assert_str(news.answer.mail[1].body, STR("")); /* nobody here could read it */
+    w->store->ops->abort(w->store);
+    news = (struct question){.kind = ASK_INBOX, .limit = 9};
+    world_admit(w, &news);
+    read_all(w, &news);
+    wishes = ask(w, 9);
+    read_all(w, &wishes);
 }
 
 static void a_row_that_was_read_cannot_be_read_again(void **state)
@@ -265,6 +390,10 @@ static const struct CMUnitTest tests[] = {
     PROMISE(mail_is_there_until_the_commit_that_read_it),
     PROMISE(a_page_of_mail_ends_at_its_limit_and_the_next_goes_on),
     PROMISE(some_of_a_page_may_be_left_for_later),
+    PROMISE(what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round),
+    PROMISE(a_round_goes_on_behind_what_stays),
+    PROMISE(a_page_is_cut_by_its_bytes_but_has_a_row),
+    PROMISE(what_servers_say_is_told_apart_from_submissions),
     PROMISE(a_row_that_was_read_cannot_be_read_again),
     PROMISE(numbers_of_rows_are_never_used_again),
     PROMISE(waiters_are_loaded_until_they_are_told),

@@ -284,6 +284,77 @@ static void a_commit_that_comes_late_finds_its_place_taken(void **state)
     site_close(&a);
 }
 
+/* ---- a database that does not answer */
+
+static void count_call(void *arg)
+{
+    ++*(int *)arg;
+}
+
+/* Stops the backend of a's turns. */
+static pid_t stop_backend(struct site *a)
+{
+    a->member->ops->close(a->member); /* so that the turn's is the only one */
+    assert_rc(site_commit(a, 1, 100), RC_OK);
+    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
+                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
+    assert_true(backend > 1);
+    assert_int_equal(kill(backend, SIGSTOP), 0);
+    return backend;
+}
+
+static void end_stopped(struct site *a, pid_t backend)
+{
+    assert_int_equal(kill(backend, SIGCONT), 0);
+    assert_rc(a->store->ops->member(a->store, &a->member, &a->err), RC_OK);
+    site_close(a);
+}
+
+static void who_waits_for_a_commit_is_told_and_commits_are_waited_for(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    enum settled settled;
+    int calls = 0;
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    pid_t backend = stop_backend(&a);
+    a.store->patience =
+        (struct store_patience){.ask_ms = 100, .on_wait = count_call, .arg = &calls};
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    assert_in_range(calls, 5, 10); /* in a second, every 100 ms */
+    enum rc rc;
+    do /* another connection is made aside: until there is one the store is busy */
+        rc = a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err);
+    while (rc == RC_BUSY);
+    assert_rc(rc, RC_OK);
+    assert_int_equal(settled, SETTLED_LOST);
+    end_stopped(&a, backend);
+}
+
+static void questions_are_given_up_soon_and_leave_nothing_in_doubt(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    int calls = 0;
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    pid_t backend = stop_backend(&a);
+    a.store->patience =
+        (struct store_patience){.ask_ms = 300, .on_wait = count_call, .arg = &calls};
+    struct question question = {.kind = ASK_JOB, .id = 7};
+    struct question *questions[] = {&question};
+    assert_rc(a.store->ops->admit(a.store, &a.own, questions, 1, &a.arena, &a.err), RC_BUSY);
+    assert_int_equal(calls, 0); /* the turn is in the middle of something */
+    a.store->ops->abort(a.store);
+    enum rc rc;
+    do
+        rc = site_commit(&a, 2, 101);
+    while (rc == RC_BUSY);
+    assert_rc(rc, RC_OK);
+    end_stopped(&a, backend);
+}
+
 static void what_was_called_lost_cannot_be_committed_any_more(void **state)
 {
     (void)state;
@@ -517,6 +588,8 @@ int main(void)
         cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, empty),
         cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, empty),
         cmocka_unit_test_setup(a_commit_that_comes_late_finds_its_place_taken, empty),
+        cmocka_unit_test_setup(who_waits_for_a_commit_is_told_and_commits_are_waited_for, empty),
+        cmocka_unit_test_setup(questions_are_given_up_soon_and_leave_nothing_in_doubt, empty),
         cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, empty),
         cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, empty),
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),

@@ -90,6 +90,7 @@ struct model_sla {
     bool must_stop;                  /* for that */
     uint32_t noted[SLA_EVENT_KINDS]; /* what should have been kept, … */
     uint32_t kept[SLA_EVENT_KINDS];  /* … and what was */
+    uint64_t lease_load;             /* turn_view.load of the engine that granted its newest lease */
     uint64_t loads;                  /* when the attempt began: servers that had started, … */
     uint64_t token;                  /* … and its first lease */
 };

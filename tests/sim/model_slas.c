@@ -116,8 +116,11 @@ void slas_step(struct world *w, struct model_exec *x, enum exec_event event, enu
         x->sla.loads = w->model.loads;
         x->sla.token = x->rec.token;
     }
+    if (event == EV_LEASE)
+        x->sla.lease_load = view->load;
+    /* But nobody knows how a lease ended that nobody has named since it was inherited. */
     PROMISE(w,
-            !x->sla.must_stop || is_unclear(w, x) ||
+            !x->sla.must_stop || is_unclear(w, x) || x->sla.lease_load != view->load ||
                 (event != EV_LOST && event != EV_RETURN && event != EV_QUARANTINE),
             "%s had to stop for its SLA, and goes on elsewhere", exec_label(w, x->rec.id));
     if (ends && x->sla.since_ms > 0)

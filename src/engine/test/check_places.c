@@ -35,8 +35,9 @@ static void check_nobody_waits_in_vain(const struct engine *e)
         assert_true(list_linked(&w->waiting) == waits);
         assert_true(!waits || list_linked(&w->trade->idle));
         for (uint32_t i = 0; waits && i < e->ready.order.len; i++) {
-            struct heap_node *order = e->ready.order.items[i].node;
-            assert_false(test_serves(w, CONTAINER_OF(order, struct lane, order)));
+            const struct lane *lane =
+                CONTAINER_OF(e->ready.order.items[i].node, struct lane, order);
+            assert_false(test_serves(w, lane) && !(lane->suspects && worker_on_probation(w)));
         }
     }
 }
@@ -108,10 +109,10 @@ static const struct heap_item *best_in(const struct lane *lane)
 }
 
 /* Lanes stand in order by the best in each. */
-static void check_lanes(const struct engine *e)
+static void check_lanes(const struct engine *e, const struct strmap *lanes)
 {
-    for (size_t i = 0; i < e->ready.lanes.cap; i++) {
-        const struct lane *lane = e->ready.lanes.slots[i].value;
+    for (size_t i = 0; i < lanes->cap; i++) {
+        const struct lane *lane = lanes->slots[i].value;
         if (lane == NULL)
             continue;
         const struct queue *q = strmap_get(&e->queues, lane->queue);
@@ -257,7 +258,8 @@ static void check_totals(const struct engine *e)
 void check_places(const struct engine *e)
 {
     check_totals(e);
-    check_lanes(e);
+    check_lanes(e, &e->ready.lanes);
+    check_lanes(e, &e->ready.shadows);
     check_tracks(e);
     check_permits(e);
     check_nobody_waits_in_vain(e);

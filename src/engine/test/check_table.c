@@ -19,6 +19,8 @@ static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
     assert_int_equal(x->v.attempts, rec->attempts);
     assert_int_equal(x->v.lost, rec->lost);
     assert_int_equal(x->v.returned, rec->returned);
+    assert_int_equal(x->v.unseen, rec->unseen);
+    assert_int_equal(x->v.proven, rec->proven);
     assert_int_equal(x->v.late, rec->late);
     assert_int_equal(x->v.sla_since_ms, rec->sla_since_ms);
     assert_int_equal(x->v.sla_extra_ms, rec->sla_extra_ms);
@@ -145,6 +147,8 @@ static void check_same_workers(const struct engine *e, const struct table *t)
             continue;
         assert_non_null(worker);
         assert_int_equal(worker->v.draining, rec->draining);
+        assert_int_equal(worker->replaces, rec->replaces);
+        assert_true(str_eq(worker_boot_id(worker), rec->boot_id));
     }
     assert_int_equal(e->workers.len, known);
 }

@@ -66,12 +66,13 @@ static void print_exec(struct printer *p, const struct exec_change *change)
     buf_printf(p->out,
                " %d %.*s p%" PRId32 " slot=%" PRId64 " created=%" PRId64 " due=%" PRId64
                " ready=%" PRId64 " started=%" PRId64 " finished=%" PRId64 " %" PRIu32 "+%" PRIu32
-               "+%" PRIu32 " late=%d sla=%" PRId64 "+%" PRId64 ",%" PRIu32 " token=%" PRIu64
-               " done=%d result=%.*s error=%.*s\n%.*s",
+               "+%" PRIu32 "+%" PRIu32 ",%d late=%d sla=%" PRId64 "+%" PRId64 ",%" PRIu32
+               " token=%" PRIu64 " done=%d result=%.*s error=%.*s\n%.*s",
                (int)x->state, STR_ARG(x->queue), x->priority, x->slot_ms, x->created_ms, x->due_ms,
                x->ready_ms, x->started_ms, x->finished_ms, x->attempts, x->lost, x->returned,
-               x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks, x->token, x->effect_done,
-               STR_ARG(x->result), STR_ARG(without_ids(p->arena, x->error)),
+               x->unseen, x->proven, x->late, x->sla_since_ms, x->sla_extra_ms, x->sla_marks,
+               x->token, x->effect_done, STR_ARG(x->result),
+               STR_ARG(without_ids(p->arena, x->error)),
                STR_ARG(without_ids(p->arena, change->step)));
 }
 
@@ -92,9 +93,10 @@ static void print_worker(struct printer *p, const struct worker_change *change)
     const struct worker_rec *w = &change->worker;
     buf_printf(p->out, "worker %d", change->forget);
     print_id(p, "id", w->id);
-    buf_printf(p->out, " %.*s %.*s %.*s %d %d %" PRIu32 " %" PRId64 "\n", STR_ARG(w->name),
-               STR_ARG(w->queues), STR_ARG(w->handlers), w->runs_commands, w->draining, w->slots,
-               w->registered_ms);
+    print_id(p, "replaces", w->replaces);
+    buf_printf(p->out, " %.*s %.*s %.*s %.*s %d %d %" PRIu32 " %" PRId64 "\n", STR_ARG(w->name),
+               STR_ARG(w->boot_id), STR_ARG(w->queues), STR_ARG(w->handlers), w->runs_commands,
+               w->draining, w->slots, w->registered_ms);
 }
 
 static void print_sla_events(struct printer *p, const struct delta *d)

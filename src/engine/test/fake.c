@@ -18,6 +18,8 @@ struct asked *ask_register(struct world *w, const struct skills *skills)
     struct hello *hello = &asked->cmd.hello;
     hello->name = STR("host-1/4711");
     hello->slots = skills->slots;
+    hello->boot_id = str_c(skills->boot_id);
+    hello->replaces = skills->replaces;
     hello->runs_commands = !skills->no_commands;
     hello->queue_count = split(&asked->arena, skills->queues, &hello->queues);
     hello->handler_count = split(&asked->arena, skills->handlers, &hello->handlers);
@@ -44,6 +46,7 @@ struct asked *ask_poll(struct world *w, struct fake *f, uint32_t free)
         .wait_ms = HOUR_MS, /* parked as long as the server likes */
         .held = held,
         .held_count = f->held_count,
+        .heard = f->heard,
     };
     return asked;
 }

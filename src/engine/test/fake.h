@@ -5,6 +5,7 @@
 struct fake {
     uint64_t id;
     uint64_t seq;
+    uint64_t heard;              /* what it says about that */
     struct poll_held held[1024]; /* what it says it runs */
     size_t held_count;
 };
@@ -15,6 +16,8 @@ struct skills {
     const char *queues;   /* comma-separated; NULL: all */
     const char *handlers; /* comma-separated */
     bool no_commands;
+    const char *boot_id;
+    uint64_t replaces;
 };
 
 struct asked *ask_register(struct world *w, const struct skills *skills);

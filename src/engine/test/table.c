@@ -163,6 +163,7 @@ void table_keep_worker(struct table *t, const struct worker_change *change)
     worker->name = arena_str(&t->arena, worker->name);
     worker->queues = arena_str(&t->arena, worker->queues);
     worker->handlers = arena_str(&t->arena, worker->handlers);
+    worker->boot_id = arena_str(&t->arena, worker->boot_id);
     map_put(&t->workers, worker->id, worker);
     table_saw(t, worker->id);
 }

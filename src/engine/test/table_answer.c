@@ -211,17 +211,31 @@ static void answer_calendar(struct table *t, struct question *q)
     q->answer.id_count = len < q->limit ? len : q->limit;
 }
 
+static bool is_asked_for(const struct question *q, const struct inbox_rec *rec)
+{
+    if (q->kind == ASK_INBOX)
+        return rec->id > q->after_id && (rec->kind == INBOX_SUBMIT) == q->submissions;
+    for (size_t i = 0; i < q->id_count; i++) {
+        if (q->ids[i] == rec->id)
+            return true;
+    }
+    return false;
+}
+
 static void answer_inbox(struct table *t, struct question *q)
 {
     struct inbox_rec *mail = ARENA_ARRAY(&t->arena, struct inbox_rec, t->box->rows.len + 1);
-    size_t len = 0;
-    for (size_t i = 0; i < t->box->rows.len; i++) {
-        if (partition_has_bucket(&t->owned, t->box->rows.items[i].bucket))
-            mail[len++] = t->box->rows.items[i];
+    struct inbox_page page = {.rows_max = q->limit, .bytes_max = q->bytes_max};
+    for (size_t i = 0; i < t->box->rows.len && !q->answer.more; i++) {
+        const struct inbox_rec *rec = &t->box->rows.items[i];
+        if (!partition_has_bucket(&t->owned, rec->bucket) || !is_asked_for(q, rec))
+            continue;
+        mail[page.rows] = *rec;
+        q->answer.more = !inbox_page_takes(&page, rec);
     }
-    q->answer.more = len > q->limit;
     q->answer.mail = mail;
-    q->answer.mail_count = len < q->limit ? len : q->limit;
+    q->answer.mail_count = page.rows;
+    q->answer.after_id = q->answer.more ? mail[page.rows - 1].id : 0;
 }
 
 static void answer_any_job(struct table *t, struct question *q)
@@ -240,7 +254,8 @@ void table_answer(struct table *t, struct question *q)
     case ASK_CLAIM: answer_claim(t, q); break;
     case ASK_JOB: answer_any_job(t, q); break;
     case ASK_AHEAD: answer_ahead(t, q); break;
-    case ASK_INBOX: answer_inbox(t, q); break;
+    case ASK_INBOX:
+    case ASK_LEFT_MAIL: answer_inbox(t, q); break;
     case ASK_EXEC: answer_exec(t, q); break;
     case ASK_ATTEMPT: answer_attempt(t, q); break;
     case ASK_TRAIL: answer_trail(t, q); break;

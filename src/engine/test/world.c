@@ -199,6 +199,12 @@ static void load_operations(struct world *w)
 
 void world_restart(struct world *w)
 {
+    engine_free(world_replace(w));
+}
+
+struct engine *world_replace(struct world *w)
+{
+    struct engine *former = w->engine;
     struct list parked;
     struct err err;
     list_init(&parked);
@@ -207,12 +213,13 @@ void world_restart(struct world *w)
         struct command *cmd = CONTAINER_OF(node, struct command, node);
         CONTAINER_OF(cmd, struct asked, cmd)->answers++;
     }
-    engine_free(w->engine);
     w->engine = engine_new(&w->options);
     int64_t until_ms =
         engine_load_begin(w->engine, world_now(w), w->owned, w->table.newest_id, w->table.turn);
     if (w->table.clock.at_ms != 0)
         engine_load_clock(w->engine, &w->table.clock);
+    if (w->owned.count > 1)
+        engine_load_terms(w->engine, w->epochs, w->unsure_until_ms, w->alive_ms);
     for (size_t i = 0; i < w->table.counters.len; i++)
         engine_load_counter(w->engine, &w->table.counters.items[i]);
     for (size_t i = 0; i < w->table.queues.cap; i++) {
@@ -262,6 +269,7 @@ void world_restart(struct world *w)
         if (w->table.waiters.slots[i].value != NULL)
             engine_load_waiter(w->engine, w->table.waiters.slots[i].value);
     }
+    return former;
 }
 
 void world_own(struct world *w, struct partition_set owned)

@@ -25,7 +25,10 @@ struct world {
     struct engine_options options;
     struct table table;
     struct partition_set owned; /* all there is, unless the test is about one of several servers */
-    int64_t now_ms;             /* wall clock */
+    uint64_t epochs[PARTITIONS_MAX];         /* of several: under which it is loaded, */
+    int64_t unsure_until_ms[PARTITIONS_MAX]; /* with these terms, by the boot clock, */
+    int64_t alive_ms[PARTITIONS_MAX];        /* and this known about the owner before */
+    int64_t now_ms;                          /* wall clock */
     int64_t booted_ms;  /* wall clock: when the boot clock began; moves when the clock is set */
     int64_t stepped_ms; /* as in a moment, and so are these */
     int64_t shaken_ms;
@@ -78,6 +81,9 @@ void world_pass(struct world *w, int64_t ms);
 
 /* The server dies and another one loads what the table remembers. Parked polls are dropped. */
 void world_restart(struct world *w);
+
+/* The same, but the engine that was there is given back, for who wants to hand over: engine_free. */
+struct engine *world_replace(struct world *w);
 
 /* A server that owns these partitions is in charge from now on. */
 void world_own(struct world *w, struct partition_set owned);

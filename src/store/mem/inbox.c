@@ -41,6 +41,37 @@ static bool is_skipped(const struct mem_store *m, const struct inbox_rec *rec)
     return PLANTED(inbox_gap_skipped) && rec->id < m->mail_seen;
 }
 
+static struct inbox_rec told_mail(const struct inbox_rec *rec, struct arena *arena)
+{
+    struct inbox_rec told = *rec;
+    told.name = arena_str(arena, rec->name);
+    told.actor = arena_str(arena, rec->actor);
+    told.body = inbox_is_known(rec->kind) ? arena_str(arena, rec->body) : STR("");
+    return told;
+}
+
+/* Of rows that are in order: a page. */
+static void tell_mail(struct mem_store *m, struct inbox_rec *const *found, size_t count,
+                      struct arena *arena, struct question *q)
+{
+    struct inbox_page page = {.rows_max = q->limit,
+                              .bytes_max = q->bytes_max > 0 ? q->bytes_max : INBOX_PAGE_BYTES};
+    struct inbox_rec *mail = ARENA_ARRAY(arena, struct inbox_rec, count + 1);
+    while (page.rows < count) {
+        size_t i = page.rows;
+        mail[i] = told_mail(found[i], arena);
+        if (!inbox_page_takes(&page, &mail[i]))
+            break;
+        m->mail_seen = mail[i].id;
+        if (PLANTED(inbox_read_outside_commit))
+            kept_mail_free(map_remove(&m->mail, mail[i].id));
+    }
+    q->answer.mail = mail;
+    q->answer.mail_count = page.rows;
+    q->answer.more = page.rows < count;
+    q->answer.after_id = q->answer.more ? mail[page.rows - 1].id : 0;
+}
+
 void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                       struct question *q)
 {
@@ -49,24 +80,25 @@ void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, st
     MAP_EACH(&m->mail, slot)
     {
         struct inbox_rec *rec = slot->value;
-        if (partition_has_bucket(owned, rec->bucket) && !is_skipped(m, rec))
+        if (partition_has_bucket(owned, rec->bucket) && rec->id > q->after_id &&
+            (rec->kind == INBOX_SUBMIT) == q->submissions && !is_skipped(m, rec))
             found[count++] = rec;
     }
     qsort(found, count, sizeof(struct inbox_rec *), mail_by_id);
-    q->answer.more = count > q->limit;
-    count = count < q->limit ? count : q->limit;
-    struct inbox_rec *mail = ARENA_ARRAY(arena, struct inbox_rec, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        mail[i] = *found[i];
-        mail[i].name = arena_str(arena, mail[i].name);
-        mail[i].actor = arena_str(arena, mail[i].actor);
-        mail[i].body = arena_str(arena, mail[i].body);
-        m->mail_seen = mail[i].id;
-        if (PLANTED(inbox_read_outside_commit))
-            kept_mail_free(map_remove(&m->mail, mail[i].id));
+    tell_mail(m, found, count, arena, q);
+}
+
+void mem_answer_left_mail(struct mem_store *m, const struct partition_set *owned,
+                          struct arena *arena, struct question *q)
+{
+    struct inbox_rec **found = ARENA_ARRAY(arena, struct inbox_rec *, q->id_count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < q->id_count; i++) {
+        struct inbox_rec *rec = map_get(&m->mail, q->ids[i]);
+        if (rec != NULL && partition_has_bucket(owned, rec->bucket))
+            found[count++] = rec;
     }
-    q->answer.mail = mail;
-    q->answer.mail_count = count;
+    tell_mail(m, found, count, arena, q);
 }
 
 uint64_t store_mem_mail_number(struct store *store)

@@ -197,6 +197,8 @@ struct counter *mem_counters(const struct mem_store *m, const struct partition_s
                              struct arena *arena, size_t *ret_count);
 
 /* inbox.c */
+void mem_answer_left_mail(struct mem_store *m, const struct partition_set *owned,
+                          struct arena *arena, struct question *q);
 void mem_answer_inbox(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                       struct question *q);
 enum rc mem_mail_fits(const struct mem_store *m, const struct delta *delta, struct err *err);

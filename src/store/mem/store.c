@@ -338,6 +338,7 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_CALENDAR: answer_calendar(m, arena, q); break;
     case ASK_WORKER: answer_worker(m, arena, q); break;
     case ASK_INBOX: mem_answer_inbox(m, owned, arena, q); break;
+    case ASK_LEFT_MAIL: mem_answer_left_mail(m, owned, arena, q); break;
     case ASK_OLD_ALERTS: mem_answer_old_alerts(m, owned, arena, q); break;
     case ASK_OLD_TALLIES: mem_answer_old_tallies(m, owned, arena, q); break;
     case ASK_PACE: mem_answer_pace(m, arena, q); break;

@@ -13,7 +13,8 @@ struct asked {
     struct pg_use *newest;
     struct pg_use *letter;
     struct pg_use *payload;
-    struct pg_use *other; /* the only one that the others need */
+    struct inbox_asked inbox; /* ASK_INBOX, ASK_LEFT_MAIL */
+    struct pg_use *other;     /* the only one that the others need */
 };
 
 static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
@@ -31,8 +32,10 @@ static void ask_job(struct pg *pg, const struct question *q, struct asked *a)
     a->newest = use_id(pg, Q_FIND_NEWEST, q->id);
 }
 
-static void ask(struct pg *pg, struct question *q, struct asked *a)
+static void ask(struct postgres_store *s, const struct ownership *own, struct question *q,
+                struct asked *a)
 {
+    struct pg *pg = &s->pg;
     q->answer = (struct answer){0};
     switch (q->kind) {
     case ASK_JOB: ask_job(pg, q, a); return;
@@ -75,8 +78,9 @@ static void ask(struct pg *pg, struct question *q, struct asked *a)
     case ASK_OLD_TALLIES:
     case ASK_DUE:
     case ASK_LETTERS:
-    case ASK_INBOX:
     case ASK_OLD: return; /* together, or by pages */
+    case ASK_INBOX:
+    case ASK_LEFT_MAIL: a->inbox = postgres_ask_inbox(s, own, q); return;
     }
     abort(); /* a question that does not exist: our own mistake */
 }
@@ -183,7 +187,8 @@ static void read_ids(const struct pg_use *use, struct arena *arena, struct quest
     q->answer.id_count = pg_rows(use);
 }
 
-static void read_answer(const struct asked *a, struct arena *arena, struct question *q)
+static void read_answer(struct postgres_store *s, const struct asked *a, struct arena *arena,
+                        struct question *q)
 {
     switch (q->kind) {
     case ASK_JOB: read_job(a, arena, q); return;
@@ -205,6 +210,8 @@ static void read_answer(const struct asked *a, struct arena *arena, struct quest
     case ASK_WORKER: read_worker(a->other, arena, q); return;
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
     case ASK_PACE: read_pace(a->other, arena, q); return;
+    case ASK_INBOX:
+    case ASK_LEFT_MAIL: postgres_read_inbox(s, &a->inbox, arena, q); return;
     default: return;
     }
 }
@@ -287,7 +294,6 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
     case ASK_OLD: return postgres_find_old(s, own, arena, q, err);
     case ASK_OLD_ALERTS: return postgres_find_old_alerts(s, own, arena, q, err);
     case ASK_OLD_TALLIES: return postgres_find_old_tallies(s, own, arena, q, err);
-    case ASK_INBOX: return postgres_find_inbox(s, own, arena, q, err);
     default: return RC_OK;
     }
 }
@@ -308,7 +314,7 @@ static enum rc run_questions(struct postgres_store *s, const struct ownership *o
     ret_trip->asked = ARENA_ARRAY(arena, struct asked, count);
     TRY(postgres_turn_begin(s, own, &ret_trip->fence, err));
     for (size_t i = 0; i < count; i++)
-        ask(&s->pg, questions[i], &ret_trip->asked[i]);
+        ask(s, own, questions[i], &ret_trip->asked[i]);
     postgres_ask_claims(s, questions, count, hopeful, arena, &ret_trip->claims);
     return pg_run(&s->pg, err);
 }
@@ -335,7 +341,7 @@ static enum rc admit(struct postgres_store *s, const struct ownership *own,
     TRY(rc);
     TRY(postgres_turn_check(s, own, trip.fence, err));
     for (size_t i = 0; i < count; i++)
-        read_answer(&trip.asked[i], arena, questions[i]);
+        read_answer(s, &trip.asked[i], arena, questions[i]);
     postgres_read_claims(s, &trip.claims);
     pg_clear(&s->pg);
     TRY(postgres_end_claims(s, &trip.claims, arena, err));

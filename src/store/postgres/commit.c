@@ -527,7 +527,6 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
-    postgres_inbox_kept(s, delta);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;

@@ -79,8 +79,8 @@ enum rc pg_fault_lost(struct pg *pg, const char *doing, struct err *err)
 
 enum rc pg_fault_silent(struct pg *pg, struct err *err)
 {
-    return err_set(err, RC_BUSY, "%s: no answer for %d ms; the connection is given up",
-                   pg->place->label, pg->wait_ms);
+    return err_set(err, RC_BUSY, "%s: no answer in time; the connection is given up",
+                   pg->place->label);
 }
 
 /* libpq tells no SQLSTATE of a connection that was not made; whether waiting helps is told by whether the

@@ -1,9 +1,11 @@
 /* inbox.c - what partitions tell each other and keep for one another, and what was refused.
  *
  * Anybody's transaction may put a row into the inbox, and it may be committed after one with a higher number,
- * days later. So rows are found by the transaction that wrote them: a reader remembers the snapshot of its
- * last reading, and looks at what was written by transactions that were not over in it. What was read and
- * deleted since is not looked at again, however long somebody keeps vacuum from removing it. */
+ * days later. So rows are found by the transaction that wrote them: a reader remembers the snapshot of the
+ * first page of its last round, and looks at what was written by transactions that were not over in it. What
+ * was read and deleted since is not looked at again, however long somebody keeps vacuum from removing it;
+ * what was told and stays is asked for by its id. Each sort of mail has rounds of its own, so that a crowd
+ * of submissions is in nobody's way. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/row.h"
@@ -16,83 +18,126 @@
 #define EVERYTHING "1:1:" /* a snapshot in which no transaction was over */
 
 /* A snapshot is of one server of the database, and about what was ours then. */
-static bool is_same_place(const struct postgres_store *s, const struct ownership *own)
+static bool is_same_place(const struct postgres_store *s, const struct inbox_place *place,
+                          const struct ownership *own)
 {
-    return s->inbox.connects == s->pg.connects &&
-           memcmp(s->inbox.epochs, own->epochs, sizeof own->epochs) == 0;
+    return place->connects == s->pg.connects &&
+           memcmp(place->epochs, own->epochs, sizeof own->epochs) == 0;
 }
 
-static void forget_place(struct postgres_store *s, const struct ownership *own)
+static void begin_anew(const struct postgres_store *s, struct inbox_place *place,
+                       const struct ownership *own)
 {
-    snprintf(s->inbox.snapshot, sizeof s->inbox.snapshot, "%s", EVERYTHING);
-    s->inbox.xid = 0;
-    s->inbox.connects = s->pg.connects;
-    memcpy(s->inbox.epochs, own->epochs, sizeof own->epochs);
+    snprintf(place->base.snapshot, sizeof place->base.snapshot, "%s", EVERYTHING);
+    place->base.xid = 0;
+    place->is_begun = false;
+    place->connects = s->pg.connects;
+    memcpy(place->epochs, own->epochs, sizeof own->epochs);
 }
 
-static void move_on(struct postgres_store *s)
+void postgres_forget_places(struct postgres_store *s)
 {
-    if (!s->inbox.may_move)
+    for (size_t i = 0; i < COUNT_OF(s->inbox); i++)
+        s->inbox[i].connects = 0;
+}
+
+/* Where this page is to be looked for. A round that was under way when the place was lost goes on with
+ * everything behind its page; the next one begins with everything, since no moment is known. */
+static struct inbox_place *find_place(struct postgres_store *s, const struct ownership *own,
+                                      const struct question *q)
+{
+    struct inbox_place *place = &s->inbox[q->submissions];
+    bool begins = q->after_id == 0;
+    if (!is_same_place(s, place, own) || (begins && q->from == INBOX_FROM_START))
+        begin_anew(s, place, own);
+    if (begins && q->from == INBOX_ON && place->is_begun)
+        place->base = place->begun;
+    if (begins)
+        place->is_begun = false;
+    return place;
+}
+
+/* A snapshot with more transactions under way than fit is not remembered: the next round looks at more than
+ * it must. */
+static void remember(struct inbox_place *place, const struct pg_use *now)
+{
+    struct row row = pg_row(now, 0, NULL);
+    struct str snapshot = row_text(&row);
+    place->begun.xid = row_u64(&row);
+    place->is_begun = !row.bad && snapshot.len < sizeof place->begun.snapshot;
+    if (!place->is_begun)
         return;
-    memcpy(s->inbox.snapshot, s->inbox.next_snapshot, sizeof s->inbox.snapshot);
-    s->inbox.xid = s->inbox.next_xid;
-    s->inbox.may_move = false;
-}
-
-void postgres_inbox_kept(struct postgres_store *s, const struct delta *delta)
-{
-    if (delta->mail_read_count == s->inbox.told)
-        move_on(s);
-    s->inbox.may_move = false;
+    memcpy(place->begun.snapshot, snapshot.ptr, snapshot.len);
+    place->begun.snapshot[snapshot.len] = '\0';
 }
 
 /* ---- asking */
 
-/* A snapshot with more transactions under way than fit is not remembered: the next reading looks at more than
- * it must. */
-static void remember(struct postgres_store *s, struct str snapshot, uint64_t xid, bool more,
-                     size_t told)
+static size_t bytes_of(const struct question *q)
 {
-    s->inbox.told = told;
-    s->inbox.may_move = !more && snapshot.len < sizeof s->inbox.next_snapshot;
-    if (!s->inbox.may_move)
-        return;
-    memcpy(s->inbox.next_snapshot, snapshot.ptr, snapshot.len);
-    s->inbox.next_snapshot[snapshot.len] = '\0';
-    s->inbox.next_xid = xid;
-    if (told == 0)
-        move_on(s); /* there is nothing that a commit would have to name */
+    return q->bytes_max > 0 ? q->bytes_max : INBOX_PAGE_BYTES;
 }
 
-enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *own,
-                            struct arena *arena, struct question *q, struct err *err)
+static struct pg_use *ask_left(struct pg *pg, const struct ownership *own, const struct question *q)
 {
-    PG_CLEAR(&s->pg);
-    VEC(struct inbox_rec) mail = {0};
-    if (!is_same_place(s, own))
-        forget_place(s, own);
-    struct pg_use *now = pg_use(&s->pg, Q_INBOX_NOW);
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_INBOX);
-    pg_text(use, str_c(s->inbox.snapshot));
-    pg_u64(use, s->inbox.xid);
+    struct pg_use *use = pg_use(pg, Q_FIND_LEFT_MAIL);
     postgres_bind_set(use, own);
     pg_u64(use, q->limit + 1);
-    TRY(pg_run(&s->pg, err));
-    for (size_t i = 0; i < pg_rows(use) && mail.len < q->limit; i++) {
+    pg_u64(use, bytes_of(q));
+    pg_i64(use, INBOX_KINDS);
+    pg_columns(use, "i", q->id_count);
+    for (size_t i = 0; i < q->id_count; i++)
+        pg_u64(use, q->ids[i]);
+    return use;
+}
+
+struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct ownership *own,
+                                      const struct question *q)
+{
+    struct inbox_asked asked = {0};
+    if (q->kind == ASK_LEFT_MAIL) {
+        asked.rows = ask_left(&s->pg, own, q);
+        return asked;
+    }
+    const struct inbox_place *place = find_place(s, own, q);
+    if (q->after_id == 0)
+        asked.now = pg_use(&s->pg, Q_INBOX_NOW);
+    asked.rows = pg_use(&s->pg, Q_FIND_INBOX);
+    pg_text(asked.rows, str_c(place->base.snapshot));
+    pg_u64(asked.rows, place->base.xid);
+    postgres_bind_set(asked.rows, own);
+    pg_u64(asked.rows, q->limit + 1);
+    pg_u64(asked.rows, bytes_of(q));
+    pg_i64(asked.rows, INBOX_KINDS);
+    pg_u64(asked.rows, q->after_id);
+    pg_bool(asked.rows, q->submissions);
+    return asked;
+}
+
+/* Each row says how many there were before the page was cut by its bytes. */
+void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *asked,
+                         struct arena *arena, struct question *q)
+{
+    VEC(struct inbox_rec) mail = {0};
+    size_t rows = pg_rows(asked->rows);
+    size_t taken = rows < q->limit ? rows : q->limit;
+    size_t found = rows;
+    for (size_t i = 0; i < taken; i++) {
         struct inbox_rec rec;
-        struct row row = pg_row(use, i, arena);
-        if (row_inbox(&row, &rec))
+        struct row row = pg_row(asked->rows, i, arena);
+        bool makes_sense = row_inbox(&row, &rec);
+        found = (size_t)row_u64(&row);
+        q->answer.after_id = rec.id;
+        if (makes_sense)
             *VEC_PUSH(arena, &mail) = rec;
     }
     q->answer.mail = mail.items;
     q->answer.mail_count = mail.len;
-    q->answer.more = pg_rows(use) > q->limit;
-    struct row row = pg_row(now, 0, NULL);
-    struct str snapshot = row_text(&row);
-    uint64_t xid = row_u64(&row);
-    if (!row.bad)
-        remember(s, snapshot, xid, q->answer.more, mail.len);
-    return RC_OK;
+    q->answer.more = found > taken;
+    if (!q->answer.more)
+        q->answer.after_id = 0;
+    if (asked->now != NULL)
+        remember(&s->inbox[q->submissions], asked->now);
 }
 
 /* ---- keeping */

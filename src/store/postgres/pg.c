@@ -1,6 +1,7 @@
 #include "store/postgres/pg.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/postgres/connect.h"
 #include "store/postgres/fault.h"
 #include "store/postgres/use.h"
 
@@ -11,7 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_MS = 20000 }; /* more than any statement of ours is given by its own time-outs */
+enum {
+    ANSWER_MS = 20000, /* more than any statement of ours is given by its own time-outs */
+    SLICE_MS = 100,    /* between two words to somebody who waits with us */
+    CONNECT_WAIT_MS = 500,
+    CONNECT_LOOK_MS = 10,
+};
 
 void pg_init(struct pg *pg, const struct pg_place *place, bool replays)
 {
@@ -33,6 +39,7 @@ static void disconnect(struct pg *pg)
 void pg_close(struct pg *pg)
 {
     pg_clear(pg);
+    pg_connector_free(pg->connector);
     disconnect(pg);
     arena_free(&pg->arena);
     arena_free(&pg->texts_arena);
@@ -48,6 +55,40 @@ static int64_t boot_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static bool has_patience(const struct pg *pg)
+{
+    return pg->patience != NULL && pg->patience->on_wait != NULL;
+}
+
+/* Not before a commit: what is asked then is given up soon, and the turn is in the middle of something. */
+static void tell_waiting(struct pg *pg)
+{
+    int64_t now_ms = boot_ms();
+    if (!has_patience(pg) || pg->hurry_until_ms != 0 || now_ms - pg->told_ms < SLICE_MS)
+        return;
+    pg->told_ms = now_ms;
+    pg->patience->on_wait(pg->patience->arg);
+}
+
+void pg_pause(struct pg *pg, int ms)
+{
+    (void)poll(NULL, 0, ms);
+    tell_waiting(pg);
+}
+
+void pg_hurry(struct pg *pg)
+{
+    bool hurries = pg->patience != NULL && pg->patience->ask_ms > 0;
+    pg->hurry_until_ms = hurries ? boot_ms() + pg->patience->ask_ms : 0;
+}
+
+static int64_t deadline_ms(const struct pg *pg)
+{
+    int64_t until_ms = boot_ms() + pg->wait_ms;
+    bool hurries = pg->hurry_until_ms != 0 && pg->hurry_until_ms < until_ms;
+    return hurries ? pg->hurry_until_ms : until_ms;
+}
+
 /* Writes what is left to write and reads what is there, until something was read or time is up. Both at
  * once, since a server that cannot get rid of answers stops reading questions. */
 static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
@@ -58,8 +99,11 @@ static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
     int64_t wait_ms = until_ms - boot_ms();
     if (wait_ms <= 0)
         return pg_fault_silent(pg, err);
+    if (has_patience(pg) && wait_ms > SLICE_MS)
+        wait_ms = SLICE_MS;
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = (short)(POLLIN | (left ? POLLOUT : 0))};
     int ready = poll(&fd, 1, (int)wait_ms);
+    tell_waiting(pg);
     if (ready < 0 && errno != EINTR)
         return pg_fault_lost(pg, "waiting", err);
     if (ready > 0 && !PQconsumeInput(pg->conn))
@@ -80,54 +124,6 @@ static enum rc next_result(struct pg *pg, int64_t until_ms, PGresult **ret_resul
 
 /* ---- connecting */
 
-/* Through PgBouncer and its like the number of the backend that we were told at the start is not that of the
- * one that answers. Then another one may answer next time, and it knows none of our statements. */
-static enum rc find_pooler(struct pg *pg, struct err *err)
-{
-    PGresult *result = PQexec(pg->conn, "SELECT pg_backend_pid()");
-    uint64_t pid = 0;
-    bool good = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 &&
-                str_to_u64(str_c(PQgetvalue(result, 0, 0)), &pid);
-    enum rc rc = good ? RC_OK : pg_fault(pg, result, "connecting", err);
-    PQclear(result);
-    pg->pooled = pid != (uint64_t)PQbackendPID(pg->conn);
-    return rc;
-}
-
-static enum rc find_types(struct pg *pg, struct err *err)
-{
-    PGresult *result = PQexec(pg->conn, pg_text_of(pg, Q_TYPES));
-    bool good = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == PG_TYPES;
-    for (int i = 0; good && i < PG_TYPES; i++) {
-        uint64_t number = 0;
-        good = str_to_u64(str_c(PQgetvalue(result, i, 0)), &number);
-        pg->types[i] = (uint32_t)number;
-    }
-    enum rc rc = good ? RC_OK : pg_fault(pg, result, query_name(Q_TYPES), err);
-    PQclear(result);
-    return rc;
-}
-
-static enum rc set_up(struct pg *pg, struct err *err)
-{
-    TRY(find_pooler(pg, err));
-    if (pg->plain)
-        return RC_OK;
-    TRY(find_types(pg, err));
-    if (!pg->pooled)
-        TRY(pg_exec(pg, pg_text_of(pg, Q_SETUP), err));
-    if (PQsetnonblocking(pg->conn, 1) != 0 || PQenterPipelineMode(pg->conn) != 1)
-        return pg_fault_lost(pg, "connecting", err);
-    return RC_OK;
-}
-
-/* A notice would go to stderr, between our own lines. */
-static void drop_notice(void *arg, const PGresult *result)
-{
-    (void)arg;
-    (void)result;
-}
-
 /* Whether the other side has hung up since it was used. Asked before something is sent, since afterwards
  * nobody could say whether it arrived. Nobody speaks without being asked but to say farewell (or that a
  * setting was changed, for which a new connection is as good). */
@@ -137,25 +133,29 @@ static bool is_alive(struct pg *pg)
     return PQstatus(pg->conn) == CONNECTION_OK && poll(&fd, 1, 0) == 0;
 }
 
+/* The thread of turns waits for a moment only: what is refused within it is refused with the reason. */
+static enum rc connect_aside(struct pg *pg, struct err *err)
+{
+    int64_t until_ms = boot_ms() + CONNECT_WAIT_MS;
+    if (pg->connector == NULL)
+        pg->connector = pg_connector_new(pg->place, pg->replays);
+    for (;;) {
+        bool pending;
+        enum rc rc = pg_connector_take(pg->connector, pg, &pending, err);
+        if (!pending || boot_ms() >= until_ms)
+            return rc;
+        tell_waiting(pg);
+        (void)poll(NULL, 0, CONNECT_LOOK_MS);
+    }
+}
+
 enum rc pg_connect(struct pg *pg, struct err *err)
 {
     bool in_use = pg->begun || pg->pushed; /* then answers may be waiting, and all is well */
     if (pg->conn != NULL && (in_use ? PQstatus(pg->conn) == CONNECTION_OK : is_alive(pg)))
         return RC_OK;
     disconnect(pg);
-    pg->conn = PQconnectdbParams((const char *const *)pg->place->names,
-                                 (const char *const *)pg->place->values, 0);
-    if (pg->conn == NULL)
-        abort(); /* no memory, as everywhere */
-    pg->connects++;
-    enum rc rc = PQstatus(pg->conn) == CONNECTION_OK ? RC_OK : pg_fault_refused(pg, err);
-    if (rc == RC_OK) {
-        PQsetNoticeReceiver(pg->conn, drop_notice, NULL);
-        rc = set_up(pg, err);
-    }
-    if (rc != RC_OK)
-        disconnect(pg);
-    return rc;
+    return has_patience(pg) ? connect_aside(pg, err) : pg_open(pg, err);
 }
 
 /* ---- statements */
@@ -365,7 +365,7 @@ void pg_ask(struct pg *pg)
 
 enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err)
 {
-    int64_t until_ms = boot_ms() + pg->wait_ms;
+    int64_t until_ms = deadline_ms(pg);
     enum rc rc = RC_OK;
     for (struct pg_use *at = first_fresh(pg); rc == RC_OK && use->result == NULL; at = at->next) {
         enum rc lost = read_use(pg, at, until_ms, err, &rc);
@@ -395,7 +395,7 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
         TRY(pg_connect(pg, err));
     }
     pg->in_transaction = in_transaction;
-    int64_t until_ms = boot_ms() + pg->wait_ms;
+    int64_t until_ms = deadline_ms(pg);
     enum rc rc = send_all(pg, err);
     if (rc != RC_OK) {
         *ret_bad = fresh;
@@ -479,6 +479,7 @@ enum rc pg_commit(struct pg *pg, struct err *err)
 {
     struct pg_use *bad;
     struct pg_use *commit = pg_use(pg, Q_COMMIT);
+    pg->hurry_until_ms = 0; /* once it is sent, giving up would leave it in doubt */
     enum rc rc = pg->replays ? run_replayed(pg, &bad, err) : run(pg, &bad, err);
     if (rc == RC_OK && strcmp(PQcmdStatus(commit->result), "COMMIT") != 0)
         rc = err_set(err, RC_BUSY, "%s: the transaction was rolled back", pg->place->label);
@@ -503,12 +504,13 @@ void pg_rollback(struct pg *pg)
     pg_clear(pg);
     pg->in_transaction = false;
     pg->begun = false;
-    if (!open)
-        return;
-    (void)pg_use(pg, Q_ROLLBACK);
-    if (run(pg, &bad, NULL) != RC_OK)
-        disconnect(pg); /* which ends it, too */
-    pg_clear(pg);
+    if (open) {
+        (void)pg_use(pg, Q_ROLLBACK);
+        if (run(pg, &bad, NULL) != RC_OK)
+            disconnect(pg); /* which ends it, too */
+        pg_clear(pg);
+    }
+    pg->hurry_until_ms = 0;
 }
 
 void pg_rollback_at(struct pg **pg)

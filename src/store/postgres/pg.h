@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "store/postgres/place.h"
 #include "store/postgres/query.h"
+#include "store/store.h"
 
 #include <libpq-fe.h>
 
@@ -47,10 +48,14 @@ struct pg {
     bool pooled;  /* somebody between us and the server hands out other connections */
     bool replays; /* also a commit that was lost may be sent again: doing it twice is harmless */
     bool plain;   /* for migrations: no pipeline, no time-outs */
-    bool in_transaction;      /* begun, and neither committed nor rolled back */
-    bool pushed;              /* what is queued is on its way, as far as pg_push saw it */
-    bool begun;               /* its BEGIN was answered: it lives and dies with this connection */
-    int wait_ms;              /* for an answer; then the connection is given up */
+    bool in_transaction; /* begun, and neither committed nor rolled back */
+    bool pushed;         /* what is queued is on its way, as far as pg_push saw it */
+    bool begun;          /* its BEGIN was answered: it lives and dies with this connection */
+    int wait_ms;         /* for an answer; then the connection is given up */
+    const struct store_patience *patience; /* borrowed; NULL: as patient as wait_ms says */
+    struct pg_connector *connector;        /* owned; made when it is needed */
+    int64_t hurry_until_ms;   /* boot clock: what is not a commit is given up then; 0: no hurry */
+    int64_t told_ms;          /* boot clock: who waits with us was told last */
     uint64_t connects;        /* how often it was made */
     uint32_t types[PG_TYPES]; /* their numbers in this database; 0: there is no such type (yet) */
     bool prepared[QUERY_COUNT];
@@ -64,8 +69,15 @@ struct pg {
 /* Says what the connection is for; the first run makes it. */
 void pg_init(struct pg *pg, const struct pg_place *place, bool replays);
 void pg_close(struct pg *pg); /* a zeroed struct is closed already */
-/* Connects unless it is. RC_BUSY: it cannot be reached (now). RC_DENIED: it does not let us in. */
+/* Connects unless it is. RC_BUSY: it cannot be reached (now). RC_DENIED: it does not let us in. With somebody
+ * who waits (patience), a thread of its own connects, and this gives up after half a second; the next call
+ * takes what has become of it. */
 enum rc pg_connect(struct pg *pg, struct err *err);
+
+/* Until the commit, or the end of the transaction, answers are waited for no longer than patience says. */
+void pg_hurry(struct pg *pg);
+/* Waits without doing anything. */
+void pg_pause(struct pg *pg, int ms);
 
 /* ---- statements */
 

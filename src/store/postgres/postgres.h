@@ -15,18 +15,25 @@
 
 #include <stdatomic.h>
 
-/* Where the reading of the inbox has come to: see inbox.c. */
-struct inbox_place {
+/* A moment up to which the inbox was read: see inbox.c. */
+struct inbox_moment {
     char snapshot[4096]; /* what was over in it was read */
     uint64_t xid;        /* our own transaction of then */
-    uint64_t connects;   /* which connection it was */
-    uint64_t epochs[PARTITIONS_MAX];
+};
 
-    /* The reading of the turn under way. */
-    bool may_move; /* here, when the commit names all that was told */
-    size_t told;
-    char next_snapshot[4096];
-    uint64_t next_xid;
+/* Where the reading of one sort of mail has come to. */
+struct inbox_place {
+    struct inbox_moment base;  /* where the round under way began, or the last one */
+    struct inbox_moment begun; /* the moment of its first page: where the next one begins */
+    bool is_begun;             /* that one is known */
+    uint64_t connects;         /* which connection it was */
+    uint64_t epochs[PARTITIONS_MAX];
+};
+
+/* What was asked about the inbox. */
+struct inbox_asked {
+    struct pg_use *now; /* NULL: a page that goes on */
+    struct pg_use *rows;
 };
 
 struct taken_request {
@@ -53,7 +60,7 @@ struct postgres_store {
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 
-    struct inbox_place inbox;
+    struct inbox_place inbox[2]; /* submissions are the second */
 
     struct trails trails;
 
@@ -156,11 +163,13 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
                                struct letter_groups *ret_groups, struct err *err);
 
 /* inbox.c */
-enum rc postgres_find_inbox(struct postgres_store *s, const struct ownership *own,
-                            struct arena *arena, struct question *q, struct err *err);
+struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct ownership *own,
+                                      const struct question *q);
+void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *asked,
+                         struct arena *arena, struct question *q);
 void postgres_keep_inbox(struct pg *pg, const struct delta *delta);
-/* The delta was committed. */
-void postgres_inbox_kept(struct postgres_store *s, const struct delta *delta);
+/* The next reading begins with everything. */
+void postgres_forget_places(struct postgres_store *s);
 enum rc postgres_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                                struct rejected_page *ret_page, struct err *err);
 

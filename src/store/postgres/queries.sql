@@ -442,18 +442,43 @@ FROM belfry.worker WHERE id = $1::bigint;
 
 -- name: find_inbox
 -- Rows of transactions that were not over in the snapshot $1: those that were under way, those that began
--- later, and the reader's own ($2), which a snapshot does not list.
-SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, i.name, i.actor, i.body
+-- later, and the reader's own ($2), which a snapshot does not list. They are found first and put in order then:
+-- else a plan may walk the index of ids, from its beginning, over all that was ever read. The page is cut where
+-- its texts have more than $6 bytes, which are counted without reading them; the last column says how many rows
+-- there were before that.
+WITH found AS MATERIALIZED (
+    SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, i.name, i.actor, i.body
+    FROM (
+        SELECT * FROM belfry.inbox WHERE xid >= pg_snapshot_xmax($1::text::pg_snapshot)
+        UNION ALL
+        SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x
+        CROSS JOIN LATERAL (SELECT * FROM belfry.inbox e WHERE e.xid = x.x OFFSET 0) n
+        UNION ALL
+        SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
+            AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
+    WHERE (i.kind = 1) = $9::boolean AND i.id > $8::bigint
+        AND belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint))
+SELECT p.id, p.bucket, p.kind, p.sent_ms, p.about, p.sender, p.value, p.number, p.name, p.actor,
+    CASE WHEN p.kind < $7::bigint THEN p.body ELSE '' END, p.found
 FROM (
-    SELECT * FROM belfry.inbox WHERE xid >= pg_snapshot_xmax($1::text::pg_snapshot)
-    UNION ALL
-    SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x
-    CROSS JOIN LATERAL (SELECT * FROM belfry.inbox e WHERE e.xid = x.x OFFSET 0) n
-    UNION ALL
-    SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
-        AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
-WHERE belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint)
-ORDER BY i.id LIMIT $5::bigint;
+    SELECT f.*, count(*) OVER () AS found,
+        sum(octet_length(f.name) + octet_length(f.actor) + octet_length(f.body)) OVER (ORDER BY f.id) AS bytes,
+        row_number() OVER (ORDER BY f.id) AS at
+    FROM (SELECT * FROM found ORDER BY id LIMIT $5::bigint) f) p
+WHERE p.at = 1 OR p.bytes <= $6::bigint ORDER BY p.id;
+
+-- name: find_left_mail
+-- What was told before and stayed, by its ids.
+SELECT p.id, p.bucket, p.kind, p.sent_ms, p.about, p.sender, p.value, p.number, p.name, p.actor,
+    CASE WHEN p.kind < $5::bigint THEN p.body ELSE '' END, p.found
+FROM (
+    SELECT f.*, count(*) OVER () AS found,
+        sum(octet_length(f.name) + octet_length(f.actor) + octet_length(f.body)) OVER (ORDER BY f.id) AS bytes,
+        row_number() OVER (ORDER BY f.id) AS at
+    FROM (SELECT * FROM belfry.inbox i WHERE i.id = ANY($6::bigint[])
+            AND belfry.is_owned(i.bucket::bigint << 12, $1::bigint::integer, $2::bigint)
+        ORDER BY i.id LIMIT $3::bigint) f) p
+WHERE p.at = 1 OR p.bytes <= $4::bigint ORDER BY p.id;
 
 -- name: inbox_now
 -- In front of find_inbox: what is committed between the two is then found a second time, when it is gone
@@ -795,8 +820,8 @@ VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, 
     $9::bigint, $10::bigint, $11::bigint, $12::text, $13::text, $14::text, $15::text);
 
 -- name: put_clock
-INSERT INTO belfry.clock (at_ms, by_ms) VALUES ($1::bigint, $2::bigint)
-ON CONFLICT (single) DO UPDATE SET at_ms = excluded.at_ms, by_ms = excluded.by_ms;
+INSERT INTO belfry.clock (id, at_ms, by_ms) VALUES (1, $1::bigint, $2::bigint)
+ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms, by_ms = excluded.by_ms;
 
 -- name: put_breaker
 INSERT INTO belfry.breaker (partition, target, state, opened_ms, until_ms, probe)
@@ -1077,7 +1102,7 @@ SELECT name, concurrency, changed_ms, changed_by FROM belfry.team ORDER BY name;
 SELECT key, next_us, interval_us FROM belfry.rate ORDER BY key;
 
 -- name: load_clock
-SELECT at_ms, by_ms FROM belfry.clock WHERE single;
+SELECT at_ms, by_ms FROM belfry.clock WHERE id = 1;
 
 -- name: load_breakers
 -- One target may have rows of two servers that were: the one that is left alone longer counts.

@@ -58,6 +58,7 @@ enum query {
     Q_CALENDAR_JOBS,
     Q_FIND_WORKER,
     Q_FIND_INBOX,
+    Q_FIND_LEFT_MAIL,
     Q_INBOX_NOW,
     Q_FETCH,
     Q_FETCH_PAYLOAD,

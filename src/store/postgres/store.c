@@ -151,6 +151,7 @@ enum rc store_postgres_open(const char *url, const struct postgres_options *opti
     enum rc rc = pg_place_parse(url, &s->place, err);
     if (rc == RC_OK) {
         pg_init(&s->pg, &s->place, false);
+        s->pg.patience = &s->store.patience;
         if (options->answer_ms != 0)
             s->pg.wait_ms = (int)options->answer_ms;
         rc = bring_up_to_date(s, options->partitions, err);

@@ -1,8 +1,6 @@
 #include "store/postgres/postgres.h"
 #include "store/row.h"
 
-#include <poll.h>
-
 /* ---- what is owned, as parameters */
 
 size_t postgres_owned_count(const struct ownership *own)
@@ -52,14 +50,13 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
         return err_set(err, RC_BUSY, "%s: the connection was lost within a turn", s->place.label);
     }
     pg_clear(&s->pg);
+    pg_hurry(&s->pg);
     TRY(pg_connect(&s->pg, err)); /* tells whether there is a pooler, which BEGIN must know */
     s->in_turn = true;
     s->taken_claims = 0;
     s->taken_id = 0;
     s->taken.len = s->taken.cap = 0;
     arena_reset(&s->taken_arena);
-    s->inbox.may_move = false;
-    s->inbox.told = 0;
     pg_begin(&s->pg);
     if (own == NULL)
         return RC_OK;
@@ -214,7 +211,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
-    s->inbox.connects = 0;
+    postgres_forget_places(s);
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;
     for (int64_t waited_ms = 0;; waited_ms += OWN_PAUSE_MS) {
@@ -240,7 +237,7 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
 {
     enum rc rc = pg_connect(pg, err);
     for (int ms = 0; rc == RC_BUSY && ms < SETTLE_WAIT_MS; ms += SETTLE_PAUSE_MS) {
-        (void)poll(NULL, 0, SETTLE_PAUSE_MS);
+        pg_pause(pg, SETTLE_PAUSE_MS);
         rc = pg_connect(pg, err);
     }
     return rc;

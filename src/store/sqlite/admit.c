@@ -319,6 +319,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_CALENDAR: return find_calendar_jobs(s, arena, q, err);
     case ASK_WORKER: return find_worker(s, arena, q, err);
     case ASK_INBOX: return sqlite_find_inbox(s, arena, q, err);
+    case ASK_LEFT_MAIL: return sqlite_find_left_mail(s, arena, q, err);
     case ASK_OLD_ALERTS: return sqlite_find_old_alerts(s, arena, q, err);
     case ASK_OLD_TALLIES: return sqlite_find_old_tallies(s, arena, q, err);
     case ASK_PACE: return find_pace(s, arena, q, err);

@@ -7,24 +7,71 @@
 
 #include <inttypes.h>
 
+/* A page that is being told. */
+struct telling {
+    struct inbox_page page;
+    VEC(struct inbox_rec) mail;
+};
+
+static struct telling tell(const struct question *q)
+{
+    return (struct telling){
+        .page = {.rows_max = q->limit,
+                 .bytes_max = q->bytes_max > 0 ? q->bytes_max : INBOX_PAGE_BYTES}};
+}
+
+/* The row that stmt stands at. False: it is for the next page. */
+static bool tell_row(struct telling *t, struct stmt *stmt, struct arena *arena)
+{
+    struct inbox_rec rec;
+    struct row row = stmt_row(stmt, arena);
+    if (!row_inbox(&row, &rec))
+        return true;
+    if (!inbox_page_takes(&t->page, &rec))
+        return false;
+    *VEC_PUSH(arena, &t->mail) = rec;
+    return true;
+}
+
+static void told(const struct telling *t, bool more, struct question *q)
+{
+    q->answer.mail = t->mail.items;
+    q->answer.mail_count = t->mail.len;
+    q->answer.more = more;
+    q->answer.after_id = more && t->mail.len > 0 ? t->mail.items[t->mail.len - 1].id : 0;
+}
+
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
                           struct err *err)
 {
     CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_INBOX);
-    VEC(struct inbox_rec) mail = {0};
-    bool found = true;
-    while (found && mail.len < q->limit) {
-        struct inbox_rec rec;
+    struct telling t = tell(q);
+    bool fits = true;
+    stmt_i64(&stmt, INBOX_KINDS);
+    stmt_u64(&stmt, q->after_id);
+    stmt_i64(&stmt, q->submissions);
+    for (bool found = true; found && fits;) {
         TRY(stmt_next(&stmt, &found, err));
-        struct row row = stmt_row(&stmt, arena);
-        if (found && row_inbox(&row, &rec))
-            *VEC_PUSH(arena, &mail) = rec;
+        fits = !found || tell_row(&t, &stmt, arena);
     }
-    if (found) /* the limit was reached; is there one more? */
+    told(&t, !fits, q);
+    return RC_OK;
+}
+
+enum rc sqlite_find_left_mail(struct sqlite_store *s, struct arena *arena, struct question *q,
+                              struct err *err)
+{
+    struct telling t = tell(q);
+    bool fits = true;
+    for (size_t i = 0; i < q->id_count && fits; i++) {
+        CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_LEFT_MAIL);
+        bool found;
+        stmt_i64(&stmt, INBOX_KINDS);
+        stmt_u64(&stmt, q->ids[i]);
         TRY(stmt_next(&stmt, &found, err));
-    q->answer.mail = mail.items;
-    q->answer.mail_count = mail.len;
-    q->answer.more = found;
+        fits = !found || tell_row(&t, &stmt, arena);
+    }
+    told(&t, !fits, q);
     return RC_OK;
 }
 

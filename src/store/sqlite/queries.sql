@@ -274,7 +274,14 @@ FROM worker WHERE id = :id;
 
 -- name: find_inbox
 -- Without a LIMIT, as find_letters.
-SELECT id, bucket, kind, sent_ms, about, sender, value, number, name, actor, body FROM inbox ORDER BY id;
+SELECT id, bucket, kind, sent_ms, about, sender, value, number, name, actor,
+    CASE WHEN kind < :kinds THEN body ELSE '' END
+FROM inbox WHERE id > :after_id AND (kind = 1) = :submissions ORDER BY id;
+
+-- name: find_left_mail
+SELECT id, bucket, kind, sent_ms, about, sender, value, number, name, actor,
+    CASE WHEN kind < :kinds THEN body ELSE '' END
+FROM inbox WHERE id = :id;
 
 -- name: fetch
 SELECT coalesce(spec, (SELECT d.spec FROM document d WHERE d.job_id = job.id)),

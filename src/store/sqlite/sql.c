@@ -38,6 +38,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_CALENDAR_JOBS] = "calendar_jobs",
     [SQL_FIND_WORKER] = "find_worker",
     [SQL_FIND_INBOX] = "find_inbox",
+    [SQL_FIND_LEFT_MAIL] = "find_left_mail",
     [SQL_FIND_OLD_ALERTS] = "find_old_alerts",
     [SQL_FIND_OLD_TALLIES] = "find_old_tallies",
     [SQL_FIND_PACE] = "find_pace",

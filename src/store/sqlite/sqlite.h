@@ -96,6 +96,8 @@ enum rc sqlite_group_letters(struct reader *reader, const struct letter_filter *
 /* inbox.c: the same for what partitions tell each other */
 enum rc sqlite_find_inbox(struct sqlite_store *s, struct arena *arena, struct question *q,
                           struct err *err);
+enum rc sqlite_find_left_mail(struct sqlite_store *s, struct arena *arena, struct question *q,
+                              struct err *err);
 enum rc sqlite_keep_inbox(struct db *db, const struct delta *delta, struct err *err);
 enum rc sqlite_list_rejected(struct reader *reader, const struct page *page, struct arena *arena,
                              struct rejected_page *ret_page, struct err *err);

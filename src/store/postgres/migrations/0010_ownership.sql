@@ -28,7 +28,7 @@ ALTER TABLE belfry.node ADD COLUMN time_ms bigint NOT NULL DEFAULT 0;
 -- The newest moment at which the clock was set by so much, or was so far from what the store had last seen,
 -- that deletions wait behind it. One row.
 CREATE TABLE belfry.clock (
-    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    id bigint PRIMARY KEY CHECK (id = 1),
     at_ms bigint NOT NULL, -- by the clock as it went on
     by_ms bigint NOT NULL
 );
