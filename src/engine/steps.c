@@ -34,16 +34,17 @@ bool steps_hold_dues(const struct engine *e)
     return e->moment.unsure || e->clock.shifting;
 }
 
-bool steps_hold_deletions(const struct engine *e)
-{
-    return e->moment.unsure || e->clock.shifting ||
-           (e->clock.at_ms != 0 && e->now_ms < e->clock.at_ms + e->options.delete_wait_ms);
-}
-
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
     return e->clock.shifting || e->clock.mend || now.stepped_ms != e->clock.stepped_ms ||
            now.unsure != e->clock.unsure || is_shaken(e, now);
+}
+
+/* Also in the turn that is about to hear of a step: its questions come first. */
+bool steps_hold_deletions(const struct engine *e)
+{
+    return e->moment.unsure || steps_want_turn(e, e->moment) ||
+           (e->clock.at_ms != 0 && e->now_ms < e->clock.at_ms + e->options.delete_wait_ms);
 }
 
 int64_t engine_deletes_from_ms(const struct engine *e)
