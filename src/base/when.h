@@ -14,9 +14,10 @@ enum { WHEN_TEXT_MAX = 32 };
 struct moment {
     int64_t wall_ms;
     int64_t boot_ms;
-    int64_t stepped_ms; /* all steps of the wall clock that were accepted since the start, added up */
-    int64_t shaken_ms;  /* wall: the newest of them that makes deletions wait; 0: there was none */
-    bool unsure;        /* nobody knows the wall time yet; wall_ms goes on from when it was known */
+    int64_t
+        stepped_ms; /* all steps of the wall clock that were accepted since the start, added up */
+    int64_t shaken_ms; /* wall: the newest of them that makes deletions wait; 0: there was none */
+    bool unsure;       /* nobody knows the wall time yet; wall_ms goes on from when it was known */
 };
 
 #define WHEN_MIN_MS (-INT64_C(62167219200000)) /* 0000-01-01T00:00:00.000Z */
