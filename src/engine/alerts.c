@@ -273,6 +273,18 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
         job->name_len > 0 ? "'" : "", STR_ARG(why), id, id);
 }
 
+void alert_clock(struct engine *e, struct str what)
+{
+    struct alert_rec *alert = raise(e, ALERT_CLOCK, ALERT_WARNING, STR("clock"));
+    if (alert == NULL)
+        return;
+    alert->text = arena_printf(
+        e->arena,
+        "%.*s, and has held there, so it is followed; look at what sets it, and at jobs "
+        "that should have run meanwhile",
+        STR_ARG(what));
+}
+
 /* ---- from a distance */
 
 static struct breaker_rule window_rule(const struct engine *e)

@@ -17,6 +17,7 @@ struct str alert_kind_name(enum alert_kind kind)
         [ALERT_START_LATE] = STR_INIT("start_late"),
         [ALERT_SLOW] = STR_INIT("slow"),
         [ALERT_TURNS_LOST] = STR_INIT("turns_lost"),
+        [ALERT_CLOCK] = STR_INIT("clock"),
     };
     assert(kind > ALERT_NONE && kind < ALERT_KINDS);
     return names[kind];

@@ -160,6 +160,13 @@ static enum rc load_dependency(void *arg, const struct dependency_rec *dependenc
     return RC_OK;
 }
 
+static enum rc load_clock(void *arg, const struct clock_rec *clock, struct err *err)
+{
+    (void)err;
+    engine_load_clock(((struct turn *)arg)->engine, clock);
+    return RC_OK;
+}
+
 static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
 {
     (void)err;
@@ -190,6 +197,7 @@ static struct load_sink sink_of(struct turn *t)
         .dependency = load_dependency,
         .waiter = load_waiter,
         .permit = load_permit,
+        .clock = load_clock,
         .operation = load_operation,
         .calendar = load_calendar,
         .arg = t,

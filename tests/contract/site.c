@@ -30,14 +30,16 @@ void site_close(struct site *s)
 
 enum rc site_renew(struct site *s, struct cluster_view *ret_view)
 {
-    struct cluster_view view;
-    return s->member->ops->renew(s->member, &s->me, LEASE_MS, &s->arena,
-                                 ret_view == NULL ? &view : ret_view, &s->err);
+    enum rc rc =
+        s->member->ops->renew(s->member, &s->me, s->lapsed_ms, &s->arena, &s->seen, &s->err);
+    if (ret_view != NULL)
+        *ret_view = s->seen;
+    return rc;
 }
 
 void site_take(struct site *s, uint64_t wanted)
 {
-    assert_rc(s->member->ops->take(s->member, &s->me, wanted, LEASE_MS, &s->own, &s->err), RC_OK);
+    assert_rc(s->member->ops->take(s->member, &s->me, wanted, &s->seen, &s->own, &s->err), RC_OK);
 }
 
 enum rc site_commit(struct site *s, uint64_t turn, uint64_t id)
@@ -48,16 +50,6 @@ enum rc site_commit(struct site *s, uint64_t turn, uint64_t id)
     if (rc != RC_OK)
         print_message("%s\n", s->err.text);
     return rc;
-}
-
-void site_silence(const char *start)
-{
-    char sql[256];
-    snprintf(sql, sizeof sql,
-             "UPDATE belfry.node SET seen_ms = 0 WHERE start = '%s';"
-             "UPDATE belfry.partition SET since_ms = 0 WHERE owner = '%s'",
-             start, start);
-    cluster_sql(site_cluster, sql);
 }
 
 int64_t site_ask(const char *sql)

@@ -16,6 +16,8 @@ struct site {
     struct member *member;
     struct node_rec me;
     struct ownership own;
+    struct cluster_view seen; /* with its newest renewal */
+    int64_t lapsed_ms;        /* the last beat of another one of its name */
     struct arena arena;
     struct err err;
 };
@@ -23,12 +25,11 @@ struct site {
 struct site site_open(const char *name, const char *start);
 void site_close(struct site *s);
 enum rc site_renew(struct site *s, struct cluster_view *ret_view);
+/* Also from those whose newest beat is the one that was seen by its renewal. */
 void site_take(struct site *s, uint64_t wanted);
 /* A worker's record, as the smallest delta. */
 enum rc site_commit(struct site *s, uint64_t turn, uint64_t id);
 
-/* As if nobody had heard of a server for a day. */
-void site_silence(const char *start);
 /* One number that the database knows. */
 int64_t site_ask(const char *sql);
 /* The setup of a test: nothing is owned. */

@@ -66,6 +66,7 @@ struct mem_store {
     struct node_rec *nodes; /* owned, as are their texts */
     size_t node_count;
     uint64_t settings_version;
+    struct clock_rec clock_kept;
     struct map jobs;                    /* id -> struct job_rec */
     struct map live;                    /* id -> struct exec_rec, unfinished */
     struct map history;                 /* id -> struct exec_rec, final */

@@ -246,6 +246,13 @@ static void bind_partitions(struct pg_use *use, const struct ownership *own)
     }
 }
 
+static void keep_clock(struct pg *pg, const struct clock_rec *clock)
+{
+    struct pg_use *use = pg_use(pg, Q_PUT_CLOCK);
+    pg_i64(use, clock->at_ms);
+    pg_i64(use, clock->by_ms);
+}
+
 static void keep_breaker(struct pg *pg, const struct ownership *own,
                          const struct breaker_rec *breaker)
 {
@@ -311,6 +318,8 @@ static void keep_others(struct pg *pg, const struct ownership *own, const struct
         mark_alert(pg, &delta->alert_marks[i]);
     for (size_t i = 0; i < delta->sla_event_count; i++)
         keep_sla_event(pg, &delta->sla_events[i]);
+    if (delta->clock.at_ms != 0)
+        keep_clock(pg, &delta->clock);
     for (size_t i = 0; i < delta->breaker_count; i++)
         keep_breaker(pg, own, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)

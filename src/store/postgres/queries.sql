@@ -135,16 +135,17 @@ FROM free f WHERE p.id = f.id
 RETURNING p.id, p.epoch, p.unsure_ms, f.deprived;
 
 -- name: take_partitions_now
--- The same, but what is being worked on is left for another time: it may be a server that was stopped in the
--- middle of a turn, and nobody should wait for it.
+-- The same for a member, which says whom it found silent: the owner $7 of $6 is deprived while its newest beat is
+-- $8. What is being worked on is left for another time: it may be a server that was stopped in the middle of a
+-- turn, and nobody should wait for it. $2 to $5 are $3 to $6 there.
 WITH free AS MATERIALIZED (
-    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $3::text) AS deprived,
-        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $4::bigint + $5::bigint + $6::bigint
-            ELSE greatest(n.lease_ms, $4::bigint) + greatest(n.grace_ms, $5::bigint) END AS unsure_ms
-    FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($7::bigint[])
-        AND (p.owner IN ('', $1::text, $3::text)
-            OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
+    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $2::text) AS deprived,
+        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $3::bigint + $4::bigint + $5::bigint
+            ELSE greatest(n.lease_ms, $3::bigint) + greatest(n.grace_ms, $4::bigint) END AS unsure_ms
+    FROM unnest($6::bigint[], $7::text[], $8::bigint[]) o (id, owner, beat_ms)
+    JOIN belfry.partition p ON p.id = o.id LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.owner IN ('', $1::text, $2::text) OR n.start IS NULL
+        OR (p.owner = o.owner AND n.seen_ms = o.beat_ms)
     ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms(),
@@ -872,6 +873,10 @@ INSERT INTO belfry.sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt,
 VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint,
     $9::bigint, $10::bigint, $11::bigint, $12::text, $13::text, $14::text, $15::text);
 
+-- name: put_clock
+INSERT INTO belfry.clock (id, at_ms, by_ms) VALUES (1, $1::bigint, $2::bigint)
+ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms, by_ms = excluded.by_ms;
+
 -- name: put_breaker
 INSERT INTO belfry.breaker (partition, target, state, opened_ms, until_ms, probe)
 VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bigint)
@@ -1152,6 +1157,9 @@ SELECT name, concurrency, changed_ms, changed_by FROM belfry.team ORDER BY name;
 -- name: load_rates
 SELECT key, next_us, interval_us FROM belfry.rate ORDER BY key;
 
+-- name: load_clock
+SELECT at_ms, by_ms FROM belfry.clock WHERE id = 1;
+
 -- name: load_breakers
 -- One target may have rows of two servers that were: the one that is left alone longer counts.
 SELECT DISTINCT ON (target) target, state, opened_ms, until_ms, probe FROM belfry.breaker
@@ -1220,24 +1228,26 @@ SET name = excluded.name, role = excluded.role, hash = excluded.hash,
 -- ---- other servers
 
 -- name: renew_node
--- Nothing comes back when somebody else has the name, and was heard of within the lease ($7); or has taken
+-- Nothing comes back when somebody else has the name, whose newest beat is not $7; or has taken
 -- it from us ($8), for good. $9: a start that is dead for sure.
 INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms,
-    lease_ms, grace_ms, boot_id)
+    lease_ms, grace_ms, boot_id, time_ms)
 SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms,
-    $10::bigint, $11::bigint, $12::text
+    $10::bigint, $11::bigint, $12::text, $13::bigint
 FROM (SELECT belfry.now_ms() AS ms) t
 ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
+    time_ms = excluded.time_ms,
     lease_ms = excluded.lease_ms, grace_ms = excluded.grace_ms, boot_id = excluded.boot_id,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
 WHERE n.start = excluded.start
-    OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms <= excluded.seen_ms - $7::bigint))
+    OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms = $7::bigint))
 RETURNING n.start;
 
 -- name: read_nodes
-SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms, boot_id
+SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms, boot_id,
+    time_ms
 FROM belfry.node ORDER BY name;
 
 -- name: read_partitions
@@ -1249,10 +1259,12 @@ SELECT id, epoch, owner, former, since_ms, unsure_ms FROM belfry.partition ORDER
 UPDATE belfry.node SET writer = $2::text WHERE start = $1::text AND writer <> $2::text;
 
 -- name: read_cluster
--- And our newest turn, and whether every server that is listed leaves that alone.
+-- Our newest turn, whether every server that is listed leaves that alone, and the newest id of all.
 SELECT belfry.now_ms(), value::bigint,
     (SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept),
-    NOT EXISTS (SELECT 1 FROM belfry.node WHERE NOT starts_with(writer, start || '/'))
+    NOT EXISTS (SELECT 1 FROM belfry.node WHERE NOT starts_with(writer, start || '/')),
+    greatest((SELECT max(newest_id) FROM belfry.partition), (SELECT max(newest_id) FROM belfry.turn),
+        (SELECT max(id) FROM belfry.api_key), 0)
 FROM belfry.meta WHERE key = 'settings_version';
 
 -- name: release_partitions
@@ -1273,8 +1285,8 @@ UPDATE belfry.partition SET owner = '', former = owner, since_ms = belfry.now_ms
 DELETE FROM belfry.node WHERE start = $1::text;
 
 -- name: forget_nodes
-DELETE FROM belfry.node n
-WHERE n.seen_ms <= belfry.now_ms() - $1::bigint
+DELETE FROM belfry.node n USING unnest($1::text[], $2::bigint[]) o (start, beat_ms)
+WHERE n.start = o.start AND n.seen_ms = o.beat_ms
     AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = n.start);
 
 -- name: tend

@@ -35,6 +35,17 @@ ALTER TABLE belfry.partition ADD COLUMN token_floor bigint NOT NULL DEFAULT 0;
 
 -- ---- time
 
+-- Which time the server goes by, at its newest renewal; 0: it does not know yet, or is too old to say.
+ALTER TABLE belfry.node ADD COLUMN time_ms bigint NOT NULL DEFAULT 0;
+
+-- The newest moment at which the clock was set by so much, or was so far from what the store had last seen,
+-- that deletions wait behind it. One row.
+CREATE TABLE belfry.clock (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    at_ms bigint NOT NULL, -- by the clock as it went on
+    by_ms bigint NOT NULL
+);
+
 -- ---- the inbox
 
 -- ---- indexes
