@@ -156,15 +156,14 @@ void alert_turns_lost(struct engine *e)
 /* Any number may come over the wire. One that no lease ever had does not count. */
 enum { TOKEN_BITS_MAX = 40 };
 
-void alert_token_unknown(struct engine *e, const struct worker *w, const struct exec *x,
-                         uint64_t token)
+void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *x, uint64_t token)
 {
     char worker[ID_TEXT_MAX];
     char exec[ID_TEXT_MAX];
     if (token <= x->v.lease.token || token >> TOKEN_BITS_MAX != 0)
         return;
-    if (token > e->token_floor)
-        e->token_floor = token; /* also when this turn is undone: larger is never wrong */
+    if (token > x->named_token)
+        x->named_token = token; /* also when this turn is undone: larger is never wrong */
     if (e->away)
         return; /* nothing can be kept now */
     struct alert_rec *alert = raise(e, ALERT_TURNS_LOST, ALERT_CRITICAL, TURNS_LOST_KEY);

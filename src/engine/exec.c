@@ -339,9 +339,15 @@ static void count_up(uint16_t *counter)
     *counter += *counter < UINT16_MAX;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* What else changes with a step. The attempt that a lease began counts only when it ended by a
  * report or by its timeout: a lost or returned one is taken off again, and both are counted apart. */
-static void apply(struct engine *e, struct exec_values *v, const struct move *move)
+static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
+                  const struct move *move)
 {
     if (move->event == EV_LATE) {
         v->late = true;
@@ -352,8 +358,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
     switch (move->event) {
     case EV_DUE: v->ready_ms = ready_since_ms(e); return;
     case EV_LEASE:
-        if (v->lease.token < e->token_floor)
-            v->lease.token = e->token_floor;
+        v->lease.token = larger(v->lease.token, larger(e->token_floor, x->named_token));
         v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
@@ -442,7 +447,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     struct exec_values to = x->v;
     bool was_unique = unique_held(x);
     to.state = next;
-    apply(e, &to, move);
+    apply(e, x, &to, move);
     if (move->event == EV_LEASE)
         sla_begin(e, x, &to);
     if (move->event == EV_RETRY)

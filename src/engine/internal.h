@@ -78,8 +78,7 @@ void alert_start_late(struct engine *e, const struct exec *x, struct str why);
 /* The store has lost turns, as e->lost_turns says; and that it must have, since the worker was given a lease of
  * x with this token, which nobody here knows of. The next token of x will be larger. */
 void alert_turns_lost(struct engine *e);
-void alert_token_unknown(struct engine *e, const struct worker *w, const struct exec *x,
-                         uint64_t token);
+void alert_token_unknown(struct engine *e, const struct worker *w, struct exec *x, uint64_t token);
 /* It takes much longer than usual; "has run for …". */
 void alert_slow(struct engine *e, const struct exec *x, struct str why);
 void alert_clock(struct engine *e, struct str what);

@@ -209,6 +209,7 @@ struct exec {
                                  * PACE_ASKING: on engine.pacing */
     struct list_node on_worker; /* on worker.leases, or on engine.orphans */
     uint64_t listed;            /* the newest poll (engine.polls) that named it */
+    uint64_t named_token;       /* of a lease that nobody here gave, and a worker named; 0: none */
     struct exec_values v;
     struct touched *touched;
 };

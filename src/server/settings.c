@@ -75,7 +75,7 @@ static const struct setting settings_table[] = {
     TIME(retry_after_max_ms, "1d", 0, 365 * DAY, "most that a worker may put off a retry"),
     TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
     TIME(tzdata_look_ms, "60s", 1, DAY, "how often to look whether time zones have other rules"),
-    TIME(clock_step_ms, "60s", 0, DAY, "a clock that was set is followed when it has held for this long"),
+    TIME(clock_step_ms, "60s", 0, DAY, "a clock that was set is followed after this"),
     CHOICE(clock_synced, "auto|no", "auto", "no: a start never trusts the clock for being synchronised"),
     TIME(clock_delete_wait_ms, "1d", 0, 365 * DAY, "nothing is deleted so long after a step of the clock"),
     TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),

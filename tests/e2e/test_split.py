@@ -136,7 +136,7 @@ def test_who_starts_again_in_its_data_directory_need_not_wait():
         assert second.returncode == 1 and "is in use by another belfry server" in second.stderr, second
         a.kill()
         a.start()
-        assert a.shares() == {"a": 16} and unsure(store) == {"a": 0}
+        assert (a.shares(), unsure(store)) == ({"a": 16}, {"a": 0}), (a.shares(), unsure(store))
         with copied_key(a, Node("b", store, "--no-worker")) as b:
             wait_for(lambda: b.shares() == {"a": 8, "b": 8}, "equal shares")
             assert unsure(store) == {"a": 0, "b": 0}
