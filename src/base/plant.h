@@ -92,6 +92,15 @@
     X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
     X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
     X(permit_forgotten_by_home, "a home that moves grants again what it has granted")              \
+    X(parked_anew, "a poll that is looked at in vain waits anew, however long it has waited")      \
+    X(gift_not_kept, "a server that is about to give a partition lets its leases run out")         \
+    X(silence_not_waited_out, "a new owner gives away what a silent one may still keep alive")     \
+    X(unseen_forgotten, "an execution may end in silence for ever")                                \
+    X(relay_needs_meeting, "a worker does not relay to a server that it has not met")              \
+    X(one_deadline_for_all, "a lease that is lost takes all runs of its worker along")             \
+    X(old_epoch_believed, "a worker believes an owner that was replaced")                          \
+    X(hang_answers_nobody, "a turn that waits for its database leaves polls unanswered")           \
+    X(outage_decides, "a server that lost its database tells workers to stop what others own")     \
     X(full_queue_holds_permits, "a full queue holds back what has its permit")
 
 #define PLANT_ENUM(name, words) PLANT_##name,

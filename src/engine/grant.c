@@ -174,9 +174,13 @@ static void park(struct engine *e, struct worker *w)
         wait_ms = e->options.park_ms;
     if (is_provisional(e) && wait_ms > PROVISIONAL_PARK_MS)
         wait_ms = PROVISIONAL_PARK_MS;
+    int64_t until_ms = e->boot_ms + wait_ms;
+    if (w->turn.until_ms != 0 && w->turn.until_ms < until_ms)
+        until_ms =
+            w->turn.until_ms; /* it was opened for nothing, and its worker counts from before */
     touch_worker(e, w);
     w->v.offered = w->turn.free;
-    worker_set_parked(e, w, w->turn.cmd, e->boot_ms + wait_ms);
+    worker_set_parked(e, w, w->turn.cmd, until_ms);
 }
 
 void polls_close(struct engine *e)

@@ -93,7 +93,9 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
         .attempts = rec->attempts,
         .lost = (uint16_t)(rec->lost < UINT16_MAX ? rec->lost : UINT16_MAX),
         .returned = (uint16_t)(rec->returned < UINT16_MAX ? rec->returned : UINT16_MAX),
-        .unseen = (uint16_t)(rec->unseen < UINT16_MAX ? rec->unseen : UINT16_MAX),
+        .unseen = (uint16_t)(PLANTED(unseen_forgotten)  ? 0
+                             : rec->unseen < UINT16_MAX ? rec->unseen
+                                                        : UINT16_MAX),
         .proven = rec->proven,
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
@@ -160,7 +162,7 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
     e->shared = true;
     for (size_t i = 0; i < e->owned.count; i++) {
         e->epochs[i] = epochs[i];
-        e->unsure_until_ms[i] = unsure_until_ms[i];
+        e->unsure_until_ms[i] = PLANTED(silence_not_waited_out) ? 0 : unsure_until_ms[i];
         if (alive_ms[i] != 0)
             e->alive_ms[i] = alive_ms[i];
     }

@@ -1,6 +1,7 @@
 /* silence.h - leases that nobody has named yet, and what may be said about leases by a server that is not sure
  * to be their owner. */
 #pragma once
+#include "base/plant.h"
 #include "engine/things.h"
 
 /* ---- silence.c: leases that end unseen */
@@ -37,7 +38,7 @@ void silence_dead(struct engine *e, uint64_t worker_id);
 /* The answers of this turn are provisional. */
 static inline bool is_provisional(const struct engine *e)
 {
-    return e->away && e->shared;
+    return e->away && e->shared && !PLANTED(outage_decides);
 }
 /* Answers a poll within a turn that is provisional. */
 void answer_provisionally(struct engine *e, struct command *cmd);

@@ -245,7 +245,8 @@ struct worker {
         struct list_node node;
         struct command *cmd;
         uint32_t free;
-        bool answer; /* there is something to say, even without leases */
+        int64_t until_ms; /* boot clock: it was parked until then; 0: it is new */
+        bool answer;      /* there is something to say, even without leases */
         VEC(struct poll_lease) leases;
         VEC(struct poll_stop) stops;
     } turn;

@@ -272,11 +272,13 @@ static void open_poll(struct engine *e, struct worker *w, struct command *cmd, u
 void worker_open(struct engine *e, struct worker *w)
 {
     struct command *cmd = w->v.parked;
+    int64_t until_ms = w->v.wake_ms;
     touch_worker(e, w);
     /* Not from when it polled: if the machine slept since, that is over,
      * and the worker would be forgotten in the turn that gives it work. It was there until now. */
     worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     open_poll(e, w, cmd, w->v.offered);
+    w->turn.until_ms = PLANTED(parked_anew) ? 0 : until_ms;
 }
 
 /* The worker has heard that we are the owner, and takes nothing from those before us any more: from now on

@@ -63,7 +63,8 @@ struct membership {
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
-    uint64_t unsure; /* bits: partitions of posted that may have unconfirmed leases */
+    struct ownership held; /* the same with what is to be given, and was not when it was posted */
+    uint64_t unsure;       /* bits: partitions of posted that may have unconfirmed leases */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -103,6 +104,7 @@ static void post(struct membership *m)
         atomic_load(&m->serial) > 0 && memcmp(to.epochs, m->posted.epochs, sizeof to.epochs) == 0;
     if (!same) {
         m->posted = to;
+        m->held = m->own;
         m->unsure = UINT64_MAX; /* until the decider has loaded it, and says otherwise */
         atomic_store(&m->owned_bits, bits_of(&to));
         atomic_fetch_add(&m->serial, 1);
@@ -569,7 +571,10 @@ bool membership_has_grace(const struct membership *m)
     return clock_boot_ms() < atomic_load(&m->grace_until_ms);
 }
 
-/* The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
+/* What is to be given is not given before the decider obeys; until then its leases are kept alive, since the heir
+ * may be a server that their worker does not reach at once.
+ *
+ * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
  * posted what was lost by then. */
 uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
 {
@@ -577,8 +582,10 @@ uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
     if (!membership_has_grace(m))
         return 0;
     pthread_mutex_lock(&m->lock);
+    bool obeyed = atomic_load(&m->obeyed) >= atomic_load(&m->serial);
+    const struct ownership *ours = obeyed ? &m->posted : &m->held;
     for (size_t p = 0; p < own->partitions; p++) {
-        if (own->epochs[p] != 0 && own->epochs[p] == m->posted.epochs[p])
+        if (own->epochs[p] != 0 && own->epochs[p] == ours->epochs[p])
             bits |= bit(p);
     }
     pthread_mutex_unlock(&m->lock);

@@ -47,7 +47,7 @@ static void on_relayed(void *arg, const struct http_response *response, const st
     if (p->closing || p->retired || c->closing || !c->registered)
         return;
     arena_reset(&c->scratch);
-    if (response == NULL)
+    if (response == NULL || response->status >= 500) /* also when the other one cannot reach it */
         outlet_failed(p->relay.outlet);
     if (response != NULL && response->status == 200 &&
         poll_reply_parse(response->body, &c->scratch, &reply, &bad) == RC_OK)

@@ -1,14 +1,19 @@
 #include "cluster.h"
 #include "base/plant.h"
 #include "coverage.h"
-#include "job/shares.h"
 #include "promises.h"
+#include "server/seating.h"
+#include "server/unsure.h"
 #include "world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { BEATS = 5 }; /* renewals within a lease */
+enum {
+    BEATS = 5,             /* renewals within a lease; these as in server/membership.c */
+    FIRST_CLAIM_MS = 2000, /* for others to come back, after silence of our own */
+};
 
 static uint64_t bit(uint32_t partition)
 {
@@ -17,30 +22,19 @@ static uint64_t bit(uint32_t partition)
 
 bool cluster_may_decide(const struct sim_server *s)
 {
-    return s->world->boot_ms < s->member.until_ms;
+    return s->world->boot_ms < s->member.renewed_ms + s->world->scene.node_lease_ms * 4 / 5;
+}
+
+bool cluster_has_grace(const struct sim_server *s)
+{
+    return s->world->boot_ms < s->member.renewed_ms + s->world->scene.grace_ms;
 }
 
 /* ---- what the newest view says */
 
-static int find_node(const struct cluster_view *view, struct str start)
-{
-    for (size_t i = 0; start.len > 0 && i < view->node_count; i++) {
-        if (str_eq(view->nodes[i].start, start))
-            return (int)i;
-    }
-    return SHARES_NOBODY;
-}
-
-static bool is_silent(const struct sim_server *s, const struct cluster_view *view,
-                      const struct node_rec *node)
-{
-    return !str_eq(node->start, s->member.me.start) &&
-           view->now_ms - node->seen_ms > s->world->scene.node_lease_ms;
-}
-
 static int server_of(const struct world *w, const struct cluster_view *view, struct str start)
 {
-    int node = find_node(view, start);
+    int node = roster_find(view, start);
     for (size_t i = 0; node >= 0 && i < w->server_count; i++) {
         if (str_eq(view->nodes[node].name, str_c(w->servers[i].name)))
             return (int)i;
@@ -70,25 +64,6 @@ static void drop_lost(struct sim_server *s, const struct cluster_view *view)
     }
 }
 
-static struct shares_plan plan(const struct sim_server *s, const struct cluster_view *view)
-{
-    struct shares_node nodes[SHARES_NODES_MAX];
-    struct shares_place places[PARTITIONS_MAX];
-    for (size_t i = 0; i < view->node_count; i++)
-        nodes[i] = (struct shares_node){.silent = is_silent(s, view, &view->nodes[i]),
-                                        .draining = view->nodes[i].draining};
-    for (size_t i = 0; i < view->partition_count; i++)
-        places[i] = (struct shares_place){.owner = find_node(view, view->partitions[i].owner),
-                                          .former = find_node(view, view->partitions[i].former)};
-    return shares_make(&(struct shares_view){
-        .me = find_node(view, s->member.me.start),
-        .nodes = nodes,
-        .node_count = (int)view->node_count,
-        .places = places,
-        .partitions = (uint32_t)view->partition_count,
-    });
-}
-
 /* ---- acting on it */
 
 static void take(struct sim_server *s, const struct cluster_view *view, uint64_t wanted)
@@ -102,9 +77,11 @@ static void take(struct sim_server *s, const struct cluster_view *view, uint64_t
     uint64_t got = ownership_set(&m->own).bits & ~before;
     if (got == 0)
         return;
+    unsure_date(&m->own, got, view, &m->roster, w->boot_ms);
     model_owned(w, &m->own);
     saw(SAW_TAKEN);
-    SAY(w, s->name, "takes partitions %04" PRIx64, got);
+    SAY(w, s->name, "takes partitions %04" PRIx64 ", %04" PRIx64 " from who fell silent", got,
+        m->own.deprived & got);
 }
 
 static void give(struct sim_server *s)
@@ -115,8 +92,19 @@ static void give(struct sim_server *s)
         return;
     SAY(s->world, s->name, "gives partitions %04" PRIx64, m->giving);
     saw(SAW_GIVEN);
+    unsure_leave(&m->own, m->giving, s->world->boot_ms);
     m->member->ops->release(m->member, m->giving, &m->own, &err);
     m->giving = 0;
+}
+
+/* No lease is in doubt any more. */
+static void write_sure(struct sim_server *s)
+{
+    struct sim_member *m = &s->member;
+    struct err err;
+    uint64_t sure = m->loaded ? unsure_over(&m->own, engine_unsure(s->turn.engine)) : 0;
+    if (sure != 0)
+        m->member->ops->ensure(m->member, sure, &m->own, &err);
 }
 
 /* What the engine is to decide about. */
@@ -158,25 +146,32 @@ static void read_settings(struct sim_server *s, uint64_t version)
 
 static void act_on(struct sim_server *s, const struct cluster_view *view)
 {
+    struct world *w = s->world;
     struct sim_member *m = &s->member;
     drop_lost(s, view);
     learn_owners(s, view);
-    struct shares_plan p = plan(s, view);
+    bool just_back = m->back_ms > 0 && w->boot_ms - m->back_ms < FIRST_CLAIM_MS;
+    struct shares_plan p = seating_plan(&m->roster, view, just_back);
     if (m->loaded)
         give(s); /* what was left out by the engine that is there now */
-    if (p.take != 0)
-        take(s, view, p.take);
+    uint64_t wanted = p.take & ~ownership_set(&m->own).bits;
+    if (wanted != 0)
+        take(s, view, wanted);
     m->giving |= p.give & ownership_set(&m->own).bits;
     load_changes(s);
+    write_sure(s);
     read_settings(s, view->settings_version);
 }
 
-/* The last beat of a predecessor of our name that has fallen silent; 0: there is none. */
+/* The last beat of a predecessor of our name that has fallen silent; 0: there is none. By the store's clock,
+ * which runs as boot clocks do here: a real server would watch for a lease. */
 static int64_t lapsed_ms(const struct sim_server *s, const struct cluster_view *view)
 {
     for (size_t i = 0; i < view->node_count; i++) {
-        if (str_eq(view->nodes[i].name, s->member.me.name) && is_silent(s, view, &view->nodes[i]))
-            return view->nodes[i].seen_ms;
+        const struct node_rec *node = &view->nodes[i];
+        bool silent = view->now_ms - node->seen_ms > s->world->scene.node_lease_ms;
+        if (str_eq(node->name, s->member.me.name) && silent)
+            return node->seen_ms;
     }
     return 0;
 }
@@ -188,6 +183,8 @@ static enum rc renew(struct sim_server *s, struct err *err)
     CLEANUP(arena_free) struct arena arena = {0};
     struct cluster_view view;
     int64_t lease_ms = w->scene.node_lease_ms;
+    if (m->sent_ms == 0)
+        m->sent_ms = w->boot_ms;
     if (sim_server_is_adrift(s))
         return err_set(err, RC_IO, "the simulated store cannot be reached");
     m->me.clock_ms = world_now(w).wall_ms;
@@ -196,7 +193,10 @@ static enum rc renew(struct sim_server *s, struct err *err)
     if (lapsed != 0)
         rc = m->member->ops->renew(m->member, &m->me, lapsed, &arena, &view, err);
     TRY(rc);
-    m->until_ms = w->boot_ms + lease_ms * 4 / 5;
+    roster_observe(&m->roster, &view, w->boot_ms);
+    if (m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms)
+        m->back_ms = m->sent_ms;
+    m->renewed_ms = m->sent_ms;
     if (m->own.partitions == 0)
         m->own.partitions = (uint32_t)view.partition_count;
     act_on(s, &view);
@@ -218,7 +218,14 @@ static void beat(struct world *w, void *what, uint64_t no)
         return;
     if (sim_server_defer(s, beat, no))
         return;
+    if (database_is_hung(w)) { /* the answer will come, and counts from now */
+        if (s->member.sent_ms == 0)
+            s->member.sent_ms = w->boot_ms;
+        agenda_add(w, w->hangs_until_ms, beat, s, no);
+        return;
+    }
     enum rc rc = renew(s, &err);
+    s->member.sent_ms = 0;
     if (rc != RC_OK)
         SAY(w, s->name, "could not renew: %s", err.text);
     if (rc == RC_DEPOSED)
@@ -229,29 +236,48 @@ static void beat(struct world *w, void *what, uint64_t no)
 
 /* ---- life and death */
 
-bool cluster_join(struct sim_server *s, struct err *err)
+/* Whoever starts in the data directory of a server that is dead knows that it is, most of the time. */
+static void name_start(struct sim_server *s)
 {
     struct world *w = s->world;
     struct sim_member *m = &s->member;
+    memcpy(s->former_start, s->start, sizeof s->start);
+    snprintf(s->start, sizeof s->start, "%s-%" PRIu64, s->name, w->step);
+    m->me = (struct node_rec){.name = str_c(s->name),
+                              .start = str_c(s->start),
+                              .lease_ms = w->scene.engine.lease_ms,
+                              .grace_ms = w->scene.grace_ms};
+    if (pick(w, 2) == 0)
+        m->me.replaces = str_c(s->former_start);
+    roster_init(&m->roster, m->me.start, w->scene.node_lease_ms);
+    m->roster.replaces = m->me.replaces;
+}
+
+bool cluster_join(struct sim_server *s, struct err *err)
+{
+    struct sim_member *m = &s->member;
     uint64_t beat_no = m->beat_no;
     *m = (struct sim_member){.beat_no = beat_no};
-    snprintf(m->start, sizeof m->start, "%s-%" PRIu64, s->name, w->step);
-    m->me = (struct node_rec){.name = str_c(s->name), .start = str_c(m->start)};
+    name_start(s);
     struct store *inner = s->door->inner;
     if (inner->ops->member(inner, &m->member, err) != RC_OK || renew(s, err) != RC_OK) {
         cluster_vanish(s);
         return false;
     }
+    m->sent_ms = 0;
     beat_in(s, 1);
     return true;
 }
 
 void cluster_vanish(struct sim_server *s)
 {
-    if (s->member.member != NULL)
-        s->member.member->ops->close(s->member.member);
-    s->member.member = NULL;
-    s->member.beat_no++;
+    struct sim_member *m = &s->member;
+    if (m->member != NULL) {
+        m->member->ops->close(m->member);
+        roster_free(&m->roster);
+    }
+    m->member = NULL;
+    m->beat_no++;
 }
 
 void cluster_doubt(struct sim_server *s)

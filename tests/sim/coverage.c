@@ -17,7 +17,7 @@ static struct {
     uint64_t refused[COMMAND_KINDS];
 } seen;
 
-void saw(enum sighting sighting)
+void saw(enum sight sighting)
 {
     seen.sightings[sighting]++;
 }

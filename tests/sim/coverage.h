@@ -58,13 +58,18 @@
     X(FORWARDED, "a command was forwarded to its owner")                                           \
     X(MISDIRECTED, "a command came to a server that does not own it, and was refused")             \
     X(FENCED, "a server stopped deciding because it could not renew")                              \
-    X(SEVERED, "a turn took so long that the database ended it")
+    X(SEVERED, "a turn took so long that the database ended it")                                   \
+    X(HUNG, "a server waited for a database that hung")                                            \
+    X(STORM, "a storm broke out")                                                                  \
+    X(KILLED, "a run took down its worker and its server")                                         \
+    X(RELAYED, "a worker was heard by way of another server")                                      \
+    X(AWAY, "a poll was answered by a server that may not decide")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,
-enum sighting { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };
+enum sight { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };
 enum { SIGHTINGS_ALONE = SAW_TAKEN }; /* those from there on are for clusters */
 
-void saw(enum sighting sighting);
+void saw(enum sight sighting);
 void saw_fault(enum fault fault);
 void saw_step(enum exec_event event);
 void saw_outcome(enum outcome outcome);

@@ -40,6 +40,10 @@
     X(FREEZE, 200, "a server stops for a while, and goes on as if nothing had happened")           \
     X(ADRIFT, 100, "a server is cut off from the store")                                           \
     X(CUT_OFF, 100, "a server is cut off from everybody but the store")                            \
+    X(CUT_WORKER, 100, "a worker and a server are cut off from each other")                        \
+    X(SPLIT, 60, "a server and a worker are alone with each other")                                \
+    X(HANG, 20, "the database answers nobody for a while")                                         \
+    X(DIE_TOGETHER, 60, "a worker and a server die together")                                      \
     X(FREEZE_AFTER_ADMIT, 60, "a server stops for a while after admit")                            \
     X(FREEZE_BEFORE_COMMIT, 60, "a server stops for a while before commit")                        \
     X(FREEZE_AFTER_COMMIT, 40, "a server stops for a while after commit")

@@ -67,6 +67,12 @@ bool model_same_lane(const struct world *w, const struct model_exec *a, const st
     return str_eq(left->queue, right->queue) && str_eq(left->handler, right->handler);
 }
 
+bool model_is_suspect(const struct model_exec *x)
+{
+    enum { SUSPECT_FROM = 2 };
+    return x->rec.unseen >= SUSPECT_FROM;
+}
+
 /* ---- keeping jobs */
 
 static void new_job(struct world *w, const struct job_rec *rec, const struct turn_view *view)
@@ -300,7 +306,8 @@ static void check_order(struct world *w, const struct model_exec *granted,
         const struct model_exec *x = w->model.execs.items[i];
         if (x->rec.state != EXEC_QUEUED || x->job->rec.state == JOB_PAUSED ||
             !partition_has(&view->owned, x->rec.id) || model_needs_permits(w, x) ||
-            !model_same_lane(w, x, granted) || !model_same_limits(w, x, granted))
+            model_is_suspect(x) || !model_same_lane(w, x, granted) ||
+            !model_same_limits(w, x, granted))
             continue;
         PROMISE(w, !goes_first(w, x, granted), "%s was granted while %s, which goes first, waits",
                 exec_label(w, granted->rec.id), exec_label(w, x->rec.id));
@@ -365,7 +372,7 @@ static void check_changed(struct world *w, const struct model_exec *x, const str
     if (model_was_granted(&w->model, x)) {
         check_order(w, x, view);
         limits_granted(w, x, view);
-        breakers_granted(w, x);
+        breakers_granted(w, x, view);
     }
     if (x->token_before == 0 && !exec_is_final(x->rec.state))
         check_name(w, x);
@@ -467,6 +474,23 @@ void model_turn_done(struct world *w, const struct turn_view *view, const struct
     }
 }
 
+/* Only of what is its own still: a new owner waits for what the old one said by a rule of its own. */
+void model_kept(struct world *w, const struct command *poll)
+{
+    const struct poll_reply *reply = &poll->reply.poll;
+    struct turn_view now = {.now = world_now(w), .owned = {.count = CLUSTER_PARTITIONS}};
+    PROMISE(w,
+            reply->provisional && reply->owned.bits == 0 && !reply->drain &&
+                reply->stop_count + reply->lease_count + reply->verdict_count == 0,
+            "a server that may not decide says more than what it keeps");
+    for (uint32_t i = 0; i < CLUSTER_PARTITIONS; i++) {
+        if (reply->epochs[i] == w->model.epochs[i])
+            now.owned.bits |= UINT64_C(1) << i;
+    }
+    for (size_t i = 0; i < reply->kept_count; i++)
+        renew(w, poll->poll.worker_id, reply->kept[i].exec_id, reply->kept[i].token, &now);
+}
+
 void model_owned(struct world *w, const struct ownership *own)
 {
     for (uint32_t i = 0; i < own->partitions; i++) {
@@ -487,6 +511,11 @@ bool model_is_owner(const struct world *w, const struct ownership *own)
     return true;
 }
 
+static uint64_t epoch_of(const struct world *w, uint64_t id)
+{
+    return w->model.epochs[partition_of(CLUSTER_PARTITIONS, id)];
+}
+
 void model_reloaded(struct world *w, const struct partition_set *owned)
 {
     w->model.loads++;
@@ -496,7 +525,10 @@ void model_reloaded(struct world *w, const struct partition_set *owned)
         if (!exec_is_leased(x->rec.state) || !partition_has(owned, x->rec.id))
             continue;
         saw(SAW_RESTARTED_WITH_LEASES);
-        x->lease_until_ms = w->boot_ms + w->scene.engine.lease_ms;
+        int64_t until_ms = w->boot_ms + w->scene.engine.lease_ms;
+        if (!w->cluster || x->lease_epoch != epoch_of(w, x->rec.id)) /* else it goes on as it was */
+            x->lease_until_ms = until_ms;
+        x->lease_epoch = epoch_of(w, x->rec.id);
         failures_reloaded(w, x);
     }
 }

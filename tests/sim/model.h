@@ -106,6 +106,9 @@ struct model_exec {
     uint64_t begun_turn; /* what it depends on did not hold it any more … */
     uint64_t hopeless_turn; /* … or never will be */
     int64_t lease_until_ms; /* boot clock */
+    uint64_t lease_epoch;   /* of its partition, when it was granted or loaded */
+    uint32_t kills;         /* times that it took down its worker and its server: killer.h */
+    int64_t queued_ms;      /* boot clock: it became queued */
     int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
     uint32_t lost;          /* steps of these kinds that it has taken */
     uint32_t returned;
@@ -145,6 +148,7 @@ struct model_rate {
 /* A target that was ever left alone. */
 struct model_breaker {
     struct breaker_rec rec; /* as it was kept last */
+    uint32_t partition;     /* the lowest of the server that saw the calls */
     int64_t until_ms;       /* boot clock: it rests until then, … */
     uint64_t loads;         /* … as far as the server of that time is concerned */
 };
@@ -255,6 +259,8 @@ const struct wish *model_wish(const struct model *m, const struct model_job *job
 /* The wish that a payload stands for; false: none does. */
 bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no);
 bool model_same_lane(const struct world *w, const struct model_exec *a, const struct model_exec *b);
+/* It has ended in silence so often that it goes on probation, where it may have to wait for others. */
+bool model_is_suspect(const struct model_exec *x);
 bool model_was_granted(const struct model *m, const struct model_exec *x); /* in this turn */
 
 /* The store keeps this delta, now. */
@@ -269,6 +275,8 @@ void waits_step(struct world *w, struct model_exec *x, enum exec_event event, st
 void model_check_waits(struct world *w);
 /* Everything in the turn has happened; done are the commands that are answered. */
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);
+/* A server that may not decide has answered a poll: what it keeps is good for a term. */
+void model_kept(struct world *w, const struct command *poll);
 /* A new owner has loaded these: each lease gets a full term. */
 void model_reloaded(struct world *w, const struct partition_set *owned);
 /* It was taken by somebody. */
@@ -361,7 +369,7 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
 /* ---- targets that are left alone */
 
 void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view);
-void breakers_granted(struct world *w, const struct model_exec *x);
+void breakers_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
 bool breakers_hold(const struct world *w, const struct model_exec *x);
 
 /* ---- dead letters, and what is too old: model_letters.c */

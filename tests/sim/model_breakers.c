@@ -5,24 +5,56 @@
 
 #include <inttypes.h>
 
-static struct model_breaker *find(const struct model *m, struct str target)
+static struct model_breaker *find(const struct model *m, struct str target, uint32_t partition)
 {
     for (size_t i = 0; i < m->breakers.len; i++) {
-        if (str_eq(m->breakers.items[i].rec.target, target))
-            return &m->breakers.items[i];
+        struct model_breaker *b = &m->breakers.items[i];
+        if (b->partition == partition && str_eq(b->rec.target, target))
+            return b;
     }
     return NULL;
 }
 
-static struct model_breaker *breaker_of(const struct model *m, const struct model_exec *x)
+static bool calls(const struct model *m, const struct model_exec *x, struct str target)
 {
     const struct rules *rules = &model_wish(m, x->job)->rules;
     bool handled = rules->handler.len > 0;
     char text[64];
-    struct buf target = {.ptr = text, .cap = sizeof text, .max = sizeof text};
-    buf_add(&target, handled ? STR("handler:") : STR("command:"));
-    buf_add(&target, handled ? rules->handler : rules->target);
-    return find(m, buf_str(&target));
+    struct buf named = {.ptr = text, .cap = sizeof text, .max = sizeof text};
+    buf_add(&named, handled ? STR("handler:") : STR("command:"));
+    buf_add(&named, handled ? rules->handler : rules->target);
+    return str_eq(buf_str(&named), target);
+}
+
+static bool is_in(const struct partition_set *owned, uint32_t partition)
+{
+    return partition < owned->count && (owned->bits >> partition & 1) != 0;
+}
+
+/* Each server leaves alone what its own calls say. NULL: none of these is known, or two are, by servers
+ * that were; then the one that rests longer has counted, and nothing is said here. */
+static struct model_breaker *breaker_of(const struct model *m, const struct model_exec *x,
+                                        const struct partition_set *owned)
+{
+    struct model_breaker *found = NULL;
+    for (size_t i = 0; i < m->breakers.len; i++) {
+        struct model_breaker *b = &m->breakers.items[i];
+        if (!is_in(owned, b->partition) || b->rec.state == BREAKER_CLOSED ||
+            !calls(m, x, b->rec.target))
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = b;
+    }
+    return found;
+}
+
+static uint32_t lowest(const struct partition_set *owned)
+{
+    uint32_t partition = 0;
+    while (!is_in(owned, partition))
+        partition++;
+    return partition;
 }
 
 static bool was_reset(const struct turn_view *view, struct str target)
@@ -51,8 +83,9 @@ static void check_step(struct world *w, const struct model_breaker *before,
     bool waits = false;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
-        waits = waits || (x->rec.state == EXEC_QUEUED && x->born_turn < w->model.turn &&
-                          breaker_of(&w->model, x) == before);
+        waits = waits ||
+                (x->rec.state == EXEC_QUEUED && x->born_turn < view->turn &&
+                 partition_has(&view->owned, x->rec.id) && calls(&w->model, x, before->rec.target));
     }
     PROMISE(w,
             !waits || was_reset(view, to->target) ||
@@ -60,19 +93,33 @@ static void check_step(struct world *w, const struct model_breaker *before,
             "'%.*s' closed, and its probe did not succeed", STR_ARG(to->target));
 }
 
+/* Closed is closed in all partitions of the server. */
+static void close_all(struct model *m, struct str target, const struct partition_set *owned)
+{
+    for (size_t i = 0; i < m->breakers.len; i++) {
+        struct model_breaker *b = &m->breakers.items[i];
+        if (is_in(owned, b->partition) && str_eq(b->rec.target, target))
+            b->rec.state = BREAKER_CLOSED;
+    }
+}
+
 void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view)
 {
     struct model *m = &w->model;
-    struct model_breaker *kept = find(m, rec->target);
+    uint32_t partition = lowest(&view->owned);
+    struct model_breaker *kept = find(m, rec->target, partition);
     if (kept == NULL) {
         kept = VEC_PUSH(m->arena, &m->breakers);
-        *kept = (struct model_breaker){.rec.target = arena_str(m->arena, rec->target)};
+        *kept = (struct model_breaker){.rec.target = arena_str(m->arena, rec->target),
+                                       .partition = partition};
     }
     check_step(w, kept, rec, view);
     struct str target = kept->rec.target;
     bool opens = rec->state == BREAKER_OPEN && kept->rec.state != BREAKER_OPEN;
     kept->rec = *rec;
     kept->rec.target = target;
+    if (rec->state == BREAKER_CLOSED)
+        close_all(m, target, &view->owned);
     if (opens) {
         saw(SAW_BREAKER_OPEN);
         kept->until_ms = view->now.boot_ms + w->scene.engine.breaker.rest_ms;
@@ -80,9 +127,9 @@ void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct 
     }
 }
 
-void breakers_granted(struct world *w, const struct model_exec *x)
+void breakers_granted(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
-    const struct model_breaker *b = breaker_of(&w->model, x);
+    const struct model_breaker *b = breaker_of(&w->model, x, &view->owned);
     if (b == NULL)
         return;
     PROMISE(w, b->rec.state != BREAKER_OPEN, "%s was granted, and '%.*s' is to be left alone",
@@ -92,9 +139,15 @@ void breakers_granted(struct world *w, const struct model_exec *x)
             STR_ARG(b->rec.target));
 }
 
+/* By whatever server: who asks wants to know why it does not start. */
 bool breakers_hold(const struct world *w, const struct model_exec *x)
 {
-    const struct model_breaker *b = breaker_of(&w->model, x);
-    return b != NULL && (b->rec.state == BREAKER_OPEN ||
-                         (b->rec.state == BREAKER_HALF_OPEN && b->rec.probe != 0));
+    for (size_t i = 0; i < w->model.breakers.len; i++) {
+        const struct model_breaker *b = &w->model.breakers.items[i];
+        if (calls(&w->model, x, b->rec.target) &&
+            (b->rec.state == BREAKER_OPEN ||
+             (b->rec.state == BREAKER_HALF_OPEN && b->rec.probe != 0)))
+            return true;
+    }
+    return false;
 }

@@ -41,9 +41,26 @@ static bool was_let_go(const struct model_exec *x, const struct turn_view *view)
     return false;
 }
 
+/* A newer worker has proved that it is dead: by a registration of this turn, or by one that was kept. */
+static bool is_dead(const struct world *w, uint64_t worker_id, const struct turn_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct command *cmd = view->commands[i];
+        if (cmd->kind == CMD_REGISTER && cmd->reply.rc == RC_OK && cmd->hello.replaces == worker_id)
+            return true;
+    }
+    for (size_t i = 0; i < w->model.workers.len; i++) {
+        if (w->model.workers.items[i]->rec.replaces == worker_id)
+            return true;
+    }
+    return false;
+}
+
 static void lease_ends(struct world *w, const struct model_exec *x, const struct turn_view *view)
 {
-    PROMISE(w, view->now.boot_ms >= x->lease_until_ms || was_let_go(x, view),
+    PROMISE(w,
+            view->now.boot_ms >= x->lease_until_ms || was_let_go(x, view) ||
+                is_dead(w, x->rec.worker_id, view),
             "the lease of %s was taken %" PRId64 " ms before its end, though its worker neither "
             "reported nor dropped it",
             exec_label(w, x->rec.id), x->lease_until_ms - view->now.boot_ms);
@@ -60,6 +77,7 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     PROMISE(w, exec_is_final(to->state) || to->started_ms == view->now.wall_ms,
             "%s is granted now, and says another time", exec_label(w, to->id));
     x->lease_until_ms = view->now.boot_ms + w->scene.engine.lease_ms;
+    x->lease_epoch = w->model.epochs[partition_of(view->owned.count, to->id)];
     failures_begin(w, x, view);
     x->holder = to->worker_id;
     x->sent_seq = 0;
@@ -151,6 +169,8 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     } else if (event == EV_DUE) {
         x->rec.due_ms = 0; /* and its lease may follow */
     }
+    if (next == EXEC_QUEUED)
+        x->queued_ms = w->boot_ms;
     x->rec.state = next;
 }
 

@@ -17,6 +17,7 @@ struct call *call_new(struct world *w, enum command_kind kind, struct str actor)
     call->cmd.arena = &call->arena;
     call->no = ++w->call_no;
     call->delivery = call->no;
+    call->from = END_CLIENTS;
     list_push_back(&w->calls, &call->all);
     return call;
 }
@@ -30,12 +31,22 @@ void call_free(struct call *call)
 
 /* ---- there */
 
+/* The way between the caller and its server, in both directions. */
+static bool is_way_open(const struct world *w, const struct call *call, const struct sim_server *s)
+{
+    const struct sim_server *via = call->via;
+    if (via == NULL)
+        return !cuts_part_server(w, call->from, s);
+    return via->up && !cuts_part_server(w, call->from, via) &&
+           !cuts_part_server(w, end_of_server(w, via), s);
+}
+
 static void arrive(struct world *w, void *what, uint64_t no)
 {
     struct call *call = what;
     struct sim_server *s = call->to != NULL ? call->to : w->server;
     (void)no;
-    if (s->up && !sim_server_is_cut(s))
+    if (s->up && is_way_open(w, call, s))
         sim_server_take(s, call);
     else
         net_break(w, call);
@@ -71,6 +82,8 @@ static struct call *call_repeat(struct world *w, const struct call *call)
     copy->worker = call->worker;
     copy->life = call->life;
     copy->to = call->to;
+    copy->from = call->from;
+    copy->via = call->via;
     copy->forwarded = call->forwarded;
     switch (call->cmd.kind) {
     case CMD_SUBMIT: client_submit_again(w, copy, &call->cmd); break;
@@ -119,12 +132,14 @@ static void forward_again(struct world *w, const struct call *call)
     twin->delivery = call->delivery;
     twin->cmd.target = call->cmd.target;
     twin->to = call->to;
+    twin->from = call->from;
     twin->forwarded = true;
     travel(w, twin);
 }
 
 void net_forward(struct world *w, struct call *take_call, struct sim_server *to)
 {
+    take_call->from = end_of_server(w, take_call->to);
     take_call->to = to;
     take_call->forwarded = true;
     if (PLANTED(forward_applied_twice))
@@ -156,13 +171,26 @@ static void come_to_nothing(struct world *w, void *what, uint64_t no)
     call_free(call);
 }
 
+/* The epochs are the engine's, which may be gone when the reply arrives. */
+static void own_epochs(struct call *call)
+{
+    struct poll_reply *reply = &call->cmd.reply.poll;
+    if (call->cmd.kind != CMD_POLL || call->cmd.reply.rc != RC_OK || reply->epochs == NULL)
+        return;
+    uint64_t *epochs = ARENA_ARRAY(&call->arena, uint64_t, reply->owned.count);
+    for (uint32_t i = 0; i < reply->owned.count; i++)
+        epochs[i] = reply->epochs[i];
+    reply->epochs = epochs;
+}
+
 void net_reply(struct world *w, struct call *take_call)
 {
     if (take_call->worker == NULL) {
         call_free(take_call);
         return;
     }
-    if ((take_call->to != NULL && sim_server_is_cut(take_call->to)) ||
+    own_epochs(take_call);
+    if ((take_call->to != NULL && !is_way_open(w, take_call, take_call->to)) ||
         fault_strikes(w, FAULT_REPLY_LOST)) {
         net_break(w, take_call);
         return;

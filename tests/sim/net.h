@@ -20,6 +20,9 @@ struct call {
     uint64_t no;
     uint64_t delivery;         /* each is acted upon once */
     struct sim_server *to;     /* that it was sent to; NULL: whoever serves */
+    int from;                  /* the end of the network (cuts.h) that it comes from, … */
+    struct sim_server *via;    /* … by way of this server; NULL: straight */
+    bool away;                 /* it was taken while the store was away: results get no verdict */
     bool forwarded;            /* by another server, which is allowed once */
     struct sim_worker *worker; /* who waits for the reply; NULL: nobody */
     uint64_t life;             /* of that worker */

@@ -58,7 +58,8 @@ static void check_place(struct world *w, const struct engine *e, const struct ex
 
 /* No lease is renewed past its attempt's timeout. (When the end of it is, the model cannot always
  * tell: what was granted again and could not be sent has begun anew, and nobody was told.) */
-static void check_term(struct world *w, const struct exec *x, const struct model_exec *kept)
+static void check_term(struct world *w, const struct engine *e, const struct exec *x,
+                       const struct model_exec *kept)
 {
     int64_t times_out_ms = x->v.times_out_ms;
     if (!exec_is_leased(x->v.state) || kept->times_out_ms == 0)
@@ -66,7 +67,10 @@ static void check_term(struct world *w, const struct exec *x, const struct model
     int64_t last_ms = times_out_ms > w->model.loaded_ms ? times_out_ms : w->model.loaded_ms;
     PROMISE(w, times_out_ms >= kept->times_out_ms, "%s has forgotten when it times out",
             exec_label(w, x->id));
-    PROMISE(w, x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms,
+    int64_t unsure_ms = w->cluster ? e->unsure_until_ms[partition_of(e->owned.count, x->id)] : 0;
+    PROMISE(w,
+            x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms ||
+                x->v.lease.ends_ms <= unsure_ms,
             "the lease of %s was renewed after its timeout", exec_label(w, x->id));
 }
 
@@ -110,7 +114,7 @@ static void check_execs(struct world *w, const struct engine *e)
                 is_same(x, &kept->rec) && x->job->v.state == kept->job->rec.state &&
                     x->job->v.def->version == kept->job->rec.version,
                 "%s is one thing in memory and another in the store", exec_label(w, kept->rec.id));
-        check_term(w, x, kept);
+        check_term(w, e, x, kept);
         check_place(w, e, x, kept);
         if (x->v.state == EXEC_BLOCKED)
             check_blocked(w, x);
@@ -189,7 +193,8 @@ static void check_worker(struct world *w, const struct engine *e, const struct m
 static bool waits_for(const struct world *w, const struct model_exec *x, const struct worker *k)
 {
     const struct rules *rules = &model_wish(&w->model, x->job)->rules;
-    if (x->rec.state != EXEC_QUEUED || !trade_serves(k->trade, rules->queue, rules->handler))
+    if (x->rec.state != EXEC_QUEUED || model_is_suspect(x) ||
+        !trade_serves(k->trade, rules->queue, rules->handler))
         return false;
     if (model_is_held(w, x))
         saw(SAW_HELD_BACK);

@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
 static void check_verdict(struct world *w, const struct command *cmd,
                           const struct poll_verdict *verdict, enum outcome outcome)
@@ -65,14 +66,12 @@ static void check_lease(struct world *w, const struct command *cmd, const struct
         saw(SAW_OWN_PAYLOAD);
 }
 
-static void check_stop(struct world *w, const struct command *cmd, const struct poll_stop *stop)
+void promise_stop(struct world *w, uint64_t worker_id, const struct poll_stop *stop)
 {
     const struct model_exec *x = model_exec(&w->model, stop->exec_id);
-    saw(SAW_STOP_TOLD);
     PROMISE(w,
             x == NULL || x->rec.state != EXEC_RUNNING || x->rec.token != stop->token ||
-                x->rec.worker_id != cmd->poll.worker_id || model_timed_out(w, x) ||
-                model_must_stop(x),
+                x->rec.worker_id != worker_id || model_timed_out(w, x) || model_must_stop(x),
             "a worker was told to stop %s, which it has every right to run",
             exec_label(w, stop->exec_id));
 }
@@ -82,6 +81,9 @@ static void check_verdicts(struct world *w, const struct command *cmd)
 {
     const struct poll_reply *reply = &cmd->reply.poll;
     size_t at = 0;
+    const struct call *call = (const void *)((const char *)cmd - offsetof(struct call, cmd));
+    if (call->away && reply->verdict_count == 0)
+        return; /* its worker repeats them */
     for (size_t i = 0; i < cmd->poll.result_count; i++) {
         const struct poll_result *result = &cmd->poll.results[i];
         if (!partition_has(&w->door->view->owned, result->exec_id))
@@ -111,6 +113,8 @@ void promise_poll(struct world *w, const struct command *cmd)
     check_verdicts(w, cmd);
     for (size_t i = 0; i < reply->lease_count; i++)
         check_lease(w, cmd, &reply->leases[i]);
-    for (size_t i = 0; i < reply->stop_count; i++)
-        check_stop(w, cmd, &reply->stops[i]);
+    for (size_t i = 0; i < reply->stop_count; i++) {
+        saw(SAW_STOP_TOLD);
+        promise_stop(w, cmd->poll.worker_id, &reply->stops[i]);
+    }
 }

@@ -11,6 +11,8 @@ struct world;
 void promise_answers(struct world *w, struct sim_server *s, const struct list *done);
 /* One of them: the reply to a poll. */
 void promise_poll(struct world *w, const struct command *cmd);
+/* What a worker is told to stop is not its own any more: when that is said, and when it is done. */
+void promise_stop(struct world *w, uint64_t worker_id, const struct poll_stop *stop);
 /* Whatever a turn took is answered by now, or is a poll that the engine has parked. */
 void promise_parked(struct world *w, const struct sim_server *s);
 /* A command that was refused because its turn could not be kept has left nothing behind. */

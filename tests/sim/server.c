@@ -1,5 +1,6 @@
 #include "server.h"
 #include "coverage.h"
+#include "keeper.h"
 #include "promises.h"
 #include "world.h"
 
@@ -97,8 +98,6 @@ void sim_server_take(struct sim_server *s, struct call *take_call)
 
 /* ---- life and death */
 
-static void drop_engine(struct sim_server *s);
-
 void sim_server_init(struct world *w, struct sim_server *s, const char *name,
                      struct sim_store *door)
 {
@@ -141,6 +140,7 @@ static void start_member(struct sim_server *s)
     struct err err;
     turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, world_now(w));
     s->up = true;
+    s->knows = false;
     if (!cluster_join(s, &err)) {
         SAY(w, s->name, "could not join: %s", err.text);
         s->up = false;
@@ -148,7 +148,7 @@ static void start_member(struct sim_server *s)
         start_later(s);
         return;
     }
-    SAY(w, s->name, "joined as %s", s->member.start);
+    SAY(w, s->name, "joined as %s", s->start);
     promise_acknowledged(w);
     sleep_until_next(s);
 }
@@ -158,8 +158,12 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     struct world *w = s->world;
     struct partition_set set = ownership_set(own);
     struct err err;
-    drop_engine(s);
+    s->looked_ms = w->boot_ms;
+    keeper_let_go(s);
+    keeper_adopt(s);
+    turn_close(&s->turn);
     enum rc rc = turn_load(&s->turn, &s->door->store, own, &w->scene.engine, world_now(w), &err);
+    s->knows = rc == RC_OK;
     if (rc != RC_OK) {
         SAY(w, s->name, "could not load: %s", err.text);
         turn_close(&s->turn);
@@ -169,6 +173,7 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
             engine_live_count(s->turn.engine));
         model_reloaded(w, &set);
         s->load = w->model.loads;
+        keeper_pass_on(s);
         promise_engine(w, s);
     }
     s->turn.may_keep = may_keep;
@@ -218,6 +223,7 @@ void sim_server_crash(struct sim_server *s)
     s->up = false;
     s->wake_no++;
     turn_close(&s->turn);
+    keeper_forget(s);
     cluster_vanish(s);
     if (w->cluster)
         s->door->inner->ops->abort(s->door->inner); /* its connection is gone */
@@ -248,67 +254,6 @@ void sim_server_take_over(struct world *w)
     old->deposed = true;
     w->server = next;
     agenda_add(w, w->boot_ms + DEPOSED_FOR_MS, end_deposed, old, 0);
-}
-
-/* ---- bad times */
-
-bool sim_server_is_adrift(const struct sim_server *s)
-{
-    return s->world->boot_ms < s->adrift_until_ms && !s->world->healing;
-}
-
-bool sim_server_is_cut(const struct sim_server *s)
-{
-    return s->world->boot_ms < s->cut_until_ms && !s->world->healing;
-}
-
-bool sim_server_defer(struct sim_server *s, agenda_act *act, uint64_t no)
-{
-    if (s->world->boot_ms >= s->frozen_until_ms && !s->in_turn)
-        return false;
-    int64_t at_ms = s->frozen_until_ms;
-    agenda_add(s->world, at_ms > s->world->boot_ms ? at_ms : s->world->boot_ms + 1, act, s, no);
-    return true;
-}
-
-static int64_t draw_spell_ms(struct world *w)
-{
-    return pick_ms(w, 1, 3 * w->scene.node_lease_ms);
-}
-
-void sim_server_suffer(struct sim_server *s)
-{
-    struct world *w = s->world;
-    if (fault_strikes(w, FAULT_FREEZE))
-        s->frozen_until_ms = w->boot_ms + draw_spell_ms(w);
-    if (fault_strikes(w, FAULT_ADRIFT))
-        s->adrift_until_ms = w->boot_ms + draw_spell_ms(w);
-    if (fault_strikes(w, FAULT_CUT_OFF))
-        s->cut_until_ms = w->boot_ms + draw_spell_ms(w);
-    if (fault_strikes(w, FAULT_SERVER_CRASH) && !s->in_turn)
-        sim_server_crash(s);
-}
-
-static void lose_patience(struct world *w, void *what, uint64_t no)
-{
-    struct sim_server *s = what;
-    (void)no;
-    if (!s->in_turn || w->boot_ms >= s->frozen_until_ms)
-        return;
-    SAY(w, s->name, "its turn is ended by the database");
-    saw(SAW_SEVERED);
-    store_mem_sever(s->door->inner);
-}
-
-void sim_server_freeze_here(struct sim_server *s)
-{
-    struct world *w = s->world;
-    s->frozen_until_ms = w->boot_ms + draw_spell_ms(w);
-    agenda_add(w, w->boot_ms + w->scene.session_ms, lose_patience, s, 0);
-    agenda_live_until(w, s->frozen_until_ms);
-    SAY(w, s->name, "goes on with its turn");
-    w->door = s->door;
-    w->model.turn++; /* others have had theirs since */
 }
 
 /* ---- a turn */
@@ -360,25 +305,6 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
     promise_parked(w, s);
 }
 
-/* Whoever is parked polls again. */
-static void let_go(struct sim_server *s)
-{
-    struct list parked;
-    list_init(&parked);
-    engine_unpark(s->turn.engine, &parked);
-    for (struct list_node *node; (node = list_pop_front(&parked)) != NULL;) {
-        struct call *call = call_of(node);
-        list_remove(&call->at);
-        net_reply(s->world, call);
-    }
-}
-
-static void drop_engine(struct sim_server *s)
-{
-    let_go(s);
-    turn_close(&s->turn);
-}
-
 static void give_up(struct sim_server *s, const struct turn_view *view, const struct err *err)
 {
     for (size_t i = 0; i < view->count; i++) {
@@ -421,11 +347,13 @@ static void recover(struct sim_server *s, const struct turn_view *view, const st
     if (model_is_owner(w, &s->turn.owned))
         promise_engine(w, s);
     if (w->cluster && pick(w, 2) == 0)
-        let_go(s); /* as when a store is back that was away for long */
+        keeper_let_go(s); /* as when a store is back that was away for long */
     if (err->rc == RC_FULL || pick(w, 4) == 0)
         give_up(s, view, err);
     else
         put_back(s, view);
+    if (pick(w, 2) == 0)
+        keeper_step(s);
     wake_in(s, pick_ms(w, 5, 200));
 }
 
@@ -458,6 +386,7 @@ static void run_turn(struct sim_server *s)
     view.turn = ++w->model.turn;
     sim_store_begin_turn(s->door, &view, fault);
     s->in_turn = true;
+    s->kept_in_turn = false;
     enum rc rc = turn_run(&s->turn, commands, view.count, view.now, &news, &err);
     s->in_turn = false;
     if (rc == RC_OK && fault == FAULT_CRASH_BEFORE_ANSWERS) {
@@ -474,7 +403,8 @@ static void run_turn(struct sim_server *s)
         return;
     }
     saw(rc == RC_DEPOSED ? SAW_DEPOSED : SAW_UNDONE);
-    promise_undone(w, s, buf_str(&before));
+    if (!s->kept_in_turn) /* what a worker was told meanwhile stays */
+        promise_undone(w, s, buf_str(&before));
     recover(s, &view, &err);
 }
 
@@ -483,9 +413,11 @@ static void wake(struct world *w, void *what, uint64_t no)
     struct sim_server *s = what;
     if (!s->up || no != s->wake_no || sim_server_defer(s, wake, no))
         return;
+    s->looked_ms = w->boot_ms;
     if (w->cluster && (!s->member.loaded || !cluster_may_decide(s))) {
         if (s->member.loaded)
             saw(SAW_FENCED);
+        keeper_step(s);
         wake_in(s, pick_ms(w, 1, w->scene.node_lease_ms / 4));
         return;
     }

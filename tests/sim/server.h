@@ -7,7 +7,7 @@
  * Alone, there are two of them, so that one can take the partition from the other while that one
  * still believes that it is the owner. In a cluster there are three, each with its own door to the
  * store; they may be frozen, as a stopped process or a machine that sleeps is, between turns and in
- * the middle of one, and cut off from the store, or from everybody else. */
+ * the middle of one, and cut off from the store, or from everybody else (spells.h). */
 #pragma once
 #include "agenda.h"
 #include "cluster.h"
@@ -28,10 +28,16 @@ struct sim_server {
     struct list inside;  /* calls that are parked, or in the turn under way */
     /* in a cluster */
     struct sim_member member;
+    char start[32];        /* its name in this life, … */
+    char former_start[32]; /* … and in the one before */
+    bool knows;            /* the engine holds what was owned when it was loaded; else nothing */
+    struct engine *former; /* owned: knows, while the engine of the turn does not; NULL: none */
+    struct ownership former_owned;
     bool in_turn;
+    bool kept_in_turn;       /* polls were answered while it waited for the database */
+    int64_t looked_ms;       /* boot clock: at its mailbox */
+    uint64_t wait_no;        /* of its wait for a database that hangs */
     int64_t frozen_until_ms; /* boot clock, as are these: does nothing */
-    int64_t adrift_until_ms; /* does not reach the store */
-    int64_t cut_until_ms;    /* reaches nobody else, and is not reached */
 };
 
 void sim_server_init(struct world *w, struct sim_server *s, const char *name,
@@ -52,11 +58,3 @@ void sim_server_take(struct sim_server *s, struct call *take_call);
 
 /* A new engine with what is owned takes the place of the old one. False: it could not be loaded. */
 bool sim_server_load(struct sim_server *s, const struct ownership *own);
-/* Something bad happens to it, for a while. */
-void sim_server_suffer(struct sim_server *s);
-/* In the middle of a turn: the rest of the world goes on, and a database may lose its patience. */
-void sim_server_freeze_here(struct sim_server *s);
-/* True when it is frozen; then the entry is done when it is not. */
-bool sim_server_defer(struct sim_server *s, agenda_act *act, uint64_t no);
-bool sim_server_is_adrift(const struct sim_server *s);
-bool sim_server_is_cut(const struct sim_server *s);

@@ -40,6 +40,16 @@ static enum rc check_reach(const struct sim_store *s, struct err *err)
     return err_set(err, RC_IO, "the simulated store cannot be reached");
 }
 
+/* Nothing gets through, or nothing comes back: what is only asked is given up after a quarter of a lease. */
+static enum rc ask(const struct sim_store *s, struct err *err)
+{
+    TRY(check_reach(s, err));
+    if (s->server == NULL || sim_server_outwaits(s->server, s->world->scene.engine.lease_ms / 4))
+        return check_reach(s, err);
+    s->inner->ops->abort(s->inner);
+    return err_set(err, RC_IO, "the simulated store does not answer");
+}
+
 /* Somebody else takes the partition, does nothing with it, and dies. */
 static void depose(struct sim_store *s)
 {
@@ -55,7 +65,7 @@ static enum rc admit(struct store *store, const struct ownership *owned,
                      struct err *err)
 {
     struct sim_store *s = sim_of(store);
-    TRY(check_reach(s, err));
+    TRY(ask(s, err));
     if (s->fault == FAULT_ADMIT_BUSY) {
         fault_happens(s->world, s->fault);
         s->inner->ops->abort(s->inner);
@@ -80,7 +90,7 @@ static enum rc fetch(struct store *store, uint64_t job_id, uint64_t exec_id, str
                      struct str *ret_spec, struct str *ret_payload, struct err *err)
 {
     struct sim_store *s = sim_of(store);
-    TRY(check_reach(s, err));
+    TRY(ask(s, err));
     if (fault_strikes(s->world, FAULT_FETCH_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot read");
     return s->inner->ops->fetch(s->inner, job_id, exec_id, arena, ret_spec, ret_payload, err);
@@ -161,6 +171,8 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     struct world *w = s->world;
     enum rc rc;
     TRY(check_reach(s, err));
+    if (s->server != NULL)
+        sim_server_outwaits(s->server, INT64_MAX); /* what was sent may have been kept */
     if (fails_before(s, &rc, err))
         return rc;
     TRY(s->inner->ops->commit(s->inner, owned, delta, err));
@@ -181,7 +193,7 @@ static enum rc settle(struct store *store, const struct ownership *owned, uint64
                       enum settled *ret_settled, struct err *err)
 {
     struct sim_store *s = sim_of(store);
-    TRY(check_reach(s, err));
+    TRY(ask(s, err));
     if (s->settle_failures > 0) {
         s->settle_failures -= s->settle_failures != UINT_MAX;
         return err_set(err, RC_IO, "the simulated store cannot say");
@@ -193,7 +205,7 @@ static enum rc load(struct store *store, const struct ownership *own, int64_t un
                     const struct load_sink *sink, struct err *err)
 {
     struct sim_store *s = sim_of(store);
-    TRY(check_reach(s, err));
+    TRY(ask(s, err));
     if (fault_strikes(s->world, FAULT_OWN_FAILS))
         return err_set(err, RC_IO, "the simulated store cannot be read");
     return s->inner->ops->load(s->inner, own, until_ms, sink, err);
@@ -202,7 +214,7 @@ static enum rc load(struct store *store, const struct ownership *own, int64_t un
 static enum rc settings(struct store *store, const struct load_sink *sink, struct err *err)
 {
     struct sim_store *s = sim_of(store);
-    TRY(check_reach(s, err));
+    TRY(ask(s, err));
     return s->inner->ops->settings(s->inner, sink, err);
 }
 

@@ -1,5 +1,7 @@
 #include "worker.h"
-#include "worker/credits.h"
+#include "base/plant.h"
+#include "coverage.h"
+#include "worker_crew.h"
 #include "worker_runs.h"
 #include "world.h"
 
@@ -9,10 +11,12 @@
 
 enum {
     IDLE_GAP_MS = 100, /* these as in worker/poller.c */
-    START_OVER_MS = 100,
+    NO_VERDICT_GAP_MS = 500,
+    UNKNOWN_GAP_MS = 1000,
+    ORPHAN_WAIT_MS = 500,
+    PEEK_WAIT_MS = 1000,
     REGISTER_TIMEOUT_MS = 10000,
     REST_MAX_MS = 8000, /* between a death and the next start */
-    TURN_MS = 1000,     /* so long free slots stay where they are, while many want them */
 };
 
 static void act(struct world *w, void *what, uint64_t no);
@@ -54,6 +58,11 @@ static struct sim_link *link_with(struct sim_worker *k, uint64_t call_no,
         if ((*ret_poller)->links[i % LINKS].call_no == call_no)
             return &(*ret_poller)->links[i % LINKS];
     }
+    for (size_t i = 0; i < k->poller_count; i++) {
+        *ret_poller = &k->pollers[i];
+        if ((*ret_poller)->relay.call_no == call_no)
+            return &(*ret_poller)->relay;
+    }
     return NULL;
 }
 
@@ -62,45 +71,6 @@ static struct sim_link *link_of(struct sim_worker *k, const struct call *call,
                                 struct sim_poller **ret_poller)
 {
     return call->life != k->life ? NULL : link_with(k, call->no, ret_poller);
-}
-
-/* The server does not know us, or takes somebody else for us: what runs here runs for nobody. */
-static void start_over(struct world *w, struct sim_worker *k)
-{
-    SAY(w, k->label, "registers again");
-    k->registered = false;
-    runs_void(w, k);
-    for (size_t i = 0; i < k->poller_count; i++) {
-        struct sim_poller *p = &k->pollers[i];
-        memset(p->links, 0, sizeof p->links);
-        p->paused_until_ms = w->boot_ms + START_OVER_MS;
-    }
-    sim_worker_act(w, k);
-}
-
-/* What a poll to this server is about, as in worker/crew.c: all that it owns, what nobody else is known
- * to own, and what polls under way have named. */
-static struct partition_set scope_of(const struct world *w, const struct sim_poller *p)
-{
-    const struct sim_worker *k = p->worker;
-    const struct partition_set everything = {0};
-    if (!w->cluster || p->owned.count == 0)
-        return everything;
-    struct partition_set scope = partition_all(p->owned.count);
-    for (size_t i = 0; i < k->poller_count; i++) {
-        if (&k->pollers[i] != p)
-            scope.bits &= ~k->pollers[i].owned.bits;
-    }
-    scope.bits |= p->owned.bits;
-    for (size_t i = 0; i < LINKS; i++) {
-        const struct sim_link *link = &p->links[i];
-        if (link->call_no == 0 || link->seq <= p->owned_seq)
-            continue;
-        if (link->scope.count == 0)
-            return everything;
-        scope.bits |= link->scope.bits;
-    }
-    return scope;
 }
 
 /* A lease is renewed by a poll that named it to its owner. */
@@ -112,22 +82,99 @@ static struct partition_set both(const struct partition_set *named,
     return (struct partition_set){.count = owned->count, .bits = named->bits & owned->bits};
 }
 
+/* Costs no attempt. We have offered it to several when there was work nowhere. */
+static void give_back(struct sim_worker *k, const struct poll_lease *lease)
+{
+    holdings_end(&k->holdings, &(struct poll_result){.exec_id = lease->exec_id,
+                                                     .token = lease->token,
+                                                     .outcome = OUTCOME_RETURNED,
+                                                     .error = STR(SIM_ERROR)});
+}
+
 static size_t take_leases(struct world *w, struct sim_worker *k, const struct sim_link *link,
                           const struct poll_reply *reply)
 {
     size_t taken = 0;
+    struct partition_set believed = crew_believed(w, k, reply);
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
-        if (w->cluster && k->holdings.running_count >= k->hello.slots)
-            break; /* two servers used one slot: what is not named is given back */
+        if (believed.count > 0 && !partition_has(&believed, lease->exec_id))
+            continue;
+        bool full = k->holdings.running_count >= k->hello.slots;
         if (!holdings_accept(&k->holdings, lease, k->seq + 1, link->sent_ms, w->boot_ms))
             continue;
-        run_starts(w, k, lease);
         taken++;
+        if (full)
+            give_back(k, lease);
+        else
+            run_starts(w, k, lease);
     }
     if (taken > 0)
         runs_watch(w, k);
     return taken;
+}
+
+/* What a reply says about what we hold: terms, verdicts, stops. */
+static void take_terms(struct world *w, struct sim_worker *k, const struct sim_link *link,
+                       const struct poll_reply *reply)
+{
+    struct partition_set believed = crew_believed(w, k, reply);
+    struct partition_set renewed = both(&link->scope, &reply->owned);
+    renewed = both(&renewed, &believed);
+    SAY(w, k->label,
+        "poll %" PRIu64 " renews %04" PRIx64 " of %04" PRIx64 ", believed %04" PRIx64
+        "%s, %zu kept",
+        link->seq, renewed.bits, reply->owned.bits, believed.bits,
+        reply->provisional ? ", provisional" : "", reply->kept_count);
+    if (reply->provisional)
+        holdings_keep(&k->holdings, reply->kept, reply->kept_count, link->sent_ms, &believed);
+    else
+        holdings_renew(&k->holdings, link->seq, link->sent_ms, &renewed);
+    for (size_t i = 0; i < reply->verdict_count; i++)
+        holdings_verdict(&k->holdings, &reply->verdicts[i]);
+    holdings_landed(&k->holdings, link->seq);
+    if (reply->provisional)
+        return;
+    runs_stop(w, k, reply, &believed);
+    k->draining |= reply->drain;
+}
+
+static uint64_t heard_of(uint64_t before, const struct sim_link *link,
+                         const struct poll_reply *reply)
+{
+    if (reply->epochs == NULL)
+        return 0;
+    return !reply->provisional && link->seq > before ? link->seq : before;
+}
+
+static void take_word(struct sim_poller *p, const struct sim_link *link,
+                      const struct poll_reply *reply)
+{
+    p->retry_ms = 0;
+    p->unknown = false;
+    p->stale = 0;
+    p->met = true;
+    p->heard = heard_of(p->heard, link, reply);
+    if (link->seq != p->seq)
+        return; /* answered only to be rid of it */
+    p->known = true;
+    p->owned = reply->owned;
+    p->owned_seq = link->seq;
+    p->provisional = reply->provisional;
+    p->backlog = reply->backlog;
+}
+
+/* When to poll again. What was answered at once with nothing new is not asked in the same breath. */
+static int64_t gap_ms(const struct world *w, const struct sim_poller *p,
+                      const struct sim_link *link, size_t news)
+{
+    struct partition_set scope = crew_scope(w, p);
+    scope = poller_result_scope(p, &scope);
+    if (news > 0 || w->boot_ms - link->sent_ms >= IDLE_GAP_MS)
+        return 0;
+    if (link->result_count > 0 && w->cluster)
+        return NO_VERDICT_GAP_MS;
+    return holdings_wait(&p->worker->holdings, &scope) ? 0 : IDLE_GAP_MS;
 }
 
 static void take_reply(struct world *w, struct sim_poller *p, const struct sim_link *link,
@@ -135,21 +182,11 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
 {
     struct sim_worker *k = p->worker;
     size_t taken = 0;
-    p->retry_ms = 0;
-    struct partition_set renewed = both(&link->scope, &reply->owned);
-    if (link->seq > p->owned_seq) {
-        p->owned = reply->owned;
-        p->owned_seq = link->seq;
-        p->backlog = reply->backlog;
-    }
-    holdings_renew(&k->holdings, link->seq, link->sent_ms, &renewed);
-    for (size_t i = 0; i < reply->verdict_count; i++)
-        holdings_verdict(&k->holdings, &reply->verdicts[i]);
-    holdings_landed(&k->holdings, link->seq);
-    if (link->seq == p->seq && !k->draining)
+    bool first = !p->met;
+    take_word(p, link, reply);
+    if (link->seq == p->seq && !k->draining && !reply->provisional)
         taken = take_leases(w, k, link, reply);
-    runs_stop(w, k, reply);
-    k->draining |= reply->drain;
+    take_terms(w, k, link, reply);
     bool last_word = k->draining && link->free == 0 && link->seq == p->seq &&
                      k->holdings.running_count + k->holdings.ended_count == 0;
     if (last_word) {
@@ -157,13 +194,13 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
         sim_worker_crash(w, k);
         return;
     }
-    struct partition_set of = scope_of(w, p);
-    bool idle = taken + reply->verdict_count == 0 && !holdings_wait(&k->holdings, &of) &&
-                w->boot_ms - link->sent_ms < IDLE_GAP_MS;
+    int64_t delay_ms = first && w->cluster ? 0 : gap_ms(w, p, link, taken + reply->verdict_count);
     if (w->cluster)
         sim_worker_act(w, k); /* where there is work has changed */
-    act_in(w, p, idle ? IDLE_GAP_MS : 0);
+    act_in(w, p, delay_ms);
 }
+
+static void relay_poll(struct world *w, struct sim_poller *p);
 
 static void take_failure(struct world *w, struct sim_poller *p, const struct sim_link *link,
                          enum rc rc)
@@ -172,13 +209,24 @@ static void take_failure(struct world *w, struct sim_poller *p, const struct sim
         holdings_landed(&p->worker->holdings, link->seq);
     if (link->seq != p->seq) { /* a newer one says all it would have said */
         act_in(w, p, 0);
+        if ((rc == RC_TIMEOUT || rc == RC_UNREACHABLE))
+            relay_poll(w, p);
         return;
     }
     holdings_landed(&p->worker->holdings, link->seq);
-    if (rc == RC_NOT_FOUND || rc == RC_STALE)
-        start_over(w, p->worker);
+    poller_doubt(p);
+    if (rc == RC_NOT_FOUND) {
+        p->paused_until_ms = w->boot_ms + UNKNOWN_GAP_MS;
+        crew_unknown(w, p);
+        return;
+    }
+    back_off(w, p);
+    if (rc == RC_STALE)
+        crew_stale(w, p);
     else
-        back_off(w, p);
+        crew_failed(w, p);
+    if (rc == RC_TIMEOUT || rc == RC_UNREACHABLE)
+        relay_poll(w, p);
 }
 
 static void take_welcome(struct world *w, struct sim_poller *p, const struct call *call)
@@ -191,11 +239,34 @@ static void take_welcome(struct world *w, struct sim_poller *p, const struct cal
     SAY(w, k->label, "is registered");
     p->retry_ms = 0;
     k->registered = true;
+    k->hello.replaces = 0; /* who comes next replaces us */
     k->id = call->cmd.reply.worker_id;
     k->seq = 0;
     for (size_t i = 0; i < k->poller_count; i++)
         k->pollers[i].seq = k->pollers[i].owned_seq = 0;
     sim_worker_act(w, k);
+}
+
+static void lose_relayed(struct sim_poller *p, const struct sim_link *link)
+{
+    p->relay_heard = 0;
+    p->relays_lost++;
+    holdings_landed(&p->worker->holdings, link->seq);
+}
+
+static void take_relayed(struct world *w, struct sim_poller *p, const struct sim_link *link,
+                         const struct call *call)
+{
+    const struct poll_reply *reply = &call->cmd.reply.poll;
+    if (call->cmd.reply.rc == RC_OK) {
+        saw(SAW_RELAYED);
+        p->relay_heard = heard_of(p->relay_heard, link, reply);
+        p->provisional = reply->provisional;
+        take_terms(w, p->worker, link, reply);
+    } else {
+        lose_relayed(p, link);
+    }
+    sim_worker_act(w, p->worker);
 }
 
 void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *call)
@@ -210,6 +281,8 @@ void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *c
         take_welcome(w, p, call);
     else if (!k->registered)
         return;
+    else if (call->via != NULL)
+        take_relayed(w, p, &link, call);
     else if (call->cmd.reply.rc == RC_OK)
         take_reply(w, p, &link, &call->cmd.reply.poll);
     else
@@ -224,7 +297,9 @@ void sim_worker_miss(struct world *w, struct sim_worker *k, const struct call *c
         return;
     struct sim_link link = *busy;
     busy->call_no = 0;
-    if (call->cmd.kind == CMD_POLL)
+    if (call->via != NULL)
+        lose_relayed(p, &link);
+    else if (call->cmd.kind == CMD_POLL)
         take_failure(w, p, &link, RC_UNREACHABLE);
     else
         back_off(w, p);
@@ -246,6 +321,7 @@ static void close_link(struct world *w, struct sim_poller *p, struct sim_link *l
         hangup->cmd.target.id = p->worker->id;
         hangup->cmd.target.seq = old.seq;
         hangup->to = p->server;
+        hangup->from = end_of_worker(w, p->worker);
         net_send(w, hangup);
     }
     take_failure(w, p, &old, RC_TIMEOUT);
@@ -263,6 +339,11 @@ static void lose_patience(struct world *w, void *what, uint64_t no)
         return;
     }
     SAY(w, k->label, "gives up waiting");
+    if (link == &p->relay) {
+        link->call_no = 0;
+        lose_relayed(p, link);
+        return;
+    }
     close_link(w, p, link);
 }
 
@@ -271,6 +352,7 @@ static void send(struct world *w, struct sim_worker *k, struct sim_link *link, s
 {
     call->worker = k;
     call->life = k->life;
+    call->from = end_of_worker(w, k);
     link->call_no = call->no;
     link->sent_ms = w->boot_ms;
     agenda_add(w, w->boot_ms + patience_ms, lose_patience, k, call->no);
@@ -289,52 +371,31 @@ static void send_hello(struct world *w, struct sim_poller *p)
     send(w, k, &p->links[0], call, REGISTER_TIMEOUT_MS);
 }
 
-static uint32_t free_slots(const struct sim_worker *k)
-{
-    size_t running = k->holdings.running_count;
-    return k->draining || running >= k->hello.slots ? 0 : (uint32_t)(k->hello.slots - running);
-}
-
-static struct sim_link *newest_link(struct sim_poller *p)
-{
-    for (size_t i = 0; i < LINKS; i++) {
-        if (p->links[i].call_no != 0 && p->links[i].seq == p->seq)
-            return &p->links[i];
-    }
-    return NULL;
-}
-
-/* How free slots are spread over the servers. */
-static void spread(const struct world *w, struct sim_worker *k, struct credit *ret_credits)
-{
-    for (size_t i = 0; i < k->poller_count; i++) {
-        struct sim_poller *p = &k->pollers[i];
-        const struct sim_link *newest = newest_link(p);
-        ret_credits[i] = (struct credit){.usable = p->retry_ms == 0,
-                                         .backlog = p->backlog,
-                                         .out = newest == NULL ? 0 : newest->free};
-    }
-    credits_spread(ret_credits, k->poller_count, free_slots(k), (uint64_t)(w->boot_ms / TURN_MS));
-}
-
-/* What a poll offers. */
-static uint32_t offer_of(const struct world *w, struct sim_poller *p)
-{
-    struct sim_worker *k = p->worker;
-    struct credit credits[POLLERS_MAX];
-    if (!w->cluster)
-        return free_slots(k);
-    spread(w, k, credits);
-    return credits_offer(credits, k->poller_count, free_slots(k), (size_t)(p - k->pollers));
-}
-
-static int64_t wait_ms(const struct world *w, const struct sim_poller *p)
+/* How long one of several servers may park us: see worker/poller.c. */
+static int64_t crew_wait_ms(const struct world *w, const struct sim_poller *p, uint32_t offer,
+                            int64_t longest_ms)
 {
     const struct sim_worker *k = p->worker;
-    int64_t quarter_ms = w->scene.engine.lease_ms / 4;
-    if (p->retry_ms > 0 || (k->draining && k->holdings.running_count == 0))
+    struct partition_set orphans = crew_orphans(p);
+    int64_t left_ms = holdings_deadline_ms(&k->holdings, &p->owned) - w->boot_ms;
+    if (left_ms < w->scene.engine.lease_ms / 3)
         return 0;
-    return w->scene.engine.park_ms < quarter_ms ? w->scene.engine.park_ms : quarter_ms;
+    if (holdings_any(&k->holdings, &orphans) && longest_ms > ORPHAN_WAIT_MS)
+        longest_ms = ORPHAN_WAIT_MS;
+    if (offer == 0 && crew_free_slots(k) > 0 && longest_ms > PEEK_WAIT_MS)
+        longest_ms = PEEK_WAIT_MS;
+    return longest_ms;
+}
+
+static int64_t wait_ms(const struct world *w, const struct sim_poller *p, uint32_t offer)
+{
+    const struct sim_worker *k = p->worker;
+    int64_t longest_ms = w->scene.engine.lease_ms / 4;
+    if (w->scene.engine.park_ms < longest_ms)
+        longest_ms = w->scene.engine.park_ms;
+    if (!poller_is_connected(p) || (k->draining && k->holdings.running_count == 0))
+        return 0;
+    return p->owned.count == 0 ? longest_ms : crew_wait_ms(w, p, offer, longest_ms);
 }
 
 /* The texts are the holdings', which may change while the call is on its way. */
@@ -390,12 +451,17 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
     struct sim_worker *k = p->worker;
     struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
     struct poll *poll = &call->cmd.poll;
-    struct partition_set of = scope_of(w, p);
-    *poll = (struct poll){
-        .worker_id = k->id, .seq = k->seq + 1, .free = offer_of(w, p), .wait_ms = wait_ms(w, p)};
+    struct partition_set of = crew_scope(w, p);
+    uint32_t offer = crew_offer(w, p);
+    struct partition_set results = poller_result_scope(p, &of);
+    *poll = (struct poll){.worker_id = k->id,
+                          .seq = k->seq + 1,
+                          .free = offer,
+                          .wait_ms = wait_ms(w, p, offer),
+                          .heard = w->cluster ? p->heard : 0};
     p->seq = ++k->seq;
     call->to = p->server;
-    holdings_fill(&k->holdings, poll, &of, SIZE_MAX, SIZE_MAX, &call->arena);
+    holdings_fill(&k->holdings, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     add_late_success(w, k, call);
     *link = (struct sim_link){
@@ -403,6 +469,30 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
     SAY(w, k->label, "poll %" PRIu64 ": %" PRIu32 " free, %zu held, %zu results, wait %" PRId64,
         poll->seq, poll->free, poll->held_count, poll->result_count, poll->wait_ms);
     send(w, k, link, call, poll->wait_ms + w->scene.engine.lease_ms / 4);
+}
+
+/* Offers nothing and does not wait; it names what we hold and carries results. */
+static void relay_poll(struct world *w, struct sim_poller *p)
+{
+    struct sim_worker *k = p->worker;
+    struct sim_server *via = w->cluster && k->registered ? crew_go_between(p) : NULL;
+    if (PLANTED(relay_needs_meeting) && !p->met)
+        return;
+    if (via == NULL || p->relay.call_no != 0 || !holdings_any(&k->holdings, NULL))
+        return;
+    struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
+    struct poll *poll = &call->cmd.poll;
+    struct partition_set all = {0};
+    struct partition_set results = poller_result_scope(p, &all);
+    *poll = (struct poll){.worker_id = k->id, .seq = ++k->seq, .heard = p->relay_heard};
+    call->to = p->server;
+    call->via = via;
+    holdings_fill(&k->holdings, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
+    own_texts(call);
+    p->relay = (struct sim_link){.seq = poll->seq, .result_count = poll->result_count};
+    SAY(w, k->label, "poll %" PRIu64 " to %s by way of %s: %zu held, %zu results", poll->seq,
+        p->server->name, via->name, poll->held_count, poll->result_count);
+    send(w, k, &p->relay, call, w->scene.engine.lease_ms / 4);
 }
 
 static struct sim_link *idle_link(struct sim_poller *p)
@@ -414,21 +504,25 @@ static struct sim_link *idle_link(struct sim_poller *p)
     return NULL;
 }
 
-static bool has_moved(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
+/* True when we hold something that the newest poll does not name and should. */
+static bool names_too_little(const struct sim_poller *p, const struct sim_link *newest,
+                             const struct partition_set *scope)
 {
-    struct sim_worker *k = p->worker;
-    struct credit credits[POLLERS_MAX];
-    if (!w->cluster)
-        return newest->free != free_slots(k);
-    spread(w, k, credits);
-    return credits_moved(credits, k->poller_count, free_slots(k), (size_t)(p - k->pollers));
+    if (newest->scope.count == 0)
+        return false;
+    struct partition_set more = *scope;
+    if (scope->count == newest->scope.count)
+        more.bits &= ~newest->scope.bits;
+    return (more.count == 0 || more.bits != 0) && holdings_any(&p->worker->holdings, &more);
 }
 
 static bool is_outdated(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
 {
-    struct partition_set of = scope_of(w, p);
+    struct partition_set of = crew_scope(w, p);
+    struct partition_set results = poller_result_scope(p, &of);
     return newest->result_count == 0 &&
-           (holdings_wait(&p->worker->holdings, &of) || has_moved(w, p, newest));
+           (holdings_wait(&p->worker->holdings, &results) || crew_offer_moved(w, p) ||
+            names_too_little(p, newest, &of));
 }
 
 static void act(struct world *w, void *what, uint64_t no)
@@ -446,7 +540,7 @@ static void act(struct world *w, void *what, uint64_t no)
         act_in(w, p, IDLE_GAP_MS);
         return;
     }
-    const struct sim_link *newest = newest_link(p);
+    const struct sim_link *newest = poller_newest(p);
     struct sim_link *link = idle_link(p);
     if (link == NULL)
         return;
@@ -472,6 +566,9 @@ static void draw_trade(struct world *w, struct sim_worker *k)
     k->hello.handler_count = all || pick(w, 2) == 0 ? 1 : 0;
     k->hello.runs_commands = all || pick(w, 2) == 0;
     k->hello.slots = 1 + (uint32_t)pick(w, 3);
+    k->hello.boot_id = STR("the machine");
+    if (k->dead_id != 0 && pick(w, 2) == 0) /* its lock was free */
+        k->hello.replaces = k->dead_id;
 }
 
 void sim_worker_start(struct world *w, struct sim_worker *k)
@@ -489,6 +586,8 @@ void sim_worker_start(struct world *w, struct sim_worker *k)
                              .poller_count = w->cluster ? w->server_count : 1,
                              .run_no = run_no,
                              .watch_no = watch_no,
+                             .full_ms = w->boot_ms,
+                             .dead_id = k->registered ? k->id : k->dead_id,
                              .alive = true};
     for (size_t i = 0; i < k->poller_count; i++)
         k->pollers[i] = (struct sim_poller){
@@ -533,7 +632,7 @@ void sim_worker_sleep(struct world *w, struct sim_worker *k, int64_t for_ms)
 void sim_worker_hang_up(struct world *w, struct sim_worker *k)
 {
     struct sim_poller *p = &k->pollers[w->cluster ? pick(w, k->poller_count) : 0];
-    struct sim_link *newest = newest_link(p);
+    struct sim_link *newest = poller_newest(p);
     if (k->registered && newest != NULL)
         close_link(w, p, newest);
 }

@@ -9,6 +9,7 @@
  * (worker/credits.h). */
 #pragma once
 #include "net.h"
+#include "worker/epochs.h"
 #include "worker/holdings.h"
 
 enum { LINKS = 2, RUNS_MAX = 16, POLLERS_MAX = 3 };
@@ -40,7 +41,16 @@ struct sim_poller {
     struct sim_worker *worker;
     struct sim_server *server; /* NULL: whoever serves */
     struct sim_link links[LINKS];
-    uint64_t seq; /* of its newest poll; numbers are the worker's */
+    uint64_t heard;        /* the newest poll whose answer was read since the connection was lost */
+    uint64_t relay_heard;  /* the same of polls by way of others */
+    size_t relays_lost;    /* so often another way had to be tried */
+    bool provisional;      /* it may not decide: wants no results and no offers */
+    struct sim_link relay; /* a poll by way of another server, while this one cannot be reached */
+    bool known;            /* it has answered the newest poll that came to an end */
+    bool met;              /* it has known us since we registered */
+    bool unknown;          /* its newest answer was that it does not know us */
+    unsigned stale;        /* the last so many answers were that a newer poll was there */
+    uint64_t seq;          /* of its newest poll; numbers are the worker's */
     uint64_t act_no;
     int64_t retry_ms; /* the last pause after a failure; 0: all is well */
     int64_t paused_until_ms;
@@ -63,10 +73,14 @@ struct sim_worker {
     struct sim_poller pollers[POLLERS_MAX];
     size_t poller_count;
     struct holdings holdings;
+    struct epochs epochs;
+    uint64_t
+        dead_id; /* under which the life before was registered; 0: it is not known to be dead */
     struct sim_run runs[RUNS_MAX];
     uint64_t run_no;
     uint64_t watch_no;
     bool draining;
+    int64_t full_ms; /* boot clock: all its slots were in use, or it was not there */
 };
 
 /* A new process: nothing held, not registered. While the world heals it serves everything. */

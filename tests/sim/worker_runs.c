@@ -1,4 +1,6 @@
 #include "worker_runs.h"
+#include "base/plant.h"
+#include "killer.h"
 #include "promises.h"
 #include "world.h"
 
@@ -120,7 +122,10 @@ void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *
         outcome = OUTCOME_TIMEOUT;
         run_ms = pick_ms(w, timeout_ms, timeout_ms + w->scene.engine.kill_grace_ms);
     }
-    end_run_in(w, k, run, outcome, run_ms);
+    bool kills = killer_is(w, lease->exec_id);
+    end_run_in(w, k, run, outcome, kills ? 10 * w->scene.killer_ms : run_ms);
+    if (kills)
+        killer_starts(w, k, run);
 }
 
 /* Some are done before the signal comes. */
@@ -147,6 +152,7 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
     struct sim_run *run = find_run(visit->k, exec_id, token);
     SAY(visit->w, visit->k->label, "kills %s: its lease could not be renewed",
         exec_label(visit->w, exec_id));
+    storm_run_dies(visit->w, visit->k, exec_id, token);
     if (run != NULL && run->ends_ms > visit->w->boot_ms) /* else it ended while we slept */
         end_run_in(visit->w, visit->k, run, killed(visit->w), kill_ms(visit->w));
 }
@@ -154,7 +160,12 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
 void runs_expire(struct world *w, struct sim_worker *k)
 {
     struct visit visit = {w, k};
+    bool late = w->boot_ms >= k->holdings.deadline_ms;
     holdings_expire(&k->holdings, w->boot_ms, on_lost, &visit);
+    for (size_t i = 0; late && PLANTED(one_deadline_for_all) && i < RUNS_MAX; i++) {
+        if (k->runs[i].token != 0)
+            on_lost(&visit, k->runs[i].exec_id, k->runs[i].token);
+    }
 }
 
 /* The real one looks every 200 ms. */
@@ -185,16 +196,20 @@ void runs_void(struct world *w, struct sim_worker *k)
     holdings_void(&k->holdings, on_lost, &visit);
 }
 
-void runs_stop(struct world *w, struct sim_worker *k, const struct poll_reply *reply)
+void runs_stop(struct world *w, struct sim_worker *k, const struct poll_reply *reply,
+               const struct partition_set *believed)
 {
     for (size_t i = 0; i < reply->stop_count; i++) {
         const struct poll_stop *stop = &reply->stops[i];
         struct sim_run *run = find_run(k, stop->exec_id, stop->token);
         int64_t delay_ms = pick_ms(w, 0, STOP_MAX_MS);
+        if (believed->count > 0 && !partition_has(believed, stop->exec_id))
+            continue;
         if (run == NULL || !holdings_runs(&k->holdings, stop->exec_id, stop->token) ||
             run->ends_ms <= w->boot_ms + delay_ms)
             continue;
         SAY(w, k->label, "stops %s: %.*s", exec_label(w, stop->exec_id), STR_ARG(stop->reason));
+        promise_stop(w, k->id, stop);
         bool too_late = pick(w, 4) == 0; /* it had ended by itself */
         end_run_in(w, k, run, too_late ? OUTCOME_SUCCEEDED : OUTCOME_STOPPED, delay_ms);
     }

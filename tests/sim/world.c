@@ -14,6 +14,8 @@ enum {
     GOING_ON_MS = 30 * 1000, /* so long jobs that recur are watched after everything has healed */
     LATE_MAX_MS = 5000,
     ANSWERED_MS = 1000,
+    TERM_MIN_MS =
+        4200, /* of a lease, beyond parking and the lease of a node: the margin for a kill, and more */
 };
 
 /* ---- the scene */
@@ -77,15 +79,45 @@ static void draw_scene(struct world *w)
     s->calendar_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
 }
 
-/* Several servers share a store. What they cannot do yet, or only with a delay, is left out: limits
- * and dependencies between partitions, targets that are left alone, and settings that change. */
+/* As server/settings.c demands of a cluster: what a worker runs outlives the takeover of its owner. */
+static void draw_terms(struct world *w)
+{
+    struct scene *s = &w->scene;
+    struct engine_options *e = &s->engine;
+    s->node_lease_ms = pick_ms(w, 300, 3000);
+    s->session_ms = pick_ms(w, s->node_lease_ms / 4, 4 * s->node_lease_ms);
+    e->lease_ms = s->node_lease_ms + TERM_MIN_MS + pick_ms(w, 0, 8000);
+    if (e->park_ms > e->lease_ms - s->node_lease_ms - TERM_MIN_MS)
+        e->park_ms = e->lease_ms - s->node_lease_ms - TERM_MIN_MS;
+    s->grace_ms = s->node_lease_ms + pick_ms(w, 0, 3 * e->lease_ms);
+}
+
+/* Runs are long, so that storms meet some; clients have time. */
+static void draw_storms(struct world *w)
+{
+    struct scene *s = &w->scene;
+    s->storms_ms = pick_ms(w, 30000, 240000);
+    s->run_max_ms = pick_ms(w, s->engine.lease_ms, 4 * (s->engine.lease_ms + s->grace_ms));
+    s->client_gap_ms = 500 + (uint32_t)pick(w, 8000);
+    s->engine.history_keep_ms =
+        0; /* what others wait for would be deleted before they ask for it */
+    if (pick(w, 4) > 0)
+        return;
+    int64_t probation_ms = s->engine.probation_ms = pick_ms(w, 3000, 8000);
+    bool slow = pick(w, 3) == 0;
+    s->killer_ms = slow ? 2 * (probation_ms + s->engine.park_ms + 1000) : pick_ms(w, 10, 2000);
+    s->timeout_permille = s->sla_permille = 0; /* a run that has had its time is no riddle */
+    s->storms_ms = 300000;
+    s->run_max_ms = 20000;
+    s->grace_ms = s->node_lease_ms + pick_ms(w, 0, s->engine.lease_ms);
+}
+
 static void draw_cluster(struct world *w)
 {
     struct scene *s = &w->scene;
-    int64_t most_ms = s->engine.lease_ms / 3;
-    s->node_lease_ms = pick_ms(w, 300, most_ms < 1500 ? most_ms : 1500);
-    s->session_ms = pick_ms(w, s->node_lease_ms / 4, 4 * s->node_lease_ms);
-    s->engine.breaker.percent = 0;
+    draw_terms(w);
+    if (pick(w, 3) == 0)
+        draw_storms(w);
 
     s->calendar_permille = 0;
 }
@@ -172,7 +204,8 @@ static void weather(struct world *w, void *what, uint64_t no)
     if (w->cluster) {
         struct sim_server *s = &w->servers[pick(w, w->server_count)];
         if (s->up)
-            sim_server_suffer(s);
+            spells_suffer(s);
+        spells_strike(w);
         agenda_add(w, w->boot_ms + pick_ms(w, 10, 1000), weather, what, no);
         return;
     }
@@ -311,7 +344,9 @@ uint64_t world_live(const struct day *day)
     begin(&w, day);
     agenda_add(&w, 0, clients, NULL, 0);
     agenda_add(&w, 0, weather, NULL, 0);
-    while (w.step < w.scene.steps)
+    if (w.scene.storms_ms > 0)
+        storm_begin(&w);
+    while (w.scene.storms_ms > 0 ? !storm_is_over(&w) : w.step < w.scene.steps)
         agenda_step(&w);
     heal(&w);
     finish(&w);

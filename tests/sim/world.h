@@ -9,14 +9,17 @@
 #pragma once
 #include "agenda.h"
 #include "base/rng.h"
+#include "cuts.h"
 #include "faults.h"
 #include "model.h"
 #include "server.h"
+#include "spells.h"
 #include "store.h"
+#include "storm.h"
 #include "trace.h"
 #include "worker.h"
 
-enum { WORKERS_MAX = 4, SERVERS_MAX = 3, CLUSTER_PARTITIONS = 16 };
+enum { CLUSTER_PARTITIONS = 16 };
 
 /* What a seed chose for its whole day. */
 struct scene {
@@ -39,7 +42,10 @@ struct scene {
     bool pauses;                /* clients pause jobs and queues */
     uint32_t client_gap_ms;     /* between two actions of clients, at most */
     int64_t node_lease_ms;      /* in a cluster: so long a server may be silent, … */
-    int64_t session_ms;         /* … and so long a turn may keep others waiting */
+    int64_t session_ms;         /* … so long a turn may keep others waiting, … */
+    int64_t grace_ms;           /* … and so long leases are kept alive without the store */
+    int64_t killer_ms;          /* one of the jobs kills whom it meets, within this; 0: none does */
+    int64_t storms_ms; /* the faulty phase is one of storms, and takes this long; 0: it is not */
 };
 
 struct world {
@@ -53,6 +59,10 @@ struct world {
     struct scene scene;
     struct agenda agenda;
     struct faults faults;
+    struct cuts cuts;
+    int64_t hangs_until_ms; /* boot clock: the database answers nobody before */
+    struct storm storm;
+    uint64_t killer; /* the execution that kills; 0: it has not shown itself */
     struct trace trace;
     struct list calls; /* every call that exists, wherever it is */
     uint64_t call_no;

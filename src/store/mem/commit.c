@@ -276,13 +276,22 @@ static void apply_alert_mark(struct mem_store *m, const struct alert_mark *mark)
         alert->state = mark->state;
 }
 
-static void apply_breaker(struct mem_store *m, const struct breaker_rec *breaker)
+/* Each server sees its own calls: the row is that of its lowest partition, which may have been another
+ * when the row was put. */
+static void apply_breaker(struct mem_store *m, const struct ownership *own,
+                          const struct breaker_rec *breaker)
 {
-    kept_breaker_free(strmap_remove(&m->breakers, breaker->target));
-    if (breaker->state == BREAKER_CLOSED)
+    bool closed = breaker->state == BREAKER_CLOSED;
+    for (uint32_t i = 0; i < own->partitions; i++) {
+        if (own->epochs[i] == 0)
+            continue;
+        kept_breaker_free(strmap_remove(&m->breakers[i], breaker->target));
+        if (closed)
+            continue;
+        struct breaker_rec *kept = kept_breaker(breaker);
+        strmap_put(&m->breakers[i], kept->target, kept);
         return;
-    struct breaker_rec *kept = kept_breaker(breaker);
-    strmap_put(&m->breakers, kept->target, kept);
+    }
 }
 
 static void apply_dependency(struct mem_store *m, const struct dependency_rec *rec)
@@ -494,7 +503,7 @@ static void apply(struct mem_handle *h, const struct ownership *own, const struc
     if (delta->clock.at_ms != 0)
         m->clock_kept = delta->clock;
     for (size_t i = 0; i < delta->breaker_count; i++)
-        apply_breaker(m, &delta->breakers[i]);
+        apply_breaker(m, own, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)
         apply_dependency(m, &delta->dependencies[i]);
     for (size_t i = 0; i < delta->letter_gone_count; i++)

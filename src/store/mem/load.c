@@ -145,6 +145,35 @@ static enum rc load_workers(struct mem_store *m, const struct partition_set *own
 }
 
 /* Without the lock, since sinks are called and nobody else changes tables meanwhile. */
+
+/* One target may have rows of two servers that were: the one that is left alone longer counts. */
+static bool is_outdone(const struct mem_store *m, const struct partition_set *owned,
+                       uint32_t partition, const struct breaker_rec *breaker)
+{
+    for (uint32_t i = 0; i < owned->count; i++) {
+        const struct breaker_rec *other =
+            (owned->bits >> i & 1) == 0 ? NULL : strmap_get(&m->breakers[i], breaker->target);
+        if (other != NULL && i != partition &&
+            (other->until_ms > breaker->until_ms ||
+             (other->until_ms == breaker->until_ms && i < partition)))
+            return true;
+    }
+    return false;
+}
+
+static enum rc load_breakers(struct mem_store *m, const struct partition_set *owned,
+                             const struct load_sink *sink, struct err *err)
+{
+    for (uint32_t i = 0; i < owned->count; i++) {
+        for (size_t j = 0; (owned->bits >> i & 1) != 0 && j < m->breakers[i].cap; j++) {
+            const struct breaker_rec *breaker = m->breakers[i].slots[j].value;
+            if (breaker != NULL && !is_outdone(m, owned, i, breaker))
+                TRY(sink->breaker(sink->arg, breaker, err));
+        }
+    }
+    return RC_OK;
+}
+
 enum rc mem_load(struct store *store, const struct ownership *own, int64_t until_ms,
                  const struct load_sink *sink, struct err *err)
 {
@@ -161,10 +190,8 @@ enum rc mem_load(struct store *store, const struct ownership *own, int64_t until
     }
     if (sink->clock != NULL && m->clock_kept.at_ms != 0)
         TRY(sink->clock(sink->arg, &m->clock_kept, err));
-    for (size_t i = 0; sink->breaker != NULL && i < m->breakers.cap; i++) {
-        if (m->breakers.slots[i].value != NULL)
-            TRY(sink->breaker(sink->arg, m->breakers.slots[i].value, err));
-    }
+    if (sink->breaker != NULL)
+        TRY(load_breakers(m, &owned, sink, err));
     if (sink->worker != NULL)
         TRY(load_workers(m, &owned, sink, err));
     if (sink->permit != NULL)

@@ -67,13 +67,15 @@ struct mem_store {
     size_t node_count;
     uint64_t settings_version;
     struct clock_rec clock_kept;
-    struct map jobs;                    /* id -> struct job_rec */
-    struct map live;                    /* id -> struct exec_rec, unfinished */
-    struct map history;                 /* id -> struct exec_rec, final */
-    struct map attempts;                /* execution -> struct attempt_list */
-    struct map workers;                 /* id -> struct worker_rec */
-    struct strmap queues;               /* name -> struct queue_rec, owned */
-    struct strmap breakers;             /* target -> struct breaker_rec, owned */
+    struct map jobs;      /* id -> struct job_rec */
+    struct map live;      /* id -> struct exec_rec, unfinished */
+    struct map history;   /* id -> struct exec_rec, final */
+    struct map attempts;  /* execution -> struct attempt_list */
+    struct map workers;   /* id -> struct worker_rec */
+    struct strmap queues; /* name -> struct queue_rec, owned */
+    struct strmap
+        breakers[PARTITIONS_MAX];       /* by the lowest partition of the server that saw the calls:
+                                             * target -> struct breaker_rec, owned */
     struct map sla_events;              /* id -> struct sla_event_rec, owned */
     struct map alerts;                  /* id -> struct alert_rec, owned */
     struct strmap teams;                /* name -> struct team_rec, owned */

@@ -40,9 +40,11 @@ static void free_rows(struct mem_store *m)
     MAP_EACH(&m->alerts, slot)
     kept_alert_free(slot->value);
     map_free(&m->alerts);
-    for (size_t i = 0; i < m->breakers.cap; i++)
-        kept_breaker_free(m->breakers.slots[i].value);
-    strmap_free(&m->breakers);
+    for (size_t i = 0; i < PARTITIONS_MAX; i++) {
+        for (size_t j = 0; j < m->breakers[i].cap; j++)
+            kept_breaker_free(m->breakers[i].slots[j].value);
+        strmap_free(&m->breakers[i]);
+    }
     strmap_free(&m->rates);
     strmap_free(&m->dependencies);
     map_free(&m->jobs);
