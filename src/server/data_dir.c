@@ -3,22 +3,38 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SIGN_BYTES_MAX = 1024 };
+enum { SIGN_BYTES_MAX = 1024, MARK_BYTES = 48 };
 
-/* "BOOT-ID START" */
+/* Which file the lock is. A directory may be copied while a server is in it: then the copy names that server,
+ * and nobody has the copy's lock, but it is another file. Empty: the system does not say. */
+static const char *file_mark(int fd, char *ret_text, size_t max)
+{
+    struct stat file;
+    ret_text[0] = '\0';
+    if (fstat(fd, &file) == 0)
+        snprintf(ret_text, max, "%ju:%ju", (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
+    return ret_text;
+}
+
+/* "BOOT-ID FILE START" */
 static struct str read_former(const struct data_dir *dir, struct arena *arena)
 {
     char text[SIGN_BYTES_MAX];
+    char mark[MARK_BYTES];
     ssize_t len = pread(dir->fd, text, sizeof text, 0);
     struct str rest = str_of(text, len > 0 ? (size_t)len : 0);
     struct str line = str_cut(&rest, '\n');
     struct str boot_id = str_cut(&line, ' ');
-    bool sure = rest.ptr != NULL && dir->boot_id.len > 0 && str_eq(boot_id, dir->boot_id);
+    struct str file = str_cut(&line, ' ');
+    bool sure = rest.ptr != NULL && dir->boot_id.len > 0 && str_eq(boot_id, dir->boot_id) &&
+                file.len > 0 && str_eq(file, str_c(file_mark(dir->fd, mark, sizeof mark)));
     return sure && machine_has_file(dir->fd) ? arena_str(arena, line) : STR("");
 }
 
@@ -48,7 +64,9 @@ enum rc data_dir_lock(const char *path, struct arena *arena, struct data_dir *re
 enum rc data_dir_sign(const struct data_dir *dir, struct str start, struct err *err)
 {
     char text[SIGN_BYTES_MAX];
-    int len = snprintf(text, sizeof text, "%.*s %.*s\n", STR_ARG(dir->boot_id), STR_ARG(start));
+    char mark[MARK_BYTES];
+    int len = snprintf(text, sizeof text, "%.*s %s %.*s\n", STR_ARG(dir->boot_id),
+                       file_mark(dir->fd, mark, sizeof mark), STR_ARG(start));
     bool fits = len > 0 && (size_t)len < sizeof text;
     if (ftruncate(dir->fd, 0) != 0 || (fits && pwrite(dir->fd, text, (size_t)len, 0) != len))
         return err_set(err, errno == ENOSPC ? RC_FULL : RC_IO,

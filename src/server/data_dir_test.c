@@ -61,11 +61,48 @@ static void the_next_one_knows_who_is_dead(void **state)
     data_dir_unlock(&dir);
 }
 
+static void copy_lock(const char *to)
+{
+    char from[128];
+    char text[1024];
+    snprintf(from, sizeof from, "%s/server.lock", path);
+    FILE *in = fopen(from, "r");
+    FILE *out = fopen(to, "w");
+    assert_true(in != NULL && out != NULL);
+    size_t len = fread(text, 1, sizeof text, in);
+    assert_true(len > 0 && fwrite(text, 1, len, out) == len);
+    fclose(in);
+    fclose(out);
+}
+
+static void a_copied_directory_does_not_say_that_somebody_is_dead(void **state)
+{
+    (void)state;
+    char copied[] = "/tmp/belfry-dir-XXXXXX";
+    char file[128];
+    struct data_dir alive;
+    struct data_dir copy;
+    struct err err;
+    assert_non_null(mkdtemp(copied));
+    snprintf(file, sizeof file, "%s/server.lock", copied);
+    assert_int_equal(data_dir_lock(path, &arena, &alive, &err), RC_OK);
+    assert_int_equal(data_dir_sign(&alive, STR("a/17-4"), &err), RC_OK);
+    copy_lock(file);
+    assert_int_equal(data_dir_lock(copied, &arena, &copy, &err), RC_OK);
+    assert_int_equal(copy.replaces.len, 0);
+    data_dir_unlock(&copy);
+    data_dir_unlock(&alive);
+    unlink(file);
+    assert_int_equal(rmdir(copied), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_second_server_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(the_next_one_knows_who_is_dead, begin, end),
+        cmocka_unit_test_setup_teardown(a_copied_directory_does_not_say_that_somebody_is_dead,
+                                        begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,8 @@ enum {
     LOOK_US = 1000000,
     DOUBT_US = 2000000, /* that commands wait to hear what this server still owns */
     DOUBT_LOOK_MS = 20,
+    LAST_WAIT_US =
+        3000000, /* for the store, when the server ends; whoever kills it gives it half a minute */
 };
 
 struct decider {
@@ -40,6 +42,7 @@ struct decider {
     int64_t next_look_us;   /* at the files of the store */
     int64_t next_zones_us;  /* at those of time zones */
     atomic_bool failed;
+    atomic_int_least64_t end_us; /* from then on nothing is waited for; 0: it does not end */
 
     /* in a cluster */
     struct membership *membership; /* NULL: there is no other server */
@@ -533,10 +536,14 @@ static enum rc open_turn(struct decider *d, struct err *err)
     return RC_OK;
 }
 
-static void on_store_wait(void *arg)
+/* A turn that is given up at the end is as if the process had died: what became of it stands in the store, and
+ * its clients hear that it is not known. */
+static bool on_store_wait(void *arg)
 {
     struct decider *d = arg;
+    int64_t end_us = atomic_load(&d->end_us);
     keeper_wait(&d->keeper, &d->intake, &d->turn);
+    return end_us == 0 || clock_mono_us() < end_us;
 }
 
 /* A quarter of a lease is what a worker's poll waits beyond its time. */
@@ -602,6 +609,7 @@ void decider_alert_sent(struct decider *d, const struct alert_mark *mark)
 
 void decider_stop(struct decider *d)
 {
+    atomic_store(&d->end_us, clock_mono_us() + LAST_WAIT_US);
     mailbox_close(d->intake.box);
     thread_join(d->thread);
     d->thread = NULL;

@@ -198,12 +198,13 @@ static void begin_giving(struct membership *m, const struct cluster_view *v,
     }
 }
 
-/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. */
+/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About what is to be
+ * given nobody can say it any more: the decider has an engine without it, perhaps. */
 static void write_sure(struct membership *m)
 {
     struct err err;
     pthread_mutex_lock(&m->lock);
-    uint64_t sure = unsure_over(&m->own, m->unsure);
+    uint64_t sure = unsure_over(&m->own, m->unsure | m->giving);
     pthread_mutex_unlock(&m->lock);
     if (sure != 0 && m->member->ops->ensure(m->member, sure, &m->own, &err) != RC_OK)
         log_warn("it could not be written that no lease is in doubt", "error", err.text, NULL);

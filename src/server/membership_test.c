@@ -503,6 +503,32 @@ static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
     membership_free(b.m);
 }
 
+/* The engine that is loaded without what is to be given knows nothing about leases in it. */
+static void what_is_given_stays_as_unsure_as_it_was(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    struct one c;
+    join(&a, "a");
+    join(&b, "b");
+    cluster.now_ms += LEASE_MS + 1000;
+    beat(&b);
+    assert_int_equal(count_of(&b), 16);
+    join(&c, "c");
+    beat(&b);
+    assert_int_equal(count_of(&b), 8); /* the others are not given yet */
+    membership_set_unsure(b.m, b.serial, ownership_set(&b.own).bits);
+    beat(&b);
+    beat(&c);
+    assert_int_equal(count_of(&c), 8);
+    for (size_t p = 0; p < PARTITIONS; p++)
+        assert_true(cluster.partitions[p].unsure_ms > GRACE_MS);
+    membership_free(a.m);
+    membership_free(b.m);
+    membership_free(c.m);
+}
+
 static void leases_are_kept_only_of_what_was_not_lost(void **state)
 {
     (void)state;
@@ -566,6 +592,7 @@ int main(void)
         cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
         cmocka_unit_test_setup(one_that_drains_hands_over_everything, setup),
         cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
+        cmocka_unit_test_setup(what_is_given_stays_as_unsure_as_it_was, setup),
         cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),
         cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
         cmocka_unit_test_setup(a_store_that_lost_turns_is_loaded_again_under_new_epochs, setup),

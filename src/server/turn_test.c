@@ -24,6 +24,7 @@ struct gate {
     uint64_t hated_job; /* … and so is any change of an execution of this one */
     struct str garbled; /* what fetch gives in place of the payload */
     enum rc fetch_rc;
+    bool refuses_all;
 };
 
 static struct gate *gate_of(struct store *store)
@@ -61,6 +62,10 @@ static enum rc gate_commit(struct store *s, const struct ownership *own, const s
 {
     struct gate *g = gate_of(s);
     g->commits++;
+    if (g->refuses_all) {
+        g->inner->ops->abort(g->inner);
+        return err_set(err, RC_CONFLICT, "told to refuse everything");
+    }
     for (size_t i = 0; g->hated.len > 0 && i < delta->job_count; i++) {
         if (str_eq(delta->jobs[i].job.payload, g->hated)) {
             g->inner->ops->abort(g->inner);
@@ -81,6 +86,15 @@ static enum rc gate_commit(struct store *s, const struct ownership *own, const s
     return g->inner->ops->commit(g->inner, own, delta, err);
 }
 
+static enum rc gate_settle(struct store *s, const struct ownership *own, uint64_t turn,
+                           enum settled *ret_settled, struct err *err)
+{
+    struct gate *g = gate_of(s);
+    if (g->refuses_all)
+        return err_set(err, RC_CONFLICT, "told to refuse everything");
+    return g->inner->ops->settle(g->inner, own, turn, ret_settled, err);
+}
+
 static void gate_abort(struct store *s)
 {
     gate_of(s)->inner->ops->abort(gate_of(s)->inner);
@@ -98,6 +112,7 @@ static const struct store_ops gate_ops = {
     .fetch = gate_fetch,
     .commit = gate_commit,
     .abort = gate_abort,
+    .settle = gate_settle,
     .load = gate_load,
 };
 
@@ -271,6 +286,29 @@ static void a_timer_that_cannot_be_kept_is_left_alone(void **state)
     assert_int_equal(w->turn.quarantined, 1);
 }
 
+/* Then it is not their fault: neither is a timer left alone, nor a worker told that its results are no good. */
+static void a_store_that_refuses_everything_blames_nobody(void **state)
+{
+    struct world *w = *state;
+    struct command *all[5];
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        all[i] = submit(w, STR("1"));
+        all[i]->submit.items[0].when = WHEN_DELAY;
+        all[i]->submit.items[0].when_ms = 1000;
+    }
+    run_ok(w, all, COUNT_OF(all));
+    hire(w);
+    w->now.wall_ms += 1000;
+    w->now.boot_ms += 1000;
+    w->gate.refuses_all = true;
+    struct command *take = poll(w, 50, NULL, 0);
+    assert_int_equal(run(w, &take, 1), RC_IO);
+    assert_int_equal(w->turn.quarantined, 0);
+    w->gate.refuses_all = false;
+    run_ok(w, &take, 1);
+    assert_int_equal(take->reply.poll.lease_count, COUNT_OF(all));
+}
+
 static void trouble_on_the_way_is_told_to_the_rest(void **state)
 {
     struct world *w = *state;
@@ -442,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(only_the_command_that_cannot_be_kept_is_refused),
+        WITH_WORLD(a_store_that_refuses_everything_blames_nobody),
         WITH_WORLD(a_timer_that_cannot_be_kept_is_left_alone),
         WITH_WORLD(trouble_on_the_way_is_told_to_the_rest),
         WITH_WORLD(a_deposed_server_runs_no_turn_after_the_one_it_divided),

@@ -156,6 +156,19 @@ static bool is_passing(enum rc rc)
     return rc == RC_FULL || rc == RC_BUSY || rc == RC_IO;
 }
 
+/* A store that refuses also what changes nothing has trouble of its own (a pooler without a server, a fault within the
+ * database), for which neither a worker's results nor what is due are to blame: all of it waits. */
+static enum rc check_store(struct turn *t, struct err *err)
+{
+    struct err why;
+    enum rc rc = turn_probe(t, &why);
+    if (rc == RC_OK)
+        return RC_OK;
+    if (is_contradiction(rc) || rc == RC_UNKNOWN)
+        rc = RC_IO; /* whether that was kept is nobody's concern */
+    return err_set(err, rc, "the store takes no commit at all: %s", why.text);
+}
+
 enum rc untangle(struct turn *t, struct command *const *commands, size_t count, struct moment now,
                  struct turn_news *ret_news, struct err *err)
 {
@@ -163,6 +176,7 @@ enum rc untangle(struct turn *t, struct command *const *commands, size_t count, 
     *ret_news = (struct turn_news){0};
     list_init(&ret_news->done);
     arena_reset(&t->kept);
+    TRY(check_store(t, err));
     drop_strangers(t); /* of the try that brought us here */
     /* What time brings comes first, and alone: nobody shall be blamed for it. */
     TRY(run_own(&g));

@@ -159,8 +159,9 @@ struct store_patience {
         ask_ms; /* questions and the like, within a turn and before its commit, are given up as RC_BUSY */
     /* Called now and then while the store waits (ten times a second), but not before a commit, from the calling
      * thread: somebody else may be waiting for that thread. It must not use the store. Where it is set,
-     * a connection that is missing is not waited for: RC_BUSY, until there is one. */
-    void (*on_wait)(void *arg);
+     * a connection that is missing is not waited for: RC_BUSY, until there is one. False: nobody has time any
+     * more, and what is waited for is given up (a commit that was sent: RC_UNKNOWN). */
+    bool (*on_wait)(void *arg);
     void *arg;
 };
 

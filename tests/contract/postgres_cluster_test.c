@@ -169,9 +169,15 @@ static void a_change_of_settings_is_seen_by_all(void **state)
 
 /* ---- a database that does not answer */
 
-static void count_call(void *arg)
+static bool count_call(void *arg)
 {
     ++*(int *)arg;
+    return true;
+}
+
+static bool count_two_calls(void *arg)
+{
+    return ++*(int *)arg < 2;
 }
 
 static void end_stopped(struct site *a, pid_t backend)
@@ -199,6 +205,25 @@ static void who_waits_for_a_commit_is_told_and_commits_are_waited_for(void **sta
         rc = a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err);
     while (rc == RC_BUSY);
     assert_rc(rc, RC_OK);
+    assert_int_equal(settled, SETTLED_LOST);
+    end_stopped(&a, backend);
+}
+
+static void who_has_no_time_for_a_commit_leaves_it_in_doubt(void **state)
+{
+    (void)state;
+    struct site a = site_open("a", "a1");
+    enum settled settled;
+    int calls = 0;
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    pid_t backend = site_stop_backend(&a);
+    a.store->patience =
+        (struct store_patience){.ask_ms = 100, .on_wait = count_two_calls, .arg = &calls};
+    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
+    assert_int_equal(calls, 2);
+    a.store->patience = (struct store_patience){0};
+    assert_rc(a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err), RC_OK);
     assert_int_equal(settled, SETTLED_LOST);
     end_stopped(&a, backend);
 }
@@ -422,6 +447,7 @@ int main(void)
         cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, site_empty),
         cmocka_unit_test_setup(who_waits_for_a_commit_is_told_and_commits_are_waited_for,
                                site_empty),
+        cmocka_unit_test_setup(who_has_no_time_for_a_commit_leaves_it_in_doubt, site_empty),
         cmocka_unit_test_setup(questions_are_given_up_soon_and_leave_nothing_in_doubt, site_empty),
         cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, site_empty),
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, site_empty),

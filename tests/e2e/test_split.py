@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from belfry import BELFRY, PATIENCE_S, free_port, main, tests_of, wait_for
@@ -118,6 +119,29 @@ def test_a_database_that_hangs_for_longer_than_a_lease_costs_no_run():
             signal_postgres(signal.SIGCONT)
         wait_for(lambda: sorted(b.shares().values()) == [8, 8], "both to be there again")
         check_ended_once(b, where, jobs)
+
+
+def test_a_server_that_is_told_to_end_does_not_wait_for_a_database_that_hangs():
+    with Node("a", POSTGRES.database(), "--no-worker") as a:
+        over = threading.Event()
+
+        def submit_all_the_time():  # so that the database stops under a commit
+            while not over.is_set():
+                with contextlib.suppress(OSError):
+                    a.api("POST", "/jobs", {"command": "true"})
+        clients = [threading.Thread(target=submit_all_the_time) for _ in range(2)]
+        for client in clients:
+            client.start()
+        wait_for(lambda: a.api("GET", "/jobs")[1]["jobs"], "the first job")
+        signal_postgres(signal.SIGSTOP)
+        try:
+            time.sleep(0.5)
+            assert a.stop() == 0
+        finally:
+            signal_postgres(signal.SIGCONT)
+            over.set()
+        for client in clients:
+            client.join()
 
 
 def unsure(store):

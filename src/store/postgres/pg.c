@@ -60,20 +60,21 @@ static bool has_patience(const struct pg *pg)
     return pg->patience != NULL && pg->patience->on_wait != NULL;
 }
 
-/* Not before a commit: what is asked then is given up soon, and the turn is in the middle of something. */
-static void tell_waiting(struct pg *pg)
+/* Not before a commit: what is asked then is given up soon, and the turn is in the middle of something. False:
+ * it is not to be waited for any longer. */
+static bool tell_waiting(struct pg *pg)
 {
     int64_t now_ms = boot_ms();
     if (!has_patience(pg) || pg->hurry_until_ms != 0 || now_ms - pg->told_ms < SLICE_MS)
-        return;
+        return true;
     pg->told_ms = now_ms;
-    pg->patience->on_wait(pg->patience->arg);
+    return pg->patience->on_wait(pg->patience->arg);
 }
 
-void pg_pause(struct pg *pg, int ms)
+bool pg_pause(struct pg *pg, int ms)
 {
     (void)poll(NULL, 0, ms);
-    tell_waiting(pg);
+    return tell_waiting(pg);
 }
 
 void pg_hurry(struct pg *pg)
@@ -103,7 +104,8 @@ static enum rc exchange(struct pg *pg, int64_t until_ms, struct err *err)
         wait_ms = SLICE_MS;
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = (short)(POLLIN | (left ? POLLOUT : 0))};
     int ready = poll(&fd, 1, (int)wait_ms);
-    tell_waiting(pg);
+    if (!tell_waiting(pg) && ready == 0)
+        return pg_fault_silent(pg, err);
     if (ready < 0 && errno != EINTR)
         return pg_fault_lost(pg, "waiting", err);
     if (ready > 0 && !PQconsumeInput(pg->conn))
@@ -142,9 +144,8 @@ static enum rc connect_aside(struct pg *pg, struct err *err)
     for (;;) {
         bool pending;
         enum rc rc = pg_connector_take(pg->connector, pg, &pending, err);
-        if (!pending || boot_ms() >= until_ms)
+        if (!pending || boot_ms() >= until_ms || !tell_waiting(pg))
             return rc;
-        tell_waiting(pg);
         (void)poll(NULL, 0, CONNECT_LOOK_MS);
     }
 }

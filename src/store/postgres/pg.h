@@ -76,8 +76,8 @@ enum rc pg_connect(struct pg *pg, struct err *err);
 
 /* Until the commit, or the end of the transaction, answers are waited for no longer than patience says. */
 void pg_hurry(struct pg *pg);
-/* Waits without doing anything. */
-void pg_pause(struct pg *pg, int ms);
+/* Waits without doing anything. False: it is no use to go on waiting. */
+bool pg_pause(struct pg *pg, int ms);
 
 /* ---- statements */
 

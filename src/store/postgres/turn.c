@@ -277,7 +277,8 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
 {
     enum rc rc = pg_connect(pg, err);
     for (int ms = 0; rc == RC_BUSY && ms < SETTLE_WAIT_MS; ms += SETTLE_PAUSE_MS) {
-        pg_pause(pg, SETTLE_PAUSE_MS);
+        if (!pg_pause(pg, SETTLE_PAUSE_MS))
+            break;
         rc = pg_connect(pg, err);
     }
     return rc;
