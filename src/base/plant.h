@@ -86,14 +86,12 @@
     X(stale_owner_answers, "a server that was deposed answers from its memory")                    \
     X(forward_applied_twice, "a command that was forwarded is sent again for want of an answer")   \
     X(floors_forgotten, "an engine that takes the place of another gives its numbers again")       \
-    X(unparked_with_leases, "a poll is let go with what an undone turn had granted")               \
     X(parted_wait_forgotten, "a job waits on for one whose partition went elsewhere")              \
     X(remote_signal_lost, "who waits for a job elsewhere does not hear of its end")                \
     X(inbox_read_outside_commit, "a row of the inbox is gone before what it asks for is kept")     \
     X(inbox_gap_skipped, "a row of the inbox that commits late is never read")                     \
     X(permit_forgotten_by_home, "a home that moves grants again what it has granted")              \
     X(parked_anew, "a poll that is looked at in vain waits anew, however long it has waited")      \
-    X(gift_not_kept, "a server that is about to give a partition lets its leases run out")         \
     X(silence_not_waited_out, "a new owner gives away what a silent one may still keep alive")     \
     X(unseen_forgotten, "an execution may end in silence for ever")                                \
     X(relay_needs_meeting, "a worker does not relay to a server that it has not met")              \

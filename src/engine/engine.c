@@ -505,8 +505,7 @@ void engine_unpark(struct engine *e, struct list *ret_parked)
         struct worker *w = slot->value;
         if (w->v.parked == NULL)
             continue;
-        if (!PLANTED(unparked_with_leases)) /* an undone turn may have left leases in it */
-            w->v.parked->reply.poll = plain_reply(e, w);
+        w->v.parked->reply.poll = plain_reply(e, w); /* an undone turn may have left leases in it */
         worker_told(e, w, w->v.parked);
         list_push_back(ret_parked, &w->v.parked->node);
         worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);

@@ -29,7 +29,7 @@ static uint64_t may_keep(const struct sim_server *s, const struct ownership *own
 {
     const struct sim_member *m = &s->member;
     uint64_t bits = 0;
-    uint64_t giving = s->former == NULL && !PLANTED(gift_not_kept) ? 0 : m->giving;
+    uint64_t giving = s->former == NULL ? 0 : m->giving;
     for (uint32_t i = 0; cluster_has_grace(s) && i < owned->partitions; i++) {
         bool ours = owned->epochs[i] == m->own.epochs[i] && (giving >> i & 1) == 0;
         bits |= owned->epochs[i] != 0 && ours ? UINT64_C(1) << i : 0;
