@@ -39,12 +39,18 @@ void grant_again(struct engine *e, struct worker *w, struct exec *x)
     add_lease(e, w, x);
 }
 
+/* Suspects are waiting, and the worker may have one. */
+static bool may_suspect(const struct engine *e, const struct worker *w)
+{
+    return e->ready.shadows.len > 0 && !worker_on_probation(w);
+}
+
 /* True when something was found that may not start any more, and ended. */
 static bool fill(struct engine *e, struct worker *w)
 {
     struct str reason = {0};
     bool expired = false;
-    bool suspects = e->ready.shadows.len > 0 && !worker_on_probation(w);
+    bool suspects = may_suspect(e, w);
     while (w->turn.free > 0) {
         struct heap_node *node = ready_best(&e->ready, w->trade, suspects);
         if (node == NULL)
@@ -163,7 +169,8 @@ static void answer(struct engine *e, struct worker *w)
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
     if (reply->owned.count > 0 && !e->away && !w->v.draining)
-        reply->backlog = (uint32_t)ready_count(&e->ready, w->trade, POLL_BACKLOG_MAX);
+        reply->backlog =
+            (uint32_t)ready_count(&e->ready, w->trade, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
 }
 

@@ -580,13 +580,13 @@ static size_t count_lane(const struct lane *lane, size_t max)
     return count;
 }
 
-size_t ready_count(const struct ready *r, const struct trade *trade, size_t max)
+size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->order.len && i < LOOK_MAX && count < max; i++) {
         const struct lane *lane = CONTAINER_OF(r->order.items[i].node, struct lane, order);
-        if (!lane->suspects && trade_serves(trade, lane->queue, lane->handler))
-            count += count_lane(lane, max - count);
+        if ((suspects || !lane->suspects) && trade_serves(trade, lane->queue, lane->handler))
+            count += lane->suspects ? 1 : count_lane(lane, max - count);
     }
     return count < max ? count : max;
 }

@@ -180,18 +180,18 @@ static void a_full_lane_lets_out_what_has_its_permits(void **state)
     ready_put(&h.ready, a, &nodes[0], 500, 0, 1);
     ready_gate(&h.ready, a->lane, GATE_FULL);
     assert_null(ready_best(&h.ready, h.all, true));
-    assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
+    assert_int_equal(ready_count(&h.ready, h.all, true, 10), 0);
     struct track *twin = ready_twin(&h.ready, a);
     ready_put(&h.ready, twin, &nodes[1], 500, 1, 2);
     assert_ptr_equal(ready_next_fresh(&h.ready), a->lane);
     assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[1]);
-    assert_int_equal(ready_count(&h.ready, h.all, 10), 1);
+    assert_int_equal(ready_count(&h.ready, h.all, true, 10), 1);
     ready_gate(&h.ready, a->lane, GATE_PAUSED);
     assert_null(ready_best(&h.ready, h.all, true));
-    assert_int_equal(ready_count(&h.ready, h.all, 10), 0);
+    assert_int_equal(ready_count(&h.ready, h.all, true, 10), 0);
     ready_gate(&h.ready, a->lane, GATE_OPEN);
     assert_ptr_equal(ready_best(&h.ready, h.all, true), &nodes[0]); /* the older one */
-    assert_int_equal(ready_count(&h.ready, h.all, 10), 2);
+    assert_int_equal(ready_count(&h.ready, h.all, true, 10), 2);
     ready_remove(&h.ready, twin, &nodes[1]);
 }
 
