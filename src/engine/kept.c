@@ -171,9 +171,8 @@ uint64_t engine_unsure(const struct engine *e)
 
 /* ---- from one engine to the next */
 
-static bool is_same_epoch(const struct engine *newer, const struct engine *former, uint64_t id)
+static bool is_same_epoch(const struct engine *newer, const struct engine *former, uint32_t p)
 {
-    uint32_t p = partition_of(newer->owned.count, id);
     return newer->owned.count == former->owned.count && newer->epochs[p] != 0 &&
            newer->epochs[p] == former->epochs[p];
 }
@@ -210,15 +209,26 @@ static void inherit_lease(struct engine *newer, struct exec *x, const struct exe
     exec_set(newer, x, &to);
 }
 
+/* What nobody has named since the former one was loaded has ended when that began to wait, if its time was over
+ * by then; what passed since tells nothing about it. */
+static void inherit_alive(struct engine *newer, const struct engine *former)
+{
+    for (uint32_t p = 0; p < newer->owned.count; p++) {
+        if (is_same_epoch(newer, former, p))
+            newer->alive_ms[p] = former->alive_ms[p];
+    }
+}
+
 void engine_inherit(struct engine *newer, const struct engine *former)
 {
     assert(newer->arena == NULL);
+    inherit_alive(newer, former);
     MAP_EACH(&former->workers, slot) inherit_worker(newer, slot->value);
     MAP_EACH(&former->execs, slot)
     {
         const struct exec *from = slot->value;
         struct exec *x = map_get(&newer->execs, from->id);
-        if (x != NULL && is_same_epoch(newer, former, x->id))
+        if (x != NULL && is_same_epoch(newer, former, partition_of(newer->owned.count, x->id)))
             inherit_lease(newer, x, from);
     }
 }

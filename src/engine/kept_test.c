@@ -446,6 +446,25 @@ static void an_engine_goes_on_with_what_the_one_before_knew(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
+/* Its server and its worker died before; when this server loads anew says nothing about it. */
+static void a_timeout_that_passed_between_two_loads_is_none(void **state)
+{
+    (void)state;
+    CLUSTER(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
+    fake_start(&w, &f);
+    set_epochs(&w, EPOCH + 1);
+    world_restart(&w);
+    w.now_ms += 1000 + w.options.kill_grace_ms;
+    struct engine *former = world_replace(&w);
+    engine_inherit(w.engine, former);
+    engine_free(former);
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(exec_of(&w, job->exec_id)->v.unseen, 1);
+}
+
 static void but_not_where_somebody_else_was_the_owner_since(void **state)
 {
     (void)state;
@@ -501,6 +520,7 @@ int main(void)
         cmocka_unit_test(what_was_confirmed_is_lost_by_that),
         cmocka_unit_test(other_servers_hear_of_it_by_the_first_poll),
         cmocka_unit_test(an_engine_goes_on_with_what_the_one_before_knew),
+        cmocka_unit_test(a_timeout_that_passed_between_two_loads_is_none),
         cmocka_unit_test(but_not_where_somebody_else_was_the_owner_since),
         cmocka_unit_test(polls_from_before_stay_old),
     };
