@@ -103,10 +103,16 @@ static struct worker *longest_waiting(const struct engine *e, const struct lane 
     return longest;
 }
 
-static bool offer_lane(struct engine *e, const struct lane *lane)
+/* One lane to one worker at a time: the lane may be gone with what that one was given. */
+static bool offer_fresh(struct engine *e)
 {
     bool expired = false;
-    for (struct worker *w; heap_holds(&lane->order) && (w = longest_waiting(e, lane)) != NULL;) {
+    for (struct lane *lane; (lane = ready_fresh(&e->ready)) != NULL;) {
+        struct worker *w = longest_waiting(e, lane);
+        if (w == NULL) {
+            ready_offered(lane);
+            continue;
+        }
         worker_open(e, w);
         expired |= fill(e, w);
     }
@@ -121,8 +127,7 @@ void grant_all(struct engine *e)
     while (again) {
         again = false;
         LIST_EACH(&e->open, node) again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
-        for (struct lane *lane; (lane = ready_next_fresh(&e->ready)) != NULL;)
-            again |= offer_lane(e, lane);
+        again |= offer_fresh(e);
     }
 }
 

@@ -591,8 +591,7 @@ size_t ready_count(const struct ready *r, const struct trade *trade, bool suspec
     return count < max ? count : max;
 }
 
-struct lane *ready_next_fresh(struct ready *r)
+struct lane *ready_fresh(const struct ready *r)
 {
-    struct list_node *node = list_pop_front(&r->fresh);
-    return node == NULL ? NULL : CONTAINER_OF(node, struct lane, fresh);
+    return list_empty(&r->fresh) ? NULL : CONTAINER_OF(r->fresh.head.next, struct lane, fresh);
 }

@@ -132,5 +132,11 @@ struct heap_node *ready_best(const struct ready *r, const struct trade *trade, b
  * Suspects, where it may have one, count as one of each lane: they are given one by one. Cheap: of very many
  * lanes and tracks it looks at some. */
 size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max);
-/* Takes the next fresh lane off the list of fresh ones, or NULL. */
-struct lane *ready_next_fresh(struct ready *r);
+/* The first fresh lane, or NULL. It stays fresh until it was offered to all, or nothing is left in it; a lane of
+ * suspects is gone with the last of them. */
+struct lane *ready_fresh(const struct ready *r);
+/* Nobody wants what is in the lane. */
+static inline void ready_offered(struct lane *lane)
+{
+    list_remove(&lane->fresh);
+}
