@@ -52,6 +52,31 @@ static void a_poll_renews_what_it_names(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 0);
 }
 
+/* Probation is over for what was named long enough; that is written down when it can be. */
+static void a_suspect_passes_its_probation_when_the_store_is_back(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    for (int i = 0; i < 2; i++) { /* server and worker die together */
+        struct fake dead = HIRE(&w);
+        fake_start(&w, &dead);
+        world_restart(&w);
+        world_turn(&w);
+        world_pass(&w, w.options.lease_ms);
+    }
+    struct fake f = HIRE(&w);
+    fake_start(&w, &f);
+    for (int i = 0; i < 8; i++) {
+        ask_poll(&w, &f, 0);
+        away_pass(&w, w.options.probation_ms / 4);
+    }
+    assert_false(exec_of(&w, job->exec_id)->v.proven);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_true(exec_of(&w, job->exec_id)->v.proven);
+}
+
 static void a_result_waits_and_its_lease_with_it(void **state)
 {
     (void)state;
@@ -143,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_poll_renews_what_it_names),
+        cmocka_unit_test(a_suspect_passes_its_probation_when_the_store_is_back),
         cmocka_unit_test(a_result_waits_and_its_lease_with_it),
         cmocka_unit_test(a_parked_poll_is_answered_when_its_time_is_over),
         cmocka_unit_test(nobody_gets_work_and_nothing_comes_due),

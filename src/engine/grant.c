@@ -39,12 +39,18 @@ void grant_again(struct engine *e, struct worker *w, struct exec *x)
     add_lease(e, w, x);
 }
 
+/* Suspects are waiting, and the worker may have one. */
+static bool may_suspect(const struct engine *e, const struct worker *w)
+{
+    return e->ready.shadows.len > 0 && !worker_on_probation(w);
+}
+
 /* True when something was found that may not start any more, and ended. */
 static bool fill(struct engine *e, struct worker *w)
 {
     struct str reason = {0};
     bool expired = false;
-    bool suspects = e->ready.shadows.len > 0 && !worker_on_probation(w);
+    bool suspects = may_suspect(e, w);
     while (w->turn.free > 0) {
         struct heap_node *node = ready_best(&e->ready, w->trade, suspects);
         if (node == NULL)
@@ -97,10 +103,16 @@ static struct worker *longest_waiting(const struct engine *e, const struct lane 
     return longest;
 }
 
-static bool offer_lane(struct engine *e, const struct lane *lane)
+/* One lane to one worker at a time: the lane may be gone with what that one was given. */
+static bool offer_fresh(struct engine *e)
 {
     bool expired = false;
-    for (struct worker *w; heap_holds(&lane->order) && (w = longest_waiting(e, lane)) != NULL;) {
+    for (struct lane *lane; (lane = ready_fresh(&e->ready)) != NULL;) {
+        struct worker *w = longest_waiting(e, lane);
+        if (w == NULL) {
+            ready_offered(lane);
+            continue;
+        }
         worker_open(e, w);
         expired |= fill(e, w);
     }
@@ -115,8 +127,7 @@ void grant_all(struct engine *e)
     while (again) {
         again = false;
         LIST_EACH(&e->open, node) again |= fill(e, CONTAINER_OF(node, struct worker, turn.node));
-        for (struct lane *lane; (lane = ready_next_fresh(&e->ready)) != NULL;)
-            again |= offer_lane(e, lane);
+        again |= offer_fresh(e);
     }
 }
 
@@ -163,7 +174,8 @@ static void answer(struct engine *e, struct worker *w)
     reply->stops = w->turn.stops.items;
     reply->stop_count = w->turn.stops.len;
     if (reply->owned.count > 0 && !e->away && !w->v.draining)
-        reply->backlog = (uint32_t)ready_count(&e->ready, w->trade, POLL_BACKLOG_MAX);
+        reply->backlog =
+            (uint32_t)ready_count(&e->ready, w->trade, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
 }
 

@@ -22,10 +22,19 @@ static bool is_kept(const struct exec *x, uint64_t worker_id, const struct poll_
     return x->v.times_out_ms == 0 || boot_ms < x->v.times_out_ms;
 }
 
-static void renew(struct exec_values *v, int64_t boot_ms, int64_t lease_ms)
+/* Whether the number of its newest poll stays known, whatever becomes of the turn that is under way. */
+static bool remembers(const struct engine *e, uint64_t worker_id)
 {
-    lease_renew(&v->lease, boot_ms, lease_ms);
-    v->lease.confirmed = true;
+    const struct worker *w = map_get(&e->workers, worker_id);
+    return w != NULL && (w->touched == NULL || !w->touched->is_new);
+}
+
+/* Where nobody remembers the number of this poll an older one may come later, and must find nothing
+ * confirmed, or what it does not name would count as lost. */
+static void renew(const struct engine *e, struct exec_values *v, int64_t boot_ms)
+{
+    lease_renew(&v->lease, boot_ms, e->options.lease_ms);
+    v->lease.confirmed |= remembers(e, v->lease.worker_id);
     if (v->named_ms == 0)
         v->named_ms = boot_ms;
 }
@@ -34,14 +43,14 @@ static void renew(struct exec_values *v, int64_t boot_ms, int64_t lease_ms)
 static void renew_for_good(struct engine *e, struct exec *x, int64_t boot_ms)
 {
     struct exec_values to = x->v;
-    renew(&to, boot_ms, e->options.lease_ms);
+    renew(e, &to, boot_ms);
     exec_set(e, x, &to);
     if (x->touched == NULL || x->touched->is_new)
         return;
     struct exec_values *before = &x->touched->before.exec;
     if (exec_is_leased(before->state) &&
         lease_check(&before->lease, x->v.lease.worker_id, x->v.lease.token, NULL) == RC_OK)
-        renew(before, boot_ms, e->options.lease_ms);
+        renew(e, before, boot_ms);
 }
 
 /* In a turn that can be undone. */
@@ -49,7 +58,7 @@ static void renew_in_turn(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
     struct exec_values to = x->v;
-    renew(&to, e->boot_ms, e->options.lease_ms);
+    renew(e, &to, e->boot_ms);
     exec_set(e, x, &to);
 }
 
@@ -171,9 +180,8 @@ uint64_t engine_unsure(const struct engine *e)
 
 /* ---- from one engine to the next */
 
-static bool is_same_epoch(const struct engine *newer, const struct engine *former, uint64_t id)
+static bool is_same_epoch(const struct engine *newer, const struct engine *former, uint32_t p)
 {
-    uint32_t p = partition_of(newer->owned.count, id);
     return newer->owned.count == former->owned.count && newer->epochs[p] != 0 &&
            newer->epochs[p] == former->epochs[p];
 }
@@ -210,15 +218,26 @@ static void inherit_lease(struct engine *newer, struct exec *x, const struct exe
     exec_set(newer, x, &to);
 }
 
+/* What nobody has named since the former one was loaded has ended when that began to wait, if its time was over
+ * by then; what passed since tells nothing about it. */
+static void inherit_alive(struct engine *newer, const struct engine *former)
+{
+    for (uint32_t p = 0; p < newer->owned.count; p++) {
+        if (is_same_epoch(newer, former, p))
+            newer->alive_ms[p] = former->alive_ms[p];
+    }
+}
+
 void engine_inherit(struct engine *newer, const struct engine *former)
 {
     assert(newer->arena == NULL);
+    inherit_alive(newer, former);
     MAP_EACH(&former->workers, slot) inherit_worker(newer, slot->value);
     MAP_EACH(&former->execs, slot)
     {
         const struct exec *from = slot->value;
         struct exec *x = map_get(&newer->execs, from->id);
-        if (x != NULL && is_same_epoch(newer, former, x->id))
+        if (x != NULL && is_same_epoch(newer, former, partition_of(newer->owned.count, x->id)))
             inherit_lease(newer, x, from);
     }
 }

@@ -425,6 +425,36 @@ static void other_servers_hear_of_it_by_the_first_poll(void **state)
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
+/* A worker that another server has registered. */
+static struct fake hire_elsewhere(struct world *w)
+{
+    struct id_gen ids = {0};
+    struct worker_change change = {
+        .worker = {.id = id_next(&ids, 1794816000000, partition_first_bucket(PARTITIONS, 9)),
+                   .name = STR("far/1"),
+                   .runs_commands = true,
+                   .slots = 1}};
+    table_keep_worker(&w->table, &change);
+    return (struct fake){.id = change.worker.id};
+}
+
+/* Two polls may be under way at once, and nobody has kept the number of the one that was answered. */
+static void what_an_older_poll_does_not_name_was_kept_for_a_newer_one(void **state)
+{
+    (void)state;
+    CLUSTER(w);
+    struct fake f = hire_elsewhere(&w);
+    const struct submission *job = SUBMIT(&w);
+    fake_start(&w, &f);
+    take_over(&w, 4 * w.options.lease_ms);
+    struct fake before = {.id = f.id, .seq = f.seq};
+    f.seq++;
+    assert_int_equal(reply_of(kept_answer(&w, &f))->kept_count, 1);
+    ask_poll(&w, &before, 0);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
 /* ---- from one engine to the next */
 
 static void an_engine_goes_on_with_what_the_one_before_knew(void **state)
@@ -444,6 +474,25 @@ static void an_engine_goes_on_with_what_the_one_before_knew(void **state)
     world_pass(&w, 1); /* no new term */
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
+}
+
+/* Its server and its worker died before; when this server loads anew says nothing about it. */
+static void a_timeout_that_passed_between_two_loads_is_none(void **state)
+{
+    (void)state;
+    CLUSTER(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
+    fake_start(&w, &f);
+    set_epochs(&w, EPOCH + 1);
+    world_restart(&w);
+    w.now_ms += 1000 + w.options.kill_grace_ms;
+    struct engine *former = world_replace(&w);
+    engine_inherit(w.engine, former);
+    engine_free(former);
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(exec_of(&w, job->exec_id)->v.unseen, 1);
 }
 
 static void but_not_where_somebody_else_was_the_owner_since(void **state)
@@ -500,7 +549,9 @@ int main(void)
         cmocka_unit_test(a_worker_that_replaces_another_ends_its_leases),
         cmocka_unit_test(what_was_confirmed_is_lost_by_that),
         cmocka_unit_test(other_servers_hear_of_it_by_the_first_poll),
+        cmocka_unit_test(what_an_older_poll_does_not_name_was_kept_for_a_newer_one),
         cmocka_unit_test(an_engine_goes_on_with_what_the_one_before_knew),
+        cmocka_unit_test(a_timeout_that_passed_between_two_loads_is_none),
         cmocka_unit_test(but_not_where_somebody_else_was_the_owner_since),
         cmocka_unit_test(polls_from_before_stay_old),
     };

@@ -76,6 +76,16 @@ static void soak_restart(struct soak *s, unsigned on)
     s->crews[on].poll = NULL;
 }
 
+/* Server and worker die together, and nobody says what became of the runs: some become suspects. */
+static void soak_crash(struct soak *s, unsigned on)
+{
+    world_restart(side(s, on));
+    s->d.a.now_ms += s->d.a.options.lease_ms;
+    s->d.b.now_ms += s->d.b.options.lease_ms;
+    world_turn(side(s, on));
+    s->crews[on] = crew_hire(side(s, on), 3);
+}
+
 static void soak_step(struct soak *s, bool winding_down)
 {
     unsigned on = (unsigned)rng_below(&s->rng, 2);
@@ -91,6 +101,8 @@ static void soak_step(struct soak *s, bool winding_down)
         soak_cancel(w);
     } else if (dice < 66) {
         soak_restart(s, on);
+    } else if (dice < 67 && !winding_down) {
+        soak_crash(s, on);
     } else if (dice < 75) {
         s->d.a.now_ms += 700;
         s->d.b.now_ms += 700;

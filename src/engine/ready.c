@@ -580,19 +580,18 @@ static size_t count_lane(const struct lane *lane, size_t max)
     return count;
 }
 
-size_t ready_count(const struct ready *r, const struct trade *trade, size_t max)
+size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->order.len && i < LOOK_MAX && count < max; i++) {
         const struct lane *lane = CONTAINER_OF(r->order.items[i].node, struct lane, order);
-        if (!lane->suspects && trade_serves(trade, lane->queue, lane->handler))
-            count += count_lane(lane, max - count);
+        if ((suspects || !lane->suspects) && trade_serves(trade, lane->queue, lane->handler))
+            count += lane->suspects ? 1 : count_lane(lane, max - count);
     }
     return count < max ? count : max;
 }
 
-struct lane *ready_next_fresh(struct ready *r)
+struct lane *ready_fresh(const struct ready *r)
 {
-    struct list_node *node = list_pop_front(&r->fresh);
-    return node == NULL ? NULL : CONTAINER_OF(node, struct lane, fresh);
+    return list_empty(&r->fresh) ? NULL : CONTAINER_OF(r->fresh.head.next, struct lane, fresh);
 }

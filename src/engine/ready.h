@@ -128,8 +128,15 @@ bool track_is_open(const struct track *track);
 /* The best of all that workers of this trade may be given, suspects among them or not, or NULL. It stays where
  * it is. */
 struct heap_node *ready_best(const struct ready *r, const struct trade *trade, bool suspects);
-/* About how much workers of this trade could be given at once, as far as limits go, but no more than max.
- * Suspects are left out: they are given one by one. Cheap: of very many lanes and tracks it looks at some. */
-size_t ready_count(const struct ready *r, const struct trade *trade, size_t max);
-/* Takes the next fresh lane off the list of fresh ones, or NULL. */
-struct lane *ready_next_fresh(struct ready *r);
+/* About how much a worker of this trade could be given at once, as far as limits go, but no more than max.
+ * Suspects, where it may have one, count as one of each lane: they are given one by one. Cheap: of very many
+ * lanes and tracks it looks at some. */
+size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max);
+/* The first fresh lane, or NULL. It stays fresh until it was offered to all, or nothing is left in it; a lane of
+ * suspects is gone with the last of them. */
+struct lane *ready_fresh(const struct ready *r);
+/* Nobody wants what is in the lane. */
+static inline void ready_offered(struct lane *lane)
+{
+    list_remove(&lane->fresh);
+}

@@ -29,14 +29,16 @@ bool worker_on_probation(const struct worker *w)
     return false;
 }
 
-/* That it left its probation is kept: whoever inherits the lease must know it. */
+/* That it left its probation is kept: whoever inherits the lease must know it. While nothing can be kept it
+ * has not left it. */
 void probation_named(struct engine *e, struct exec *x)
 {
     if (x->v.named_ms == 0) {
         touch_exec(e, x);
         x->v.named_ms = e->boot_ms;
     }
-    if (!exec_is_suspect(x) || x->v.proven || e->boot_ms - x->v.named_ms < e->options.probation_ms)
+    if (!exec_is_suspect(x) || x->v.proven || e->away ||
+        e->boot_ms - x->v.named_ms < e->options.probation_ms)
         return;
     touch_exec(e, x)->durable = true;
     x->v.proven = true;

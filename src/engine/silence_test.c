@@ -228,6 +228,45 @@ static void a_parked_worker_is_passed_by_for_one_that_may_have_it(void **state)
     assert_int_equal(second->cmd.reply.poll.leases[0].exec_id, jobs[1]->exec_id);
 }
 
+/* With the last of them its lane is gone, while it is being offered. */
+static void a_parked_worker_is_given_the_last_suspect(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    hire_and_start(&w, 1);
+    crash(&w);
+    hire_and_start(&w, 1);
+    world_restart(&w);
+    struct fake f = HIRE(&w, .slots = 2);
+    w.now_ms += w.options.lease_ms - 1;
+    struct asked *poll = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    world_pass(&w, 1);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, job->exec_id);
+}
+
+/* Else a worker would offer its slots to servers with other work for as long as there is some. */
+static void a_suspect_is_a_reason_to_offer_a_slot(void **state)
+{
+    (void)state;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &engine_defaults, (struct partition_set){.count = 2, .bits = 1});
+    const struct submission *jobs[3];
+    make_suspects(&w, jobs, 3);
+    struct fake f = HIRE(&w, .slots = 2);
+    struct asked *poll = ask_poll(&w, &f, 0);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.backlog, 1);
+    poll = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
+    assert_int_equal(poll->cmd.reply.poll.backlog, 0); /* it may have no other */
+}
+
 static void probation_ends_with_the_run(void **state)
 {
     (void)state;
@@ -404,6 +443,8 @@ int main(void)
         cmocka_unit_test(elsewhere_it_counts_from_when_the_owner_was_last_seen),
         cmocka_unit_test(a_worker_has_one_on_probation_and_other_work_beside_it),
         cmocka_unit_test(a_parked_worker_is_passed_by_for_one_that_may_have_it),
+        cmocka_unit_test(a_parked_worker_is_given_the_last_suspect),
+        cmocka_unit_test(a_suspect_is_a_reason_to_offer_a_slot),
         cmocka_unit_test(probation_ends_with_the_run),
         cmocka_unit_test(or_when_it_was_named_for_a_while),
         cmocka_unit_test(suspects_obey_their_queue_and_limits),

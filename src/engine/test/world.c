@@ -244,7 +244,11 @@ struct engine *world_replace(struct world *w)
             assert_int_equal(
                 engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
     }
-    MAP_EACH(&w->table.workers, slot) engine_load_worker(w->engine, slot->value);
+    MAP_EACH(&w->table.workers, slot)
+    {
+        if (partition_has(&w->owned, slot->key)) /* others come with their first poll */
+            engine_load_worker(w->engine, slot->value);
+    }
     for (size_t i = 0; i < w->table.permits.cap; i++) {
         if (w->table.permits.slots[i].value != NULL)
             engine_load_permit(w->engine, w->table.permits.slots[i].value);
