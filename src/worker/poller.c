@@ -355,6 +355,14 @@ static void on_failed(struct poller *p, const struct link *link,
     }
 }
 
+/* But when it was never answered, the newer one may not be either, and that shows only much later. */
+static void on_outlived(struct poller *p, const struct http_response *response)
+{
+    pace_in(&p->pace, 0);
+    if (response == NULL)
+        relay_poll(p);
+}
+
 static void on_polled(void *arg, const struct http_response *response, const struct err *err)
 {
     struct link *link = arg;
@@ -368,8 +376,8 @@ static void on_polled(void *arg, const struct http_response *response, const str
     arena_reset(&c->scratch);
     if (status == 200)
         on_answered(p, link, response);
-    else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have */
-        pace_in(&p->pace, 0);
+    else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have, */
+        on_outlived(p, response);
     else if (status == 400 || status == 413)
         poll_refused(p, link, response->body);
     else
