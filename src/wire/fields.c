@@ -95,7 +95,7 @@ bool fields_text(const struct fields *f, const struct field_place *at, const str
         return false;
     }
     for (size_t i = 0; kind != FIELD_TEXT && i < text.len; i++) {
-        bool bad = kind == FIELD_LINE ? str_control_len(str_from(text, i)) > 0
+        bool bad = kind == FIELD_LINE ? !f->stored && str_control_len(str_from(text, i)) > 0
                                       : !is_allowed(kind, (unsigned char)text.ptr[i]);
         if (bad) {
             fields_fail(f, at, "%s", allowed_text(kind));

@@ -19,6 +19,7 @@ struct fields {
     struct arena *arena;         /* of what is built, also of the messages */
     struct field_errors *errors; /* borrowed */
     bool lenient; /* unknown members are passed over: an older reader survives a newer writer */
+    bool stored;  /* was accepted once, and stays good, whatever a line may hold by now */
 };
 
 /* Where a value stands: a member (key) or an item (index) of what stands at parent. Lives on the

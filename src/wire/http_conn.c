@@ -7,7 +7,7 @@
 enum {
     REST_KEEP_MAX = 4096, /* kept from one pipelined burst to the next */
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
-    REFUSED_MAX = 64,     /* over the limit, being told so */
+    REFUSED_MAX = 64,     /* over a limit, being told so */
     KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
     BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
@@ -407,13 +407,21 @@ static bool make_room(struct http_server *s, const struct http_conn *newest)
     return false;
 }
 
+static bool is_crowd(const struct http_limits *limits, const struct http_counts *counts,
+                     size_t spare)
+{
+    return limits->address_max > 0 && counts->of_origin > limits->address_max + spare;
+}
+
 void http_conn_accept(struct http_server *s)
 {
     const struct http_limits *limits = &s->limits;
     struct http_conn *c = conn_new(s);
     bool accepted = uv_accept((uv_stream_t *)&s->listener, (uv_stream_t *)&c->tcp) == 0;
     struct http_counts counts = count_in(c);
-    if (!accepted || counts.all > limits->connections_max + REFUSED_MAX) {
+    /* Whoever is being told still counts, and cannot be made to leave: of one address only so many. */
+    if (!accepted || counts.all > limits->connections_max + REFUSED_MAX ||
+        is_crowd(limits, &counts, REFUSED_MAX)) {
         http_conn_close(c);
         return;
     }
@@ -421,7 +429,7 @@ void http_conn_accept(struct http_server *s)
     uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
     set_idle_deadline(c);
     read_on(c);
-    if (limits->address_max > 0 && counts.of_origin > limits->address_max)
+    if (is_crowd(limits, &counts, 0))
         http_conn_refuse(c, 503, "too many connections from this address");
     else if (counts.all > limits->connections_max && !make_room(s, c))
         http_conn_refuse(c, 503, "too many connections");

@@ -210,6 +210,30 @@ static void one_address_cannot_have_all(void **state)
     rig_free(rig);
 }
 
+/* Each is told so, and does not leave before it must. */
+static void those_refused_of_one_address_leave_room_for_others(void **state)
+{
+    (void)state;
+    enum { CROWD = 160 };
+    struct peer crowd[CROWD];
+    struct http_limits limits = usual;
+    limits.connections_max = 80;
+    limits.address_max = 2;
+    struct rig *rig = rig_new(&limits);
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = dial(rig);
+        uv_run(&rig->loop, UV_RUN_NOWAIT);
+    }
+    struct peer other = dial_from(rig, 1);
+    say(&other, "GET /served HTTP/1.1\r\n" HOST "\r\n");
+    WAIT_FOR(rig, &other, (listen_up(&other), other.heard.len > 0 || other.ended || other.broken));
+    assert_true(has_heard(&other, "HTTP/1.1 200 "));
+    for (size_t i = 0; i < CROWD; i++)
+        hang_up(&crowd[i]);
+    hang_up(&other);
+    rig_free(rig);
+}
+
 static void a_stranger_that_says_nothing_is_not_kept_for_long(void **state)
 {
     (void)state;
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test(servers_may_share_one_limit_of_connections),
         cmocka_unit_test(the_oldest_stranger_makes_room),
         cmocka_unit_test(one_address_cannot_have_all),
+        cmocka_unit_test(those_refused_of_one_address_leave_room_for_others),
         cmocka_unit_test(a_stranger_that_says_nothing_is_not_kept_for_long),
         cmocka_unit_test(bodies_share_one_budget),
         cmocka_unit_test(a_body_has_the_time_that_its_bytes_are_worth),

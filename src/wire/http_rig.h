@@ -166,18 +166,37 @@ static inline void turn(struct rig *rig, const struct peer *p)
         }                                                                                          \
     } while (0)
 
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+};
+
+static inline union address loopback(uint32_t host, uint16_t port)
+{
+    return (union address){.v4 = {.sin_family = AF_INET,
+                                  .sin_port = htons(port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK + host)}};
+}
+
 static inline struct peer dial_with_window(struct rig *rig, int window_bytes)
 {
     struct peer p = {.rig = rig, .heard = BUF(64 << 20)};
     p.fd = socket(AF_INET, SOCK_STREAM, 0);
     if (window_bytes > 0)
         setsockopt(p.fd, SOL_SOCKET, SO_RCVBUF, &window_bytes, sizeof window_bytes);
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-    } to = {.v4 = {.sin_family = AF_INET,
-                   .sin_port = htons(rig->port),
-                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+    union address to = loopback(0, rig->port);
+    assert_int_equal(connect(p.fd, &to.any, sizeof to.v4), 0);
+    return p;
+}
+
+/* From another address of this machine. */
+static inline struct peer dial_from(struct rig *rig, uint32_t host)
+{
+    struct peer p = {.rig = rig, .heard = BUF(64 << 20)};
+    p.fd = socket(AF_INET, SOCK_STREAM, 0);
+    union address from = loopback(host, 0);
+    union address to = loopback(0, rig->port);
+    assert_int_equal(bind(p.fd, &from.any, sizeof from.v4), 0);
     assert_int_equal(connect(p.fd, &to.any, sizeof to.v4), 0);
     return p;
 }

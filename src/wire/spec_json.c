@@ -496,10 +496,10 @@ static void refuse_recurring(const struct fields *f, uint64_t seen)
     }
 }
 
-enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret_spec,
-                   struct field_errors *errors)
+static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
+                     struct spec *ret_spec, struct field_errors *errors)
 {
-    const struct fields f = {.arena = arena, .errors = errors};
+    const struct fields f = {.arena = arena, .errors = errors, .stored = stored};
     struct spec spec = {
         .when = WHEN_NOW,
         .queue = STR("default"),
@@ -527,12 +527,18 @@ enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret
     return RC_OK;
 }
 
+enum rc spec_parse(const struct json *doc, struct arena *arena, struct spec *ret_spec,
+                   struct field_errors *errors)
+{
+    return parse(doc, false, arena, ret_spec, errors);
+}
+
 enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err)
 {
     struct json doc;
     struct field_errors errors = {.count = 0};
     TRY(json_parse(text, arena, &doc, err));
-    if (spec_parse(&doc, arena, ret_spec, &errors)) {
+    if (parse(&doc, true, arena, ret_spec, &errors)) {
         struct str why = field_errors_text(&errors, arena);
         return err_set(err, RC_INVALID, "%.*s", STR_ARG(why));
     }

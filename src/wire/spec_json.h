@@ -18,7 +18,8 @@ void spec_print(struct json_writer *w, const struct spec *spec);
 /* The canonical text with its braces: what stores keep and workers are given. */
 struct str spec_text(const struct spec *spec, struct arena *arena);
 
-/* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. */
+/* Reads what spec_text wrote: stored text, the spec of a lease. RC_INVALID and one sentence. Names that an
+ * older version took are good: a job that is left out does not run. */
 enum rc spec_read(struct str text, struct arena *arena, struct spec *ret_spec, struct err *err);
 
 /* When it runs, in words: "once, right away", "at 03:00 every day (Europe/Berlin)". */

@@ -459,6 +459,22 @@ static void stored_text_that_makes_no_sense_gets_one_sentence(void **state)
     assert_string_equal(err.text, "priority must be between 0 and 1000");
 }
 
+/* Left out of an engine, or refused by a worker, a job would never run again. */
+static void what_an_older_version_took_is_still_read(void **state)
+{
+    (void)state;
+    static const struct str text = STR_INIT(
+        "{\"command\": \"x\", \"name\": \"pay\u200froll\", \"tags\": {\"a\": \"\\u0085\"}}");
+    struct field_errors errors = {.count = 0};
+    struct json doc;
+    struct spec spec;
+    assert_int_equal(json_parse(text, &arena, &doc, NULL), RC_OK);
+    assert_int_equal(spec_parse(&doc, &arena, &spec, &errors), RC_INVALID);
+    assert_int_equal(spec_read(text, &arena, &spec, NULL), RC_OK);
+    assert_true(str_eq(spec.name, STR("pay\u200froll")));
+    assert_int_equal(spec_read(spec_text(&spec, &arena), &arena, &spec, NULL), RC_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +506,7 @@ int main(void)
         cmocka_unit_test(all_problems_are_reported_at_once),
         cmocka_unit_test(a_hostile_document_gets_a_bounded_answer),
         cmocka_unit_test(stored_text_that_makes_no_sense_gets_one_sentence),
+        cmocka_unit_test(what_an_older_version_took_is_still_read),
     };
     return cmocka_run_group_tests(tests, NULL, release);
 }

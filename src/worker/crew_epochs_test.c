@@ -102,6 +102,32 @@ static void a_smaller_epoch_keeps_nothing(void **state)
     assert_true(fake_holds(o->servers[0], id_in(3, 1)));
 }
 
+static const struct poller *poller_at(const struct owner *o, size_t i)
+{
+    CREW_EACH(o->crew, node)
+    {
+        if (str_eq(poller_of(node)->url, o->addresses[i]))
+            return poller_of(node);
+    }
+    return NULL;
+}
+
+/* One that has joined since is not in its list. */
+static void a_provisional_server_does_not_say_who_has_left(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    FAKE_WAIT(o->servers[0], poller_at(o, 2) != NULL && poller_at(o, 2)->listed);
+    o->servers[0]->provisional = true;
+    o->servers[0]->server_count = SERVERS - 1;
+    turn_of(o, 0);
+    assert_non_null(poller_at(o, 2));
+    assert_true(poller_at(o, 2)->listed);
+    o->servers[0]->provisional = false;
+    turn_of(o, 0);
+    FAKE_WAIT(o->servers[0], (turn_of(o, 0), !poller_at(o, 2)->listed));
+}
+
 /* What comes by way of another obeys the same rules. */
 static void a_relayed_reply_may_be_provisional(void **state)
 {
@@ -132,6 +158,7 @@ int main(void)
         TEST(a_smaller_epoch_stops_nothing_and_gives_nothing),
         TEST(a_smaller_epoch_renews_nothing),
         TEST(a_smaller_epoch_keeps_nothing),
+        TEST(a_provisional_server_does_not_say_who_has_left),
         TEST(a_relayed_reply_may_be_provisional),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,12 +100,16 @@ static void forget_gone(struct crew *c)
     }
 }
 
+/* A provisional server names those it saw before it lost sight of the store: that one is missing there says
+ * nothing, and whom we cannot reach ourselves would not be told by others any more. */
 void crew_learn(struct crew *c, struct poller *p, const struct poll_reply *reply)
 {
     if (!identify(c, p, reply->server) || reply->server_count == 0)
         return;
     for (size_t i = 0; i < reply->server_count; i++)
         open_new(c, reply->servers[i]);
+    if (reply->provisional)
+        return;
     CREW_EACH(c, node)
     {
         struct poller *other = poller_of(node);

@@ -212,6 +212,23 @@ static void a_server_that_only_we_cannot_reach_is_told_by_others(void **state)
 }
 
 /* It has joined, got some of our partitions, and never answered us. */
+/* The line breaks while a poll is parked, and another one follows it there shortly before it is given up. That
+ * one would be given up too late. */
+static void a_poll_that_was_replaced_on_a_dead_line_is_told_by_others(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 4000);
+    start(o);
+    lease_at(o, 1, id_in(6, 1));
+    lease_at(o, 1, id_in(6, 2));
+    FAKE_WAIT(o->servers[1], o->servers[1]->parked != NULL);
+    o->servers[1]->cut = true;
+    pass(o, 1600); /* it is given up after two seconds */
+    finish(o, id_in(6, 1));
+    pass(o, 4000);
+    assert_int_equal(o->lost_count, 0);
+}
+
 static void a_server_that_we_never_reached_is_told_by_others(void **state)
 {
     struct owner *o = *state;
@@ -358,6 +375,7 @@ int main(void)
         TEST(a_server_that_owns_nothing_renews_nothing),
         TEST(the_death_of_a_server_kills_no_command),
         TEST(a_server_that_only_we_cannot_reach_is_told_by_others),
+        TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others),
         TEST(a_server_that_we_never_reached_is_told_by_others),
         TEST(a_server_that_is_cut_off_costs_nothing),
         TEST(a_result_is_offered_to_all_until_one_accepts_it),
