@@ -311,9 +311,9 @@ CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.request e
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_exec
-SELECT * FROM belfry.live_row WHERE id = $1::bigint
+SELECT * FROM belfry.live_rec WHERE id = $1::bigint
 UNION ALL
-SELECT * FROM belfry.history_row WHERE id = $1::bigint;
+SELECT * FROM belfry.history_rec WHERE id = $1::bigint;
 
 -- name: find_job_of_exec
 SELECT j.* FROM (
@@ -335,7 +335,7 @@ SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
 -- name: find_newest
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = j.last_exec OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = j.last_exec OFFSET 0) l
 WHERE j.id = $1::bigint;
 
 -- name: find_newest_of_exec
@@ -345,17 +345,17 @@ SELECT l.* FROM (
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
 CROSS JOIN LATERAL (SELECT o.last_exec FROM belfry.job o WHERE o.id = e.job_id OFFSET 0) j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row r WHERE r.id = j.last_exec OFFSET 0) l;
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec r WHERE r.id = j.last_exec OFFSET 0) l;
 
 -- name: find_ahead
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. From the newest
 -- on, so that it steps over nothing but runs that people asked for since.
-SELECT * FROM (SELECT * FROM belfry.live_row
+SELECT * FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND state = 1
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.state = 1 OFFSET 0) l
 WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
@@ -363,21 +363,21 @@ ORDER BY id DESC LIMIT 1;
 -- name: find_slot
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before that it
 -- steps over runs that people asked for, and over slots later than the moment.
-SELECT * FROM (SELECT * FROM belfry.live_row
+SELECT * FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
-SELECT * FROM (SELECT * FROM belfry.history_row
+SELECT * FROM (SELECT * FROM belfry.history_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) b
 UNION ALL
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) l
 WHERE j.id = $1::bigint
 UNION ALL
 SELECT h.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.history_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.history_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) h
 WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
@@ -390,7 +390,7 @@ SELECT l.*, j.* FROM (
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
     ORDER BY wait_ms, id LIMIT $6::bigint) w
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = w.id OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l
 LEFT JOIN LATERAL (SELECT * FROM belfry.job_kept e WHERE e.id = l.job_id OFFSET 0) j ON true
 ORDER BY l.due_ms, l.id;
 
@@ -1297,14 +1297,14 @@ SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
 FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live
-SELECT r.*, '' AS result, l.trail FROM belfry.live_row r JOIN belfry.live l ON l.id = r.id
+SELECT r.*, '' AS result, l.trail FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
 -- name: read_payload
 SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
 
 -- name: read_history
-SELECT r.*, h.result, h.trail FROM belfry.history_row r JOIN belfry.history h ON h.id = r.id
+SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts
@@ -1547,7 +1547,7 @@ HAVING count(*) > 0;
 
 -- name: list_live
 -- $5 is stopping when $4 is running, since users see one as the other.
-SELECT * FROM (SELECT * FROM belfry.live_row WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
 WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
     AND created_ms >= $7 AND created_ms < $8
 ORDER BY id DESC LIMIT $9;
@@ -1558,7 +1558,7 @@ SELECT id FROM belfry.live WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 O
 -- name: list_live_of_job
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. Two
 -- statements, so that each gives its rows in order and stops.
-SELECT * FROM (SELECT * FROM belfry.live_row WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
     ORDER BY id DESC LIMIT $4) r
 WHERE ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9
@@ -1569,14 +1569,14 @@ SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id <
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_live_first
-SELECT r.* FROM belfry.live_row r
+SELECT r.* FROM belfry.live_rec r
 WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
     AND $4::bigint > 0
     AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9 LIMIT $10;
 
 -- name: list_history
-SELECT * FROM (SELECT * FROM belfry.history_row WHERE id >= $1 AND id < $2
+SELECT * FROM (SELECT * FROM belfry.history_rec WHERE id >= $1 AND id < $2
     ORDER BY id DESC LIMIT $3) r
 WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
     AND created_ms >= $7 AND created_ms < $8
@@ -1588,7 +1588,7 @@ ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
 
 -- name: list_history_in_state
 -- Of any but completed.
-SELECT * FROM (SELECT * FROM belfry.history_row
+SELECT * FROM (SELECT * FROM belfry.history_rec
     WHERE state = $1::bigint AND state <> 6 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4) r
 WHERE state IN ($5::bigint, $6::bigint) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9
@@ -1604,7 +1604,7 @@ ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 SELECT r.* FROM (
     SELECT id, state FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
     ORDER BY id DESC LIMIT $4) w
-JOIN LATERAL (SELECT * FROM belfry.history_row e WHERE e.id = w.id OFFSET 0) r ON true
+JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
 WHERE ($5::bigint = 0 OR w.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
     AND r.created_ms >= $8 AND r.created_ms < $9
 ORDER BY w.id DESC LIMIT $10;
@@ -1614,7 +1614,7 @@ SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND i
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_history_first
-SELECT r.* FROM belfry.history_row r
+SELECT r.* FROM belfry.history_rec r
 WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
     AND $4::bigint > 0
     AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
