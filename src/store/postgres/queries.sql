@@ -12,7 +12,9 @@
 -- (or EXISTS) that ends with OFFSET 0, which the planner does not take apart: it can only go by the key, once
 -- for each row. What is to be changed is found in the same way, and then by its ctid. That is good for rows
 -- which only their partition's owner writes, and for those where missing one that another server has just
--- changed does no harm: the row that was found is not there any more then, and is left alone.
+-- changed does no harm: the row that was found is not there any more then, and is left alone. Releases of PostgreSQL
+-- before November 2025 do not leave it alone: they look at everything again but the ctid, and change what the
+-- other server has made of the row. So what others change must be asked for beside the ctid, too.
 --
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
 -- job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
@@ -294,7 +296,7 @@ FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
     n (key, holder, until_ms, note, now_ms)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
     WHERE e.key = n.key AND e.until_ms > 0 AND e.until_ms <= n.now_ms OFFSET 0) f
-WHERE r.ctid = f.at;
+WHERE r.ctid = f.at AND r.until_ms > 0 AND r.until_ms <= n.now_ms;
 
 -- name: keep_lots
 -- A hundred keys make a row that PostgreSQL keeps in one piece.
@@ -773,7 +775,7 @@ DELETE FROM belfry.claim c
 USING unnest($1::bigint[], $2::text[], $3::bigint[]) n (kind, key, holder)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.claim e
     WHERE e.kind = n.kind AND e.key = n.key AND e.holder = n.holder OFFSET 0) f
-WHERE c.ctid = f.at;
+WHERE c.ctid = f.at AND c.holder = n.holder;
 
 -- name: put_claims
 -- Of several words about one key the last one counts.
@@ -789,7 +791,7 @@ SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note
 DELETE FROM belfry.request r USING unnest($1::uuid[], $2::bigint[]) n (key, holder)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
     WHERE e.key = n.key AND e.holder = n.holder OFFSET 0) f
-WHERE r.ctid = f.at;
+WHERE r.ctid = f.at AND r.holder = n.holder;
 
 -- name: put_requests
 INSERT INTO belfry.request (key, holder, until_ms, note)
@@ -1012,12 +1014,12 @@ ends AS (
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_end e
         WHERE e.scope = o.scope AND e.day = o.day AND e.key = o.key AND e."end" = o."end"
             AND e.count <= 0 OFFSET 0) f
-    WHERE t.ctid = f.at)
+    WHERE t.ctid = f.at AND t.count <= 0)
 DELETE FROM belfry.tally_day t USING old o
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_day e
     WHERE e.scope = o.scope AND e.key = o.key AND e.day = o.day AND e."end" = o."end"
         AND e.bucket = o.bucket AND e.count <= 0 OFFSET 0) f
-WHERE t.ctid = f.at;
+WHERE t.ctid = f.at AND t.count <= 0;
 
 -- name: forget_execs
 DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
