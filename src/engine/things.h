@@ -561,6 +561,7 @@ struct engine {
     uint64_t mail_first_id;  /* the first of them */
     bool mail_refused;       /* one of them was post.refuse_id */
     struct err mail_fault;   /* why one of them is refused */
+    bool mail_held;          /* none is read */
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
