@@ -159,9 +159,12 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
 void engine_mail(struct engine *e);
 
 /* The last turn, which was undone, cannot be kept, and perhaps for what it read: the next one reads less,
- * down to one row, and when that one alone is it, rejects it for this reason. False: mail was not it. Between
- * turns. */
+ * down to one row, and when that one alone is it, rejects it for this reason. False: mail was not it, or not
+ * alone, and nothing is rejected. Between turns. */
 bool engine_mail_doubt(struct engine *e, const char *why);
+
+/* Turns read no mail as long as it is held. Between turns. */
+void engine_hold_mail(struct engine *e, bool held);
 
 /* The newest turn could not be kept and was undone. If it read mail, that may have been too much for one turn:
  * the next one asks for half of it; from then on pages grow again. Between turns. */

@@ -36,6 +36,8 @@ struct mail_waiting engine_mail_waiting(const struct engine *e)
 
 bool engine_mail_doubt(struct engine *e, const char *why)
 {
+    if (e->mail_refused)
+        e->post.refuse_id = 0; /* it was refused in vain: something else is it, too */
     if (e->mail_looked == 0 || e->mail_refused)
         return false;
     e->post.told = true;
@@ -46,6 +48,11 @@ bool engine_mail_doubt(struct engine *e, const char *why)
         err_set(&e->mail_fault, RC_CONFLICT, "the store does not take it: %s", why);
     }
     return true;
+}
+
+void engine_hold_mail(struct engine *e, bool held)
+{
+    e->mail_held = held;
 }
 
 void mail_begin(struct engine *e)
@@ -91,7 +98,7 @@ void mail_undo(struct engine *e)
 
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
 {
-    if (e->options.mail_ms == 0 || e->owned.bits == 0)
+    if (e->options.mail_ms == 0 || e->owned.bits == 0 || e->mail_held)
         return INT64_MAX;
     return e->post.told ? 0 : e->post.look_ms - boot_ms;
 }

@@ -3,7 +3,7 @@
  * What came from a user's SQL becomes the command that somebody could have sent over HTTP, with its
  * questions and its answer, as operations do it. Nobody waits for that answer; so what cannot be done is
  * written down where people can see it, and never comes again. Only what a server is too busy for stays
- * where it is, and what only a newer version knows. */
+ * where it is, what has the key of another request of the same turn, and what only a newer version knows. */
 #include "engine/internal.h"
 #include "engine/permits.h"
 
@@ -94,7 +94,7 @@ static enum mail_fate submit(struct engine *e, struct mail_row *row)
     }
     engine_decide(e, cmd);
     const struct submission *item = cmd->submit.items;
-    if (item->rc == RC_BUSY && !item->hopeless) {
+    if ((item->rc == RC_BUSY && !item->hopeless) || item->rc == RC_PENDING) {
         row->err = *item->err;
         return MAIL_WAITS;
     }

@@ -1,6 +1,8 @@
 #include "engine/test/duo.h"
 #include "engine/test/jobs.h"
 
+enum { WITH_KEY = 77 }; /* such a row has an idempotency key */
+
 /* A document is rules as text (test/wish.h), or makes no sense. */
 static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct arena *arena,
                                struct submission *ret_item, struct err *err)
@@ -10,9 +12,12 @@ static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct ar
         return err_set(err, RC_INVALID, "command is missing");
     *ret_item = (struct submission){
         .spec = rec->body, .owner = rec->actor, .team = rec->name, .payload = STR("{}")};
+    if (rec->about == WITH_KEY)
+        ret_item->once = (struct once){.key = STR("key"), .hash = STR("h")};
     return read_rules(arg, &job, arena, &ret_item->rules, err);
 }
 
+#define REFUSED "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|nowhere|"
 #define PLAIN "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0||"
 
 static struct engine_options options(void)
@@ -73,11 +78,28 @@ static void what_the_engine_refuses_is_shown_too(void **state)
     (void)state;
     struct engine_options with = options();
     DUO_WITH(s, with);
-    put(&s, INBOX_SUBMIT, 0, 0,
-        "default||500|0|0|0||0||0|0|0||0|0|0|100|0|0|0|red|0|0|0|0|0||0|0|nowhere|");
+    put(&s, INBOX_SUBMIT, 0, 0, REFUSED);
     duo_settle(&s);
     assert_int_equal(s.a.table.rejected.len, 1);
     assert_int_equal(s.a.table.live.len, 0);
+}
+
+/* Over HTTP somebody is told to ask again; here it is done for them. */
+static void a_key_that_is_being_decided_about_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    DUO_WITH(s, with);
+    put(&s, INBOX_SUBMIT, 0, WITH_KEY, REFUSED); /* gives the key back */
+    put(&s, INBOX_SUBMIT, 1, WITH_KEY, PLAIN);
+    put(&s, INBOX_SUBMIT, 2, WITH_KEY, PLAIN); /* the same once more */
+    for (int i = 0; i < 4; i++) {
+        mail_turn(&s.a);
+        s.a.now_ms += 1000;
+    }
+    assert_int_equal(s.box.rows.len, 0);
+    assert_int_equal(s.a.table.rejected.len, 1);
+    assert_int_equal(s.a.table.live.len, 1);
 }
 
 static void what_a_server_is_too_busy_for_waits_in_the_inbox(void **state)
@@ -385,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_from_sql_is_made_in_the_commit_that_reads_it),
         cmocka_unit_test(what_makes_no_sense_is_shown_and_never_comes_again),
+        cmocka_unit_test(a_key_that_is_being_decided_about_is_asked_for_again),
         cmocka_unit_test(what_the_engine_refuses_is_shown_too),
         cmocka_unit_test(what_a_server_is_too_busy_for_waits_in_the_inbox),
         cmocka_unit_test(a_cancel_finds_its_job_wherever_it_is),

@@ -590,6 +590,7 @@ struct engine {
     struct clock_values clock;
     struct shift *shifts; /* owned: of the step under way */
     size_t shift_count;
+    bool mail_held;          /* none is read */
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */

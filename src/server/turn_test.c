@@ -23,6 +23,8 @@ struct gate {
     struct str hated;   /* a job with this payload is a contradiction, … */
     uint64_t hated_job; /* … and so is any change of an execution of this one */
     struct str garbled; /* what fetch gives in place of the payload */
+    size_t mail_read;   /* by what was kept */
+    size_t rejected;
     enum rc fetch_rc;
     bool refuses_all;
 };
@@ -83,6 +85,8 @@ static enum rc gate_commit(struct store *s, const struct ownership *own, const s
         return err_set(err, g->commit_rc, "told to fail");
     }
     g->commits_ok -= g->commit_rc != RC_OK;
+    g->mail_read += delta->mail_read_count;
+    g->rejected += delta->rejected_count;
     return g->inner->ops->commit(g->inner, own, delta, err);
 }
 
@@ -309,6 +313,52 @@ static void a_store_that_refuses_everything_blames_nobody(void **state)
     assert_int_equal(take->reply.poll.lease_count, COUNT_OF(all));
 }
 
+/* Mail is read where there are several servers; this one meets no other. */
+static enum rc gate_member(struct store *s, struct member **ret_member, struct err *err)
+{
+    (void)s;
+    *ret_member = NULL;
+    return err_set(err, RC_UNSUPPORTED, "told to fail");
+}
+
+static void put_mail(struct world *w, size_t count)
+{
+    struct inbox_rec mail[4] = {0};
+    struct store *inner = w->gate.inner;
+    struct delta delta = {.turn = 1000, .mail = mail, .mail_count = count};
+    for (size_t i = 0; i < count; i++)
+        mail[i] = (struct inbox_rec){.kind = INBOX_UNWAIT, .sent_ms = 1, .about = 1, .from = 2};
+    assert_int_equal(inner->ops->commit(inner, &w->turn.owned, &delta, &w->err), RC_OK);
+}
+
+/* The mail that the same turn reads is not to blame, and is acted upon as any other. */
+static void mail_is_not_rejected_for_a_timer_that_cannot_be_kept(void **state)
+{
+    struct world *w = *state;
+    struct store_ops ops = gate_ops;
+    struct command *job = submit(w, STR("1"));
+    ops.member = gate_member;
+    w->gate.store.ops = &ops;
+    turn_close(&w->turn);
+    assert_int_equal(
+        turn_open(&w->turn, &w->gate.store, STR("test"), &engine_defaults, w->now, &w->err), RC_OK);
+    job->submit.items[0].when = WHEN_DELAY;
+    job->submit.items[0].when_ms = 1000;
+    run_ok(w, &job, 1);
+    w->gate.hated_job = job->submit.items[0].job_id;
+    put_mail(w, 4);
+    w->now.wall_ms += 60000;
+    w->now.boot_ms += 60000;
+    for (int i = 0; i < 5; i++) {
+        run_ok(w, NULL, 0);
+        w->now.boot_ms += 10000;
+    }
+    assert_int_equal(w->turn.quarantined, 1);
+    assert_int_equal(w->gate.mail_read, 4);
+    assert_int_equal(w->gate.rejected, 0);
+    w->gate.store.ops = &gate_ops;
+}
+
 static void trouble_on_the_way_is_told_to_the_rest(void **state)
 {
     struct world *w = *state;
@@ -482,6 +532,7 @@ int main(void)
         WITH_WORLD(only_the_command_that_cannot_be_kept_is_refused),
         WITH_WORLD(a_store_that_refuses_everything_blames_nobody),
         WITH_WORLD(a_timer_that_cannot_be_kept_is_left_alone),
+        WITH_WORLD(mail_is_not_rejected_for_a_timer_that_cannot_be_kept),
         WITH_WORLD(trouble_on_the_way_is_told_to_the_rest),
         WITH_WORLD(a_deposed_server_runs_no_turn_after_the_one_it_divided),
         WITH_WORLD(an_execution_that_the_store_does_not_know_is_left_alone),

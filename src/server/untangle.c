@@ -114,13 +114,22 @@ static enum rc run_due(struct tangle *g, enum rc rc)
 }
 
 /* What time brings, and what came by mail: of both the one thing that cannot be kept is found, since it would
- * come again for ever. Mail is rejected, an execution left alone. */
+ * come again for ever. Mail is rejected, an execution left alone. While it is looked for among what is due, mail
+ * waits: neither shall be blamed for the other. */
 static enum rc run_own(struct tangle *g)
 {
+    struct engine *e = g->turn->engine;
     enum rc rc = run_part(g, NULL, 0);
-    while (is_contradiction(rc) && engine_mail_doubt(g->turn->engine, g->err->text))
+    while (is_contradiction(rc) && engine_mail_doubt(e, g->err->text))
         rc = run_part(g, NULL, 0);
-    return is_contradiction(rc) ? run_due(g, rc) : rc;
+    if (!is_contradiction(rc))
+        return rc;
+    engine_hold_mail(e, true);
+    rc = run_part(g, NULL, 0);
+    if (is_contradiction(rc))
+        rc = run_due(g, rc);
+    engine_hold_mail(e, false);
+    return rc;
 }
 
 static void answer(struct tangle *g, struct command *cmd, enum rc rc, const char *why)

@@ -12,7 +12,9 @@
 -- (or EXISTS) that ends with OFFSET 0, which the planner does not take apart: it can only go by the key, once
 -- for each row. What is to be changed is found in the same way, and then by its ctid. That is good for rows
 -- which only their partition's owner writes, and for those where missing one that another server has just
--- changed does no harm: the row that was found is not there any more then, and is left alone.
+-- changed does no harm: the row that was found is not there any more then, and is left alone. Releases of PostgreSQL
+-- before November 2025 do not leave it alone: they look at everything again but the ctid, and change what the
+-- other server has made of the row. So what others change must be asked for beside the ctid, too.
 --
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
 -- job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
@@ -295,7 +297,7 @@ FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
     n (key, holder, until_ms, note, now_ms)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
     WHERE e.key = n.key AND e.until_ms > 0 AND e.until_ms <= n.now_ms OFFSET 0) f
-WHERE r.ctid = f.at;
+WHERE r.ctid = f.at AND r.until_ms > 0 AND r.until_ms <= n.now_ms;
 
 -- name: keep_lots
 -- A hundred keys make a row that PostgreSQL keeps in one piece.
@@ -312,9 +314,9 @@ CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.request e
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
 
 -- name: find_exec
-SELECT * FROM belfry.live_row WHERE id = $1::bigint
+SELECT * FROM belfry.live_rec WHERE id = $1::bigint
 UNION ALL
-SELECT * FROM belfry.history_row WHERE id = $1::bigint;
+SELECT * FROM belfry.history_rec WHERE id = $1::bigint;
 
 -- name: find_job_of_exec
 SELECT j.* FROM (
@@ -336,7 +338,7 @@ SELECT trail FROM belfry.history WHERE id = $1::bigint;
 
 -- name: find_newest
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = j.last_exec OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = j.last_exec OFFSET 0) l
 WHERE j.id = $1::bigint;
 
 -- name: find_newest_of_exec
@@ -346,17 +348,17 @@ SELECT l.* FROM (
     UNION ALL
     SELECT job_id FROM belfry.history WHERE id = $1::bigint) e
 CROSS JOIN LATERAL (SELECT o.last_exec FROM belfry.job o WHERE o.id = e.job_id OFFSET 0) j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row r WHERE r.id = j.last_exec OFFSET 0) l;
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec r WHERE r.id = j.last_exec OFFSET 0) l;
 
 -- name: find_ahead
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. From the newest
 -- on, so that it steps over nothing but runs that people asked for since.
-SELECT * FROM (SELECT * FROM belfry.live_row
+SELECT * FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND state = 1
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.state = 1 OFFSET 0) l
 WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
@@ -364,21 +366,21 @@ ORDER BY id DESC LIMIT 1;
 -- name: find_slot
 -- The newest by id, since slots are made in their order. Each part stops at its first row; before that it
 -- steps over runs that people asked for, and over slots later than the moment.
-SELECT * FROM (SELECT * FROM belfry.live_row
+SELECT * FROM (SELECT * FROM belfry.live_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) a
 UNION ALL
-SELECT * FROM (SELECT * FROM belfry.history_row
+SELECT * FROM (SELECT * FROM belfry.history_rec
     WHERE job_id = $1::bigint AND NOT first AND origin = 1 AND slot_ms <= $2::bigint
     ORDER BY id DESC LIMIT 1) b
 UNION ALL
 SELECT l.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) l
 WHERE j.id = $1::bigint
 UNION ALL
 SELECT h.* FROM belfry.job j
-CROSS JOIN LATERAL (SELECT * FROM belfry.history_row e
+CROSS JOIN LATERAL (SELECT * FROM belfry.history_rec e
     WHERE e.id = j.first_exec AND e.first AND e.origin = 1 AND e.slot_ms <= $2::bigint OFFSET 0) h
 WHERE j.id = $1::bigint
 ORDER BY id DESC LIMIT 1;
@@ -391,7 +393,7 @@ SELECT l.*, j.* FROM (
     WHERE wait_ms IS NOT NULL AND (wait_ms, id) > ($1::bigint, $2::bigint) AND wait_ms <= $3::bigint
         AND belfry.is_owned(id, $4::bigint::integer, $5::bigint)
     ORDER BY wait_ms, id LIMIT $6::bigint) w
-CROSS JOIN LATERAL (SELECT * FROM belfry.live_row e WHERE e.id = w.id OFFSET 0) l
+CROSS JOIN LATERAL (SELECT * FROM belfry.live_rec e WHERE e.id = w.id OFFSET 0) l
 LEFT JOIN LATERAL (SELECT * FROM belfry.job_kept e WHERE e.id = l.job_id OFFSET 0) j ON true
 ORDER BY l.due_ms, l.id;
 
@@ -774,7 +776,7 @@ DELETE FROM belfry.claim c
 USING unnest($1::bigint[], $2::text[], $3::bigint[]) n (kind, key, holder)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.claim e
     WHERE e.kind = n.kind AND e.key = n.key AND e.holder = n.holder OFFSET 0) f
-WHERE c.ctid = f.at;
+WHERE c.ctid = f.at AND c.holder = n.holder;
 
 -- name: put_claims
 -- Of several words about one key the last one counts.
@@ -790,7 +792,7 @@ SET holder = excluded.holder, until_ms = excluded.until_ms, note = excluded.note
 DELETE FROM belfry.request r USING unnest($1::uuid[], $2::bigint[]) n (key, holder)
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.request e
     WHERE e.key = n.key AND e.holder = n.holder OFFSET 0) f
-WHERE r.ctid = f.at;
+WHERE r.ctid = f.at AND r.holder = n.holder;
 
 -- name: put_requests
 INSERT INTO belfry.request (key, holder, until_ms, note)
@@ -1017,12 +1019,12 @@ ends AS (
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_end e
         WHERE e.scope = o.scope AND e.day = o.day AND e.key = o.key AND e."end" = o."end"
             AND e.count <= 0 OFFSET 0) f
-    WHERE t.ctid = f.at)
+    WHERE t.ctid = f.at AND t.count <= 0)
 DELETE FROM belfry.tally_day t USING old o
 CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.tally_day e
     WHERE e.scope = o.scope AND e.key = o.key AND e.day = o.day AND e."end" = o."end"
         AND e.bucket = o.bucket AND e.count <= 0 OFFSET 0) f
-WHERE t.ctid = f.at;
+WHERE t.ctid = f.at AND t.count <= 0;
 
 -- name: forget_execs
 DELETE FROM belfry.history h WHERE h.id = ANY($1::bigint[])
@@ -1309,14 +1311,14 @@ SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms,
 FROM belfry.job_full WHERE id = $1;
 
 -- name: read_live
-SELECT r.*, '' AS result, l.trail FROM belfry.live_row r JOIN belfry.live l ON l.id = r.id
+SELECT r.*, '' AS result, l.trail FROM belfry.live_rec r JOIN belfry.live l ON l.id = r.id
 WHERE r.id = $1;
 
 -- name: read_payload
 SELECT payload FROM belfry.exec_payload WHERE exec_id = $1;
 
 -- name: read_history
-SELECT r.*, h.result, h.trail FROM belfry.history_row r JOIN belfry.history h ON h.id = r.id
+SELECT r.*, h.result, h.trail FROM belfry.history_rec r JOIN belfry.history h ON h.id = r.id
 WHERE r.id = $1 AND h.id = $1;
 
 -- name: read_attempts
@@ -1559,7 +1561,7 @@ HAVING count(*) > 0;
 
 -- name: list_live
 -- $5 is stopping when $4 is running, since users see one as the other.
-SELECT * FROM (SELECT * FROM belfry.live_row WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3) r
 WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
     AND created_ms >= $7 AND created_ms < $8
 ORDER BY id DESC LIMIT $9;
@@ -1570,7 +1572,7 @@ SELECT id FROM belfry.live WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT 1 O
 -- name: list_live_of_job
 -- Here and below: what was made with the job is found by the job's row, the rest by the index. Two
 -- statements, so that each gives its rows in order and stops.
-SELECT * FROM (SELECT * FROM belfry.live_row WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
+SELECT * FROM (SELECT * FROM belfry.live_rec WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
     ORDER BY id DESC LIMIT $4) r
 WHERE ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9
@@ -1581,14 +1583,14 @@ SELECT id FROM belfry.live WHERE job_id = $1 AND NOT first AND id >= $2 AND id <
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_live_first
-SELECT r.* FROM belfry.live_row r
+SELECT r.* FROM belfry.live_rec r
 WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
     AND $4::bigint > 0
     AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9 LIMIT $10;
 
 -- name: list_history
-SELECT * FROM (SELECT * FROM belfry.history_row WHERE id >= $1 AND id < $2
+SELECT * FROM (SELECT * FROM belfry.history_rec WHERE id >= $1 AND id < $2
     ORDER BY id DESC LIMIT $3) r
 WHERE ($4::bigint = 0 OR state IN ($4::bigint, $5::bigint)) AND ($6::text IS NULL OR queue = $6::text)
     AND created_ms >= $7 AND created_ms < $8
@@ -1600,7 +1602,7 @@ ORDER BY id DESC LIMIT 1 OFFSET $3::bigint - 1;
 
 -- name: list_history_in_state
 -- Of any but completed.
-SELECT * FROM (SELECT * FROM belfry.history_row
+SELECT * FROM (SELECT * FROM belfry.history_rec
     WHERE state = $1::bigint AND state <> 6 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4) r
 WHERE state IN ($5::bigint, $6::bigint) AND ($7::text IS NULL OR queue = $7::text)
     AND created_ms >= $8 AND created_ms < $9
@@ -1616,7 +1618,7 @@ ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 SELECT r.* FROM (
     SELECT id, state FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND id < $3
     ORDER BY id DESC LIMIT $4) w
-JOIN LATERAL (SELECT * FROM belfry.history_row e WHERE e.id = w.id OFFSET 0) r ON true
+JOIN LATERAL (SELECT * FROM belfry.history_rec e WHERE e.id = w.id OFFSET 0) r ON true
 WHERE ($5::bigint = 0 OR w.state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR r.queue = $7::text)
     AND r.created_ms >= $8 AND r.created_ms < $9
 ORDER BY w.id DESC LIMIT $10;
@@ -1626,7 +1628,7 @@ SELECT id FROM belfry.history WHERE job_id = $1 AND NOT first AND id >= $2 AND i
 ORDER BY id DESC LIMIT 1 OFFSET $4::bigint - 1;
 
 -- name: list_history_first
-SELECT r.* FROM belfry.history_row r
+SELECT r.* FROM belfry.history_rec r
 WHERE id = (SELECT first_exec FROM belfry.job WHERE id = $1) AND first AND id >= $2 AND id < $3
     AND $4::bigint > 0
     AND ($5::bigint = 0 OR state IN ($5::bigint, $6::bigint)) AND ($7::text IS NULL OR queue = $7::text)

@@ -67,7 +67,9 @@ FROM belfry.job j
 LEFT JOIN LATERAL (SELECT e.job_state, e.finished_ms, e.job_step FROM belfry.history e
     WHERE e.id = j.last_exec AND e.job_state IS NOT NULL AND j.last_exec <> j.told OFFSET 0) h ON true;
 
-CREATE OR REPLACE VIEW belfry.live_row AS
+-- Views of their own, since live_row and history_row are asked for all of their columns, by place, by servers of the
+-- version before, which may be at work until the last of them is replaced.
+CREATE VIEW belfry.live_rec AS
 SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
     coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
     coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
@@ -79,7 +81,7 @@ SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, or
     coalesce(unseen, 0) AS unseen, coalesce(proven, false) AS proven
 FROM belfry.live;
 
-CREATE OR REPLACE VIEW belfry.history_row AS
+CREATE VIEW belfry.history_rec AS
 SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
     coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
     coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
