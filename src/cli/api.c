@@ -119,7 +119,7 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
         .timeout_ms = CALL_TIMEOUT_MS,
     };
     TRY(send_call(cli, &call, &response, err));
-    if (json_parse(response.body, &cli->arena, ret_json, err)) {
+    if (json_parse_by(&json_from_server, response.body, &cli->arena, ret_json, err)) {
         err->rc = RC_CORRUPT; /* the other side's fault, not bad usage */
         return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
     }

@@ -233,7 +233,7 @@ static bool read_object(struct request *r, bool patch, struct json *ret_doc)
     struct err err;
     if (!is_json_body(r, patch))
         return false;
-    enum rc rc = json_parse(r->http->body, r->arena, ret_doc, &err);
+    enum rc rc = json_parse_by(&json_from_user, r->http->body, r->arena, ret_doc, &err);
     if (rc != RC_OK) {
         request_problem(r, problem_status(rc), "the body is not %sJSON: %s",
                         rc == RC_TOO_LARGE ? "acceptable " : "", err.text);

@@ -201,6 +201,11 @@ enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret
 
 /* ---- what the worker reads */
 
+/* A lease carries its definition and payload unread: however large and deep they are, they are no
+ * reason not to understand the reply that many of them share. */
+static const struct str carried[] = {STR_INIT("payload"), STR_INIT("spec")};
+static const struct json_rules reply_rules = {.spans = carried, .span_count = COUNT_OF(carried)};
+
 /* A worker has nobody to show fields to: it gets one sentence. */
 static enum rc read_reply(struct str text, struct arena *arena, const struct field *fields,
                           size_t count, void *into, struct err *err)
@@ -208,7 +213,7 @@ static enum rc read_reply(struct str text, struct arena *arena, const struct fie
     struct json doc;
     struct field_errors errors = {.count = 0};
     const struct fields f = {.arena = arena, .errors = &errors, .lenient = true};
-    TRY(json_parse(text, arena, &doc, err));
+    TRY(json_parse_by(&reply_rules, text, arena, &doc, err));
     fields_read(&f, NULL, &doc, fields, count, into);
     if (errors.count == 0)
         return RC_OK;

@@ -261,7 +261,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
         f->era = home->registrations;
         f->seq = f->awaited = 0;
     }
-    assert_int_equal(json_parse(body, &f->arena, &doc, &err), RC_OK);
+    assert_int_equal(json_parse_by(&json_from_user, body, &f->arena, &doc, &err), RC_OK);
     assert_int_equal(poll_parse(&doc, &f->arena, &poll, &errors), RC_OK);
     if (!fake_is_newest(f, poll.seq)) {
         struct poll_reply plain = fake_plain(f);

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = fuzz_text(data, size);
     struct json doc;
-    if (json_parse(text, &arena, &doc, NULL) == RC_OK) {
+    if (json_parse_by(&json_from_user, text, &arena, &doc, NULL) == RC_OK) {
         try_poll(&doc);
         try_hello(&doc);
     }
