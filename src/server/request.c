@@ -99,7 +99,10 @@ static void respond(struct request *r, const struct http_answer *answer)
 void request_answer(struct request *r, int status, struct str json)
 {
     if (r->body.overflow) { /* half a document would look like a whole one that is broken */
-        request_problem(r, 500, "the answer would have more than %zu bytes", r->body.max);
+        request_problem(r, 413,
+                        "the answer would have more than %zu bytes; ask for fewer things at "
+                        "a time (limit)",
+                        r->body.max);
         return;
     }
     char tag[VERSION_TAG_MAX];

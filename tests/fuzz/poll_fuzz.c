@@ -16,7 +16,7 @@ static void assert_same(void)
 static struct json reread(const struct buf *printed)
 {
     struct json doc;
-    enum rc rc = json_parse(buf_str(printed), &arena, &doc, NULL);
+    enum rc rc = json_parse_by(&json_from_user, buf_str(printed), &arena, &doc, NULL);
     assert(rc == RC_OK);
     return doc;
 }
