@@ -2,8 +2,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 

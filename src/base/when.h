@@ -9,11 +9,15 @@
 enum { WHEN_TEXT_MAX = 32 };
 
 /* Now, by both clocks that decisions need. What people mean by time (due at 03:00) goes by the
- * wall clock, which is set back and forth; how long something may last (a lease, a parked poll)
+ * wall clock, which may be set back and forth (job/timeline.h); how long something may last (a lease, a parked poll)
  * goes by the boot clock, which only ever goes on, also while the machine sleeps. */
 struct moment {
     int64_t wall_ms;
     int64_t boot_ms;
+    int64_t
+        stepped_ms; /* all steps of the wall clock that were accepted since the start, added up */
+    int64_t shaken_ms; /* wall: the newest of them that makes deletions wait; 0: there was none */
+    bool unsure;       /* nobody knows the wall time yet; wall_ms goes on from when it was known */
 };
 
 #define WHEN_MIN_MS (-INT64_C(62167219200000)) /* 0000-01-01T00:00:00.000Z */

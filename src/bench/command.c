@@ -70,8 +70,8 @@ static const struct opt table[] = {
 
 static const struct opts opts = {
     "bench",
-    "[life|submit|latency|burst|flood|limits|commands|schedules|storm|rescue|mixed]...\n"
-    "       [options]",
+    "[life|submit|latency|burst|flood|limits|commands|schedules|storm|rescue|\n"
+    "       mixed]... [options]",
     "Measures belfry on this machine: starts a server and a worker of its own, on a database\n"
     "of its own that is removed afterwards, and counts its rows before it believes a figure.\n"
     "\n"

@@ -134,6 +134,53 @@ void alert_worker_lost(struct engine *e, const struct exec *x)
                      worker, exec);
 }
 
+/* ---- a store that was set back */
+
+#define TURNS_LOST_KEY STR("turns_lost")
+#define TURNS_LOST_ADVICE                                                                          \
+    "the database was set back, or a standby that lagged took over. Jobs of that time may be "     \
+    "missing, and finished ones run again; see 'A standby that lags' in docs/operations.md"
+
+void alert_turns_lost(struct engine *e)
+{
+    if (e->lost_turns == 0 || e->owned.bits == 0)
+        return;
+    struct alert_rec *alert = raise(e, ALERT_TURNS_LOST, ALERT_CRITICAL, TURNS_LOST_KEY);
+    if (alert != NULL)
+        alert->text = arena_printf(e->arena,
+                                   "the store has lost the newest %" PRIu64
+                                   " turns that this server had kept: " TURNS_LOST_ADVICE,
+                                   e->lost_turns);
+}
+
+/* Any number may come over the wire. One that no lease ever had does not count. */
+enum { TOKEN_BITS_MAX = 40 };
+
+void alert_token_unknown(struct engine *e, const struct worker *w, const struct exec *x,
+                         uint64_t token)
+{
+    char worker[ID_TEXT_MAX];
+    char exec[ID_TEXT_MAX];
+    if (token <= x->v.lease.token || token >> TOKEN_BITS_MAX != 0)
+        return;
+    if (token > e->token_floor)
+        e->token_floor = token; /* also when this turn is undone: larger is never wrong */
+    if (e->away)
+        return; /* nothing can be kept now */
+    struct alert_rec *alert = raise(e, ALERT_TURNS_LOST, ALERT_CRITICAL, TURNS_LOST_KEY);
+    if (alert == NULL)
+        return;
+    id_format(worker, ID_WORKER, w->id);
+    id_format(exec, ID_EXEC, x->id);
+    alert->job_id = x->job->id;
+    alert->exec_id = x->id;
+    alert->text =
+        arena_printf(e->arena,
+                     "the worker %s was given %s with token %" PRIu64
+                     ", and the store knows of none beyond %" PRIu64 ": " TURNS_LOST_ADVICE,
+                     worker, exec, token, x->v.lease.token);
+}
+
 void alert_breaker_open(struct engine *e, const struct breaker *b)
 {
     if (!e->options.alerts.breaker_open)
@@ -224,6 +271,18 @@ void alert_slow(struct engine *e, const struct exec *x, struct str why)
         e->arena, "%s%.*s%s %.*s. Look at what it does: belfry logs %s; belfry show %s",
         job->name_len > 0 ? "the job '" : "a job", STR_ARG(job_name(job)),
         job->name_len > 0 ? "'" : "", STR_ARG(why), id, id);
+}
+
+void alert_clock(struct engine *e, struct str what)
+{
+    struct alert_rec *alert = raise(e, ALERT_CLOCK, ALERT_WARNING, STR("clock"));
+    if (alert == NULL)
+        return;
+    alert->text = arena_printf(
+        e->arena,
+        "%.*s, and has held there, so it is followed; look at what sets it, and at jobs "
+        "that should have run meanwhile",
+        STR_ARG(what));
 }
 
 /* ---- from a distance */
@@ -383,6 +442,8 @@ void alerts_arm(struct engine *e)
 
 void alerts_commit(struct engine *e)
 {
+    if (!e->away && e->owned.bits != 0)
+        e->lost_turns = 0; /* told by this turn: see alert_turns_lost */
     for (size_t i = 0; i < e->hushed.len; i++)
         e->hushed.items[i]->repeats += e->hushed.items[i]->turn_repeats;
     for (size_t i = 0; i < e->raised.len; i++) {

@@ -210,6 +210,69 @@ static void an_idle_engine_looks_at_nothing(void **state)
     assert_int_equal(w.engine->alerts.look_ms, 0);
 }
 
+/* ---- a store that was set back */
+
+static void turns_that_the_store_lost_are_told_once(void **state)
+{
+    (void)state;
+    WORLD(w);
+    engine_note_lost(w.engine, 7);
+    world_turn(&w);
+    assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 1);
+    assert_int_equal(newest(&w)->level, ALERT_CRITICAL);
+    assert_non_null(
+        memmem(newest(&w)->text.ptr, newest(&w)->text.len, " 7 turns", strlen(" 7 turns")));
+    assert_int_equal(engine_lost_turns(w.engine), 0);
+    world_turn(&w);
+    assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 1);
+}
+
+static void tokens_begin_behind_their_floor(void **state)
+{
+    (void)state;
+    WORLD(w);
+    engine_load_tokens(w.engine, 1 << 20);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    assert_int_equal(fake_lease(&w, &f).token, (1 << 20) + 1);
+}
+
+/* Every server was started again since, so nobody but the worker knows of the lease. */
+static void a_token_that_nobody_gave_is_told_and_exceeded(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct fake other = HIRE(&w);
+    SUBMIT(&w);
+    (void)fake_lease(&w, &f);
+    other.held[other.held_count++] = (struct poll_held){f.held[0].exec_id, 5};
+    struct asked *poll = ask_poll(&w, &other, 0);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.stop_count, 1);
+    assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 1);
+    other.held_count = f.held_count = 0;
+    world_pass(&w, w.options.lease_ms + 1); /* f has lost it, too */
+    struct fake third = HIRE(&w);
+    assert_true(fake_lease(&w, &third).token > 5);
+}
+
+static void a_token_that_makes_no_sense_is_not_believed(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct fake other = HIRE(&w);
+    SUBMIT(&w);
+    (void)fake_lease(&w, &f);
+    other.held[other.held_count++] = (struct poll_held){f.held[0].exec_id, INT64_MAX};
+    (void)ask_poll(&w, &other, 0);
+    world_turn(&w);
+    assert_int_equal(count_of(&w, ALERT_TURNS_LOST), 0);
+    SUBMIT(&w);
+    assert_int_equal(fake_lease(&w, &f).token, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +287,10 @@ int main(void)
         cmocka_unit_test(one_failure_in_a_hundred_is_borne_and_five_are_no_more_than_a_warning),
         cmocka_unit_test(the_depths_are_a_hundred_thousand_and_a_million),
         cmocka_unit_test(an_idle_engine_looks_at_nothing),
+        cmocka_unit_test(turns_that_the_store_lost_are_told_once),
+        cmocka_unit_test(tokens_begin_behind_their_floor),
+        cmocka_unit_test(a_token_that_nobody_gave_is_told_and_exceeded),
+        cmocka_unit_test(a_token_that_makes_no_sense_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,13 +11,14 @@
 #include "base/when.h"
 #include "engine/internal.h"
 
-/* When it was to run: its slot, with its share of a stagger; or when somebody asked for it. */
+/* When it was to run: its slot, with its share of a stagger; or when somebody asked for it. By the clock
+ * as it is now. */
 static int64_t promised_ms(const struct exec *x)
 {
     const struct schedule *schedule = x->job->v.def->schedule;
     if (x->origin == ORIGIN_REQUEST || x->retry_of != 0)
-        return x->created_ms;
-    return x->v.slot_ms + (schedule != NULL ? schedule->stagger_ms : 0);
+        return x->created_ms + x->v.shift_ms;
+    return x->v.slot_ms + (schedule != NULL ? schedule->stagger_ms : 0) + x->v.shift_ms;
 }
 
 static bool has_yet_to_start(const struct exec *x)

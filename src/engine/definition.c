@@ -94,6 +94,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->unique = own_unique(&rules->unique);
     def->misfire = rules->misfire;
     def->overlap = rules->overlap;
+    def->delayed = rules->delayed;
     def->start_within_ms = rules->start_within_ms;
     def->expires_in_ms = rules->expires_in_ms;
     def->sla = rules->sla;

@@ -386,10 +386,24 @@ static void a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back(
     int64_t slot_ms = job->due_ms;
     world_pass(&w, 30 * MINUTE_MS);
     assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms, slot_ms);
-    world_set_clock(&w, -20 * MINUTE_MS);
+    world_set_clock(&w, -9 * MINUTE_MS);
     EDIT(&w, job->job_id, 1, true, .cron = "0,30 * * * *");
     world_turn(&w);
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, slot_ms + 30 * MINUTE_MS);
+}
+
+static void an_edit_does_not_wait_for_a_clock_that_was_far_ahead(void **state)
+{
+    (void)state;
+    WORLD(w);
+    world_set_clock(&w, 365 * 24 * HOUR_MS);
+    const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    world_set_clock(&w, -365 * 24 * HOUR_MS);
+    EDIT(&w, job->job_id, 1, true, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    assert_in_range(find_exec(&w, job->job_id, EXEC_SCHEDULED)->slot_ms, w.now_ms + 1,
+                    w.now_ms + MINUTE_MS);
 }
 
 static void a_schedule_without_slots_is_refused(void **state)
@@ -439,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_slot_that_a_stagger_still_holds_back_is_not_lost),
         cmocka_unit_test(another_stagger_moves_the_run_and_not_the_slot),
         cmocka_unit_test(a_slot_that_has_run_does_not_come_again_when_the_clock_was_set_back),
+        cmocka_unit_test(an_edit_does_not_wait_for_a_clock_that_was_far_ahead),
         cmocka_unit_test(a_schedule_without_slots_is_refused),
         cmocka_unit_test(an_edit_that_needs_one_lane_too_many_is_refused),
     };

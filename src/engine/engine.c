@@ -54,6 +54,7 @@ const struct engine_options engine_defaults = {
     .history_keep_ms = INT64_C(30) * 86400000,
     .alerts_keep_ms = INT64_C(30) * 86400000,
     .tallies_keep_ms = INT64_C(400) * 86400000, /* a year, and the one before to compare with */
+    .delete_wait_ms = 86400000,
     .retain_rows_max =
         250, /* with the pause, 12,500 a second: more than anybody submits for long */
     .retain_pause_ms = 20,
@@ -129,6 +130,7 @@ void engine_free(struct engine *e)
     heap_free(&e->pacing);
     alerts_free(&e->alerts);
     heap_free(&e->held);
+    free(e->shifts);
     free(e);
 }
 
@@ -136,13 +138,17 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(e->arena == NULL); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
+    e->moment = now;
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->arena = arena;
     e->away = false;
     e->begun++;
     e->looks = false;
-    e->due_question = NULL;
+    e->due_question = e->far_question = NULL;
+    e->clock_rec = (struct clock_rec){0};
+    e->clock_before = e->clock;
+    e->newest_ready_before_ms = e->newest_ready_ms;
     e->old = (struct retain_asked){0};
     e->past = (struct past){0};
     e->step = (struct operation_step){0};
@@ -259,6 +265,7 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
 void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0) {
+        steps_ask(e, list);
         ask_due(e, list);
         retain_ask(e, list);
         pace_ask(e, list);
@@ -421,11 +428,26 @@ void exec_come_due(struct engine *e, struct exec *x)
             &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
 }
 
+/* What goes by the wall clock; nothing while that is not known, or is being set. */
+static void come_due(struct engine *e, size_t left)
+{
+    struct heap_node *node;
+    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
+    if (steps_hold_dues(e))
+        return;
+    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
+        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
+    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
+        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
+}
+
 void engine_tick(struct engine *e)
 {
     struct heap_node *node;
     size_t left = e->options.due_max;
-    adopt_due(e);
+    steps_tick(e); /* first: who is drawn out of memory has moved by then */
+    if (!e->clock.shifting)
+        adopt_due(e);
     depends_answer(e);
     zones_renew(e);
     retain_step(e);
@@ -436,14 +458,19 @@ void engine_tick(struct engine *e)
         rate_wake(e, CONTAINER_OF(node, struct limit, wake));
     for (; left > 0 && (node = first_until(&e->ready.breakers.wakes, e->boot_ms)) != NULL; left--)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
-    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
-    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
-        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
-    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
-        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
+    come_due(e, left);
     alerts_look(e);
+    alert_turns_lost(e);
     mail_step(e);
     operations_step(e); /* last: by now it is known what of their jobs is under way */
+}
+
+size_t engine_limit_due(struct engine *e, size_t max)
+{
+    size_t before = e->options.due_max;
+    if (max != SIZE_MAX)
+        e->options.due_max = max;
+    return before;
 }
 
 const struct delta *engine_seal(struct engine *e)

@@ -46,6 +46,7 @@ struct engine_options {
     int64_t history_keep_ms;   /* the same for what has ended, unless it is a dead letter */
     int64_t alerts_keep_ms;    /* … for alerts, unless they wait for their delivery */
     int64_t tallies_keep_ms;   /* … for the numbers of reports, from the end of their hour on */
+    int64_t delete_wait_ms;    /* nothing of all this goes so long after the clock was set far */
     size_t retain_rows_max;    /* that one turn looks at, and perhaps deletes, for that */
     int64_t retain_pause_ms;   /* between two such turns */
     int64_t
@@ -91,6 +92,15 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
  * partition. */
 void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *unsure_until_ms,
                        const int64_t *alive_ms);
+/* Tokens of leases will be larger than this. */
+void engine_load_tokens(struct engine *e, uint64_t token_floor);
+/* The store has lost so many turns, and what is loaded is what it has left: the first turn that is kept
+ * raises an alert. */
+void engine_note_lost(struct engine *e, uint64_t turns);
+uint64_t engine_lost_turns(const struct engine *e); /* of which nobody was told yet */
+/* So many timers are handled in a turn from now on; returns how many were until now (and with SIZE_MAX leaves
+ * it at that). */
+size_t engine_limit_due(struct engine *e, size_t max);
 /* Before the jobs, and again between turns when another server may have changed one. One that makes no
  * sense holds what goes by it until somebody puts another. */
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar,
@@ -111,6 +121,8 @@ void engine_settings_begin(struct engine *e);
 void engine_settings_end(struct engine *e);
 void engine_load_rate(struct engine *e, const struct rate_rec *rec);
 void engine_load_breaker(struct engine *e, const struct breaker_rec *rec);
+/* What deletions wait behind. */
+void engine_load_clock(struct engine *e, const struct clock_rec *rec);
 /* In the order of their ids. */
 void engine_load_operation(struct engine *e, const struct operation_rec *rec);
 /* Before the executions: what limits whose home is ours have granted elsewhere. */
@@ -126,8 +138,8 @@ void engine_inherit(struct engine *newer, const struct engine *former);
 
 /* ---- a turn */
 
-/* Starts a turn. What is due goes by the wall clock, wherever it steps; leases, parked polls and
- * forgetting go by the boot clock. What the turn makes lives in arena until the turn is over. */
+/* Starts a turn. What is due goes by the wall clock, and steps.c tells what an accepted step moves; leases,
+ * parked polls and forgetting go by the boot clock. What the turn makes lives in arena until the turn is over. */
 void engine_begin(struct engine *e, struct moment now, struct arena *arena);
 
 /* What must be known before the command can be decided: adds to the list (in the turn's arena).
@@ -223,6 +235,9 @@ void engine_renew_zone(struct engine *e, const struct zone *old, const struct zo
 int64_t engine_wait_ms(const struct engine *e, struct moment now);
 
 /* ---- looking */
+
+/* From which moment on something may be deleted for being old; INT64_MAX: that is not known yet. */
+int64_t engine_deletes_from_ms(const struct engine *e);
 
 /* The newest numbers that it has given out. An engine that takes its place in the same server needs
  * them as its floors: what the store said when partitions were taken is older. */

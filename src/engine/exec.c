@@ -143,6 +143,7 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
     x->id = id;
     x->job = job;
     x->term.kind = TERM_LEASE;
+    x->v.unsure = e->moment.unsure;
     job->exec_count++;
     list_push_back(&job->execs, &x->sibling);
     map_put(&e->execs, id, x);
@@ -347,9 +348,12 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         return;
     }
     v->due_ms = 0;
+    v->unsure |= e->moment.unsure && (move->event == EV_LEASE || move->event == EV_RETRY);
     switch (move->event) {
     case EV_DUE: v->ready_ms = ready_since_ms(e); return;
     case EV_LEASE:
+        if (v->lease.token < e->token_floor)
+            v->lease.token = e->token_floor;
         v->lease = lease_grant(&v->lease, move->worker->id, e->boot_ms, e->options.lease_ms);
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;

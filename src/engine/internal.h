@@ -75,8 +75,14 @@ void alert_breaker_open(struct engine *e, const struct breaker *b);
 void alert_sla(struct engine *e, const struct exec *x, const struct sla_event_rec *event);
 /* It has not started when it should have; why, in words. */
 void alert_start_late(struct engine *e, const struct exec *x, struct str why);
+/* The store has lost turns, as e->lost_turns says; and that it must have, since the worker was given a lease of
+ * x with this token, which nobody here knows of. The next token of x will be larger. */
+void alert_turns_lost(struct engine *e);
+void alert_token_unknown(struct engine *e, const struct worker *w, const struct exec *x,
+                         uint64_t token);
 /* It takes much longer than usual; "has run for …". */
 void alert_slow(struct engine *e, const struct exec *x, struct str why);
+void alert_clock(struct engine *e, struct str what);
 /* Looks at all queues, when it is time to. */
 void alerts_look(struct engine *e);
 /* The turn is durable, and so is this end of an execution. */
@@ -274,6 +280,11 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason);
 void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor);
 /* The zone's rules may have changed since the slot was planned: puts it where it belongs now. */
 void slot_resettle(struct engine *e, struct exec *x);
+/* The clock was set back by so much (a negative number): where the slot before the one that is ahead lies in
+ * the future, too, the next one by the clock as it is now takes its place. */
+void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason);
+/* The slot ahead is the next one by the clock as it is now. */
+void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason);
 /* The same schedule, but its runs are due sooner or later after their slots. */
 void slot_shift(struct engine *e, struct job *job, struct str actor);
 /* The slot that is ahead is over without having been due: puts the one after it ahead. */
@@ -466,7 +477,19 @@ void decide_operations(struct engine *e, struct command *cmd);
 
 void retain_ask(struct engine *e, struct question_list *list);
 void retain_step(struct engine *e);
-int64_t retain_wait_ms(const struct engine *e, int64_t boot_ms);
+int64_t retain_wait_ms(const struct engine *e, struct moment now);
+
+/* ---- steps.c */
+
+void steps_load(struct engine *e, struct moment now);
+/* Begins with a step that the moment tells of, or goes on with it. Before all that goes by the wall clock. */
+void steps_tick(struct engine *e);
+void steps_ask(struct engine *e, struct question_list *list);
+/* Nothing comes due by the wall clock, and nothing is too late by it. */
+bool steps_hold_dues(const struct engine *e);
+/* Nothing is old enough to go. */
+bool steps_hold_deletions(const struct engine *e);
+bool steps_want_turn(const struct engine *e, struct moment now);
 
 /* ---- once.c: requests that come again */
 

@@ -121,6 +121,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     }
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;
+    e->clock.mend |= rec->state == EXEC_QUEUED && rec->ready_ms > e->now_ms;
     exec_place(e, x);
     return x;
 }
@@ -137,6 +138,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     e->shared = owned.count > 1;
     if (owned.bits != 0)
         e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
+    steps_load(e, now);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->loaded = now;
@@ -162,6 +164,21 @@ void engine_load_terms(struct engine *e, const uint64_t *epochs, const int64_t *
         if (alive_ms[i] != 0)
             e->alive_ms[i] = alive_ms[i];
     }
+}
+
+void engine_load_tokens(struct engine *e, uint64_t token_floor)
+{
+    e->token_floor = token_floor;
+}
+
+void engine_note_lost(struct engine *e, uint64_t turns)
+{
+    e->lost_turns = turns;
+}
+
+uint64_t engine_lost_turns(const struct engine *e)
+{
+    return e->lost_turns;
 }
 
 enum rc engine_load_job(struct engine *e, const struct job_rec *job, struct err *err)
@@ -259,7 +276,7 @@ static int64_t next_look_ms(const struct engine *e)
 void ask_due(struct engine *e, struct question_list *list)
 {
     depends_ask_slots(e, list);
-    if (e->now_ms < next_look_ms(e))
+    if (e->now_ms < next_look_ms(e) || e->clock.shifting)
         return;
     e->due_question = ARENA_NEW(e->arena, struct question);
     *e->due_question = (struct question){
@@ -349,18 +366,20 @@ static int64_t sooner_ms(int64_t wait_ms, const struct heap *heap, int64_t now_m
 
 int64_t engine_wait_ms(const struct engine *e, struct moment now)
 {
-    if (e->zone_news_count > 0 || e->asking.len > 0 || e->pacing.len > 0)
+    if (e->zone_news_count > 0 || e->asking.len > 0 || e->pacing.len > 0 || steps_want_turn(e, now))
         return 0;
     int64_t wait_ms = next_look_ms(e) - now.wall_ms;
-    wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);
-    wait_ms = sooner_ms(wait_ms, &e->deadlines, now.wall_ms);
+    if (!now.unsure) {
+        wait_ms = sooner_ms(wait_ms, &e->dues, now.wall_ms);
+        wait_ms = sooner_ms(wait_ms, &e->deadlines, now.wall_ms);
+    }
     wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.limits.wakes, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);
     if (e->alerts.look_ms > 0 && e->alerts.look_ms - now.boot_ms < wait_ms)
         wait_ms = e->alerts.look_ms - now.boot_ms;
     int64_t operations_ms = operations_wait_ms(e, now.boot_ms);
-    int64_t retain_ms = retain_wait_ms(e, now.boot_ms);
+    int64_t retain_ms = retain_wait_ms(e, now);
     int64_t mail_ms = mail_wait_ms(e, now.boot_ms);
     wait_ms = mail_ms < wait_ms ? mail_ms : wait_ms;
     wait_ms = operations_ms < wait_ms ? operations_ms : wait_ms;

@@ -63,7 +63,7 @@ static void ask(struct engine *e, struct command *cmd, struct once *once, uint64
                   .holder = holder,
                   .until_ms = e->now_ms + e->options.once_ms,
                   .note = note_print(cmd->arena, once->hash, answered)},
-        .now_ms = e->now_ms,
+        .now_ms = steps_hold_deletions(e) ? 0 : e->now_ms, /* when the others end */
     };
 }
 

@@ -264,6 +264,8 @@ void report_result(struct engine *e, const struct worker *w, struct str actor,
         ret_verdict->accepted = PLANTED(result_accepted_twice) || is_repeated(e, x, w, result, q);
         if (!ret_verdict->accepted && did_the_work(x, w, result, q))
             remember_effect(e, x);
+        if (x != NULL)
+            alert_token_unknown(e, w, x, result->token);
         return;
     }
     ret_verdict->accepted = true;

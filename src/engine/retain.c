@@ -33,9 +33,13 @@ static int64_t pass_ms(const struct engine *e)
     return ms < PASS_MIN_MS ? PASS_MIN_MS : ms > PASS_MAX_MS ? PASS_MAX_MS : ms;
 }
 
-int64_t retain_wait_ms(const struct engine *e, int64_t boot_ms)
+int64_t retain_wait_ms(const struct engine *e, struct moment now)
 {
-    return keep_min_ms(e) == 0 ? INT64_MAX : e->retain.wake_ms - boot_ms;
+    int64_t from_ms = engine_deletes_from_ms(e);
+    int64_t pass = e->retain.wake_ms - now.boot_ms;
+    if (keep_min_ms(e) == 0 || from_ms == INT64_MAX)
+        return INT64_MAX;
+    return now.wall_ms < from_ms && from_ms - now.wall_ms > pass ? from_ms - now.wall_ms : pass;
 }
 
 /* ---- asking */
@@ -57,7 +61,7 @@ void retain_ask(struct engine *e, struct question_list *list)
 {
     const struct engine_options *o = &e->options;
     e->old = (struct retain_asked){0};
-    if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms)
+    if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms || steps_hold_deletions(e))
         return;
     if (o->letters_keep_ms != 0)
         e->old.letters = ask(e, ASK_LETTERS, e->now_ms - o->letters_keep_ms - 1, list);

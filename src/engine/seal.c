@@ -342,7 +342,8 @@ void seal_delta(struct engine *e)
         .mail_read_count = e->mail_read.len,
         .rejected = e->rejected.items,
         .rejected_count = e->rejected.len,
-        .rejected_from_ms = e->now_ms - e->options.rejected_keep_ms,
+        .rejected_from_ms = steps_hold_deletions(e) ? 0 : e->now_ms - e->options.rejected_keep_ms,
+        .clock = e->clock_rec,
         .operations = room.operations,
         .forgotten = e->forgotten.items,
         .forgotten_count = e->forgotten.len,
@@ -364,7 +365,7 @@ void seal_delta(struct engine *e)
         .alert_mark_count = e->alert_marks.len,
         .claims = e->claims.items,
         .claim_count = e->claims.len,
-        .claims_now_ms = e->now_ms,
+        .claims_now_ms = steps_hold_deletions(e) ? 0 : e->now_ms,
     };
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->durable)

@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
+enum { FUTURE_MS = 600000 }; /* a moment that lies so far ahead is of a clock that was wrong */
+
 /* ---- making executions */
 
 static struct slot slot_of(const struct exec *x)
@@ -387,20 +389,30 @@ static struct slot_range passed_of(const struct schedule *s, const struct exec *
     return (struct slot_range){first, plan.fire.last, plan.passed.count + plan.fire.count};
 }
 
-/* What was decided already goes by the clock of then: where that was set back since, the new schedule
- * begins behind it, or a slot could run twice. */
+/* What was decided already goes by the clock of then: where that was set back a little since, the new
+ * schedule begins behind it, or a slot could run twice. A clock that was far ahead was wrong, and nobody
+ * waits for it. */
 static int64_t replan_from_ms(const struct engine *e, const struct job *job, const struct exec *x)
 {
     if (PLANTED(edit_looks_back))
         return job->created_ms;
-    return x != NULL && x->created_ms > e->now_ms ? x->created_ms : e->now_ms;
+    bool ahead = x != NULL && x->created_ms > e->now_ms && x->created_ms - e->now_ms < FUTURE_MS;
+    return ahead ? x->created_ms : e->now_ms;
+}
+
+/* The same for the moment at which it was made. */
+static bool plan_after(const struct engine *e, const struct schedule *s, int64_t from_ms,
+                       struct slot *ret_slot)
+{
+    return s->start_ms - e->now_ms < FUTURE_MS ? schedule_after(s, from_ms, ret_slot)
+                                               : schedule_after_any(s, from_ms, ret_slot);
 }
 
 void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor)
 {
     struct exec *x = slot_ahead(job);
     struct slot next;
-    bool has_next = schedule_after(job->v.def->schedule, replan_from_ms(e, job, x), &next);
+    bool has_next = plan_after(e, job->v.def->schedule, replan_from_ms(e, job, x), &next);
     struct str reason = STR("the schedule was changed");
     if (x != NULL && x->v.slot_ms <= e->now_ms) {
         struct slot_range passed = passed_of(old, x, e->now_ms);
@@ -413,6 +425,31 @@ void slot_replan(struct engine *e, struct job *job, const struct schedule *old, 
         move_ahead(e, x, &next, actor, reason);
     else if (x != NULL)
         skip(e, x, reason);
+}
+
+/* An interval that has not ended once counts from when it was made. */
+static bool is_first_interval(const struct schedule *s, const struct exec *x)
+{
+    return s->kind == SCHEDULE_EVERY && x->v.slot_ms - s->every_ms <= s->start_ms;
+}
+
+void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason)
+{
+    const struct schedule *s = x->job->v.def->schedule;
+    struct slot next = {.at_ms = x->v.slot_ms, .nominal_ms = x->v.nominal_ms};
+    if (is_first_interval(s, x) && s->start_ms > e->now_ms)
+        next.at_ms = next.nominal_ms = x->v.slot_ms + by_ms;
+    else if (is_first_interval(s, x) || !schedule_after_any(s, e->now_ms, &next))
+        return;
+    if (next.at_ms < x->v.slot_ms)
+        move_ahead(e, x, &next, SERVER, reason);
+}
+
+void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason)
+{
+    struct slot next;
+    if (schedule_after_any(x->job->v.def->schedule, e->now_ms, &next) && next.at_ms != x->v.slot_ms)
+        move_ahead(e, x, &next, SERVER, reason);
 }
 
 void slot_resettle(struct engine *e, struct exec *x)

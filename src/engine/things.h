@@ -96,6 +96,7 @@ struct definition {
     struct unique_rule *unique; /* owned, and its key with it; NULL: none */
     struct misfire misfire;
     enum overlap overlap;
+    bool delayed; /* its first execution waits for a while, not for a date */
     int64_t start_within_ms;
     int64_t expires_in_ms;
     struct sla sla;                  /* all zero: none */
@@ -155,6 +156,7 @@ struct exec_values {
     bool effect_done;   /* as in its record */
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
+    bool unsure;        /* began while nobody knew the time; memory only */
     uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
     uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.h */
     uint8_t has;        /* those granted, and with the home until they are given back */
@@ -177,6 +179,7 @@ struct exec_values {
     uint64_t slot_count;  /* as in its record */
     int64_t slot_last_ms;
     uint64_t ask;         /* the number of its newest request for permits */
+    int64_t shift_ms;     /* by how much the clock was set while it waited; memory only */
     int64_t give_back_ms; /* boot clock, while it is queued: what it has goes back then */
 };
 
@@ -504,6 +507,27 @@ struct horizon {
     uint64_t id;
 };
 
+/* What became of the wall clock (steps.c). */
+struct clock_values {
+    int64_t stepped_ms; /* as in the moment that was acted upon, … */
+    int64_t shaken_ms;  /* … and this, … */
+    bool unsure;        /* … and this */
+    int64_t at_ms;      /* deletions wait behind this; 0: behind nothing */
+    bool mend;          /* something that was loaded waits since the future */
+    bool shifting;      /* a step is under way: */
+    bool first;         /* it is the first time that was accepted */
+    int64_t by_ms;
+    size_t done;          /* of engine.shifts */
+    bool reading;         /* slots beyond the horizon are to be looked at, … */
+    struct horizon place; /* … from here on */
+};
+
+/* What a step has to move, and what it was due at then. */
+struct shift {
+    uint64_t exec_id;
+    int64_t due_ms;
+};
+
 struct engine {
     struct engine_options options;
     struct id_gen ids;
@@ -513,10 +537,12 @@ struct engine {
     int64_t unsure_until_ms[PARTITIONS_MAX]; /* boot clock: see `struct ownership` */
     int64_t alive_ms[PARTITIONS_MAX];        /* the same; never 0 */
     struct moment loaded;
-    uint32_t bucket; /* of the newest job; the next one goes to the next */
-    uint64_t turn;   /* of the newest commit */
-    uint64_t polls;  /* polls decided so far; marks what one of them listed */
-    uint64_t grants; /* leases granted so far */
+    uint32_t bucket;      /* of the newest job; the next one goes to the next */
+    uint64_t turn;        /* of the newest commit */
+    uint64_t polls;       /* polls decided so far; marks what one of them listed */
+    uint64_t grants;      /* leases granted so far */
+    uint64_t token_floor; /* tokens are larger: the store may have lost some that were given */
+    uint64_t lost_turns;  /* of the store's, which the next turn tells */
     uint64_t parkings;
     struct map jobs;
     struct map execs;
@@ -553,21 +579,29 @@ struct engine {
     size_t operation_count;
     struct retain retain;
     struct post post;
-    struct left left;        /* rows of the inbox that stay there */
-    struct err left_why;     /* why the newest of those that wait does */
-    size_t mail_looked;      /* rows that the newest turn acted upon, also when it was undone */
-    uint64_t mail_first_id;  /* the first of them */
-    bool mail_refused;       /* one of them was post.refuse_id */
-    struct err mail_fault;   /* why one of them is refused */
+    struct left left;       /* rows of the inbox that stay there */
+    struct err left_why;    /* why the newest of those that wait does */
+    size_t mail_looked;     /* rows that the newest turn acted upon, also when it was undone */
+    uint64_t mail_first_id; /* the first of them */
+    bool mail_refused;      /* one of them was post.refuse_id */
+    struct err mail_fault;  /* why one of them is refused */
+    struct clock_values clock;
+    struct shift *shifts; /* owned: of the step under way */
+    size_t shift_count;
     int64_t newest_ready_ms; /* so that a clock set back lets nobody overtake those who wait */
 
     /* the turn */
-    uint64_t begun;  /* turns so far, undone ones as well */
+    uint64_t begun; /* turns so far, undone ones as well */
+    struct moment moment;
     int64_t now_ms;  /* wall clock */
     int64_t boot_ms; /* boot clock */
     struct arena *arena;
     bool away;                     /* the store takes nothing: see away.c */
     struct question *due_question; /* NULL: not asked in this turn */
+    struct question *far_question; /* the same */
+    struct clock_rec clock_rec;    /* to be kept */
+    struct clock_values clock_before;
+    int64_t newest_ready_before_ms;
     struct retain_asked old;
     struct operation_step step;
     struct horizon horizon_before;

@@ -284,6 +284,8 @@ void engine_undo(struct engine *e)
     e->calendar_changes = e->calendar_changes_before;
     e->horizon = e->horizon_before;
     e->retain = e->retain_before;
+    e->clock = e->clock_before;
+    e->newest_ready_ms = e->newest_ready_before_ms;
     mail_undo(e);
     e->arena = NULL;
 }

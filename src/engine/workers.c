@@ -312,6 +312,8 @@ static void poll_held(struct engine *e, struct worker *w, const struct poll *pol
             x->listed = e->polls;
             continue;
         }
+        if (x != NULL)
+            alert_token_unknown(e, w, x, held->token);
         w->turn.answer = true;
         *VEC_PUSH(w->turn.cmd->arena, &w->turn.stops) = (struct poll_stop){
             held->exec_id, held->token, STR("the lease is not this worker's any more")};

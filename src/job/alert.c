@@ -16,6 +16,8 @@ struct str alert_kind_name(enum alert_kind kind)
         [ALERT_SLA_VIOLATED] = STR_INIT("sla_violated"),
         [ALERT_START_LATE] = STR_INIT("start_late"),
         [ALERT_SLOW] = STR_INIT("slow"),
+        [ALERT_TURNS_LOST] = STR_INIT("turns_lost"),
+        [ALERT_CLOCK] = STR_INIT("clock"),
     };
     assert(kind > ALERT_NONE && kind < ALERT_KINDS);
     return names[kind];

@@ -24,6 +24,8 @@ enum alert_kind {
     ALERT_SLA_VIOLATED, /* … than it may */
     ALERT_START_LATE,   /* something has not started when it should have */
     ALERT_SLOW,         /* a run takes much longer than those of its job usually do */
+    ALERT_TURNS_LOST,   /* the store has lost what it had kept: it was set back */
+    ALERT_CLOCK,        /* the clock was set, and that was followed */
     ALERT_KINDS
 };
 

@@ -301,6 +301,12 @@ struct past {
     size_t stay_count;
 };
 
+/* That deletions wait since then: the clock was set far, or was not where it should be at a start. */
+struct clock_rec {
+    int64_t at_ms; /* by the clock as it went on; 0: there is nothing to keep */
+    int64_t by_ms;
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -368,6 +374,7 @@ struct delta {
     size_t counter_count;
     const struct tally *tallies; /* what to add */
     size_t tally_count;
+    struct clock_rec clock;           /* takes the place of the one that is there */
     const struct tally *tallies_gone; /* rows to be deleted, when all else is kept; their numbers do
                                        * not matter */
     size_t tally_gone_count;
@@ -381,7 +388,7 @@ static inline bool delta_is_empty(const struct delta *d)
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
                d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
                d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
-               d->tally_gone_count + (d->past.to_id != 0) ==
+               d->tally_gone_count + (d->past.to_id != 0) + (d->clock.at_ms != 0) ==
            0;
 }
 

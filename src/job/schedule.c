@@ -130,6 +130,18 @@ bool schedule_after(const struct schedule *s, int64_t from_ms, struct slot *ret_
     return next_cron(s, &after, ret_slot);
 }
 
+bool schedule_after_any(const struct schedule *s, int64_t from_ms, struct slot *ret_slot)
+{
+    struct schedule older = *s;
+    from_ms = clamp_ms(from_ms);
+    if (s->kind == SCHEDULE_CRON)
+        older.start_ms = from_ms;
+    else if (s->kind == SCHEDULE_EVERY &&
+             s->start_ms > from_ms) /* the same moments, further back */
+        older.start_ms -= ((s->start_ms - from_ms) / s->every_ms + 1) * s->every_ms;
+    return schedule_after(&older, from_ms, ret_slot);
+}
+
 bool schedule_first(const struct schedule *s, struct slot *ret_slot)
 {
     if (s->kind == SCHEDULE_ONCE)

@@ -65,6 +65,8 @@ bool schedule_first(const struct schedule *s, struct slot *ret_slot);
 /* The first slot after that moment, as if none had been before: for an edit or a resume, which never
  * look back. */
 bool schedule_after(const struct schedule *s, int64_t from_ms, struct slot *ret_slot);
+/* The same, also where that lies before it was made: by a clock that was wrong then. */
+bool schedule_after_any(const struct schedule *s, int64_t from_ms, struct slot *ret_slot);
 /* The slot that follows this one. */
 bool schedule_next(const struct schedule *s, const struct slot *last, struct slot *ret_slot);
 /* The shortest time between two slots of the next few (SCHEDULE_GAPS); 0: there are not two. */

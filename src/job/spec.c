@@ -54,6 +54,7 @@ struct rules spec_rules(const struct spec *spec)
         .stagger_ms = spec->stagger_ms,
         .misfire = spec->misfire,
         .overlap = spec->overlap,
+        .delayed = spec->when == WHEN_DELAY,
         .start_within_ms = spec->start_within_ms,
         .expires_in_ms = spec->expires_in_ms,
         .sla = spec->sla,

@@ -164,6 +164,7 @@ struct rules {
     int64_t stagger_ms;              /* over all jobs; each has a share of its own */
     struct misfire misfire;
     enum overlap overlap;
+    bool delayed;            /* it was told how long to wait, not until when */
     int64_t start_within_ms; /* of when it is due; 0: nobody is told when it starts late */
     int64_t expires_in_ms;   /* the same; 0: it may start however late */
     struct sla sla;          /* all zero: none */

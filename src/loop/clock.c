@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/timex.h>
 #include <time.h>
 
 static struct timespec ask(clockid_t id)
@@ -30,42 +31,14 @@ int64_t clock_boot_ms(void)
     return clock_boot_us() / 1000;
 }
 
-/* ---- the clock of another machine */
-
-enum { SLOWER = 10 }; /* by one part in so many, on the way to a smaller offset */
-
-static struct {
-    pthread_mutex_t lock; /* never held across a call of anybody else's */
-    atomic_bool on;
-    int64_t from_us; /* the offset when … */
-    int64_t at_us;   /* … the boot clock said so, and … */
-    int64_t to_us;   /* … where it goes from there */
-} followed = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t offset_at(int64_t boot_us)
-{
-    int64_t slowed_us = followed.from_us - (boot_us - followed.at_us) / SLOWER;
-    return slowed_us > followed.to_us ? slowed_us : followed.to_us;
-}
-
-void clock_follow(int64_t offset_us)
-{
-    int64_t boot_us = clock_boot_us();
-    pthread_mutex_lock(&followed.lock);
-    followed.from_us = followed.on ? offset_at(boot_us) : offset_us;
-    followed.at_us = boot_us;
-    followed.to_us = offset_us;
-    followed.on = true;
-    pthread_mutex_unlock(&followed.lock);
-}
+/* ---- this machine's own wall clock */
 
 enum {
     TOGETHER_US = 100, /* three calls take less than one */
     TRIES = 10,
 };
 
-/* What our own wall clock is ahead of the boot clock. */
-static int64_t own_offset(void)
+int64_t clock_own_offset_us(int64_t *ret_boot_us)
 {
     int64_t boot_us;
     int64_t wall_us;
@@ -74,18 +47,99 @@ static int64_t own_offset(void)
         boot_us = clock_boot_us();
         wall_us = micros(ask(CLOCK_REALTIME));
     } while (clock_boot_us() - boot_us > TOGETHER_US && ++tries < TRIES);
+    *ret_boot_us = boot_us;
     return wall_us - boot_us;
 }
 
-/* What counts as wall time is ahead of the boot clock by this. */
-static int64_t offset_now(int64_t boot_us)
+bool clock_own_is_synced(void)
 {
-    if (!atomic_load_explicit(&followed.on, memory_order_relaxed))
-        return own_offset();
-    pthread_mutex_lock(&followed.lock);
-    int64_t offset_us = offset_at(boot_us);
-    pthread_mutex_unlock(&followed.lock);
-    return offset_us;
+    struct timex about = {0};
+    return adjtimex(&about) != TIME_ERROR && (about.status & STA_UNSYNC) == 0;
+}
+
+/* ---- the timeline */
+
+static struct {
+    pthread_mutex_t lock; /* never held across a call of anybody else's */
+    atomic_bool on;
+    struct timeline line;
+} timeline = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void clock_begin(int64_t step_ms, int64_t newest_ms, int64_t offset_us, int64_t boot_us,
+                 bool synced)
+{
+    pthread_mutex_lock(&timeline.lock);
+    timeline_begin(&timeline.line, step_ms, newest_ms, offset_us, boot_us, synced);
+    timeline.on = true;
+    pthread_mutex_unlock(&timeline.lock);
+}
+
+void clock_join(int64_t step_ms, int64_t offset_us, int64_t boot_us)
+{
+    pthread_mutex_lock(&timeline.lock);
+    timeline_join(&timeline.line, step_ms, offset_us, boot_us);
+    timeline.on = true;
+    pthread_mutex_unlock(&timeline.lock);
+}
+
+enum timeline_verdict clock_judge(int64_t offset_us, int64_t boot_us, bool synced)
+{
+    pthread_mutex_lock(&timeline.lock);
+    enum timeline_verdict verdict = timeline_judge(&timeline.line, offset_us, boot_us, synced);
+    pthread_mutex_unlock(&timeline.lock);
+    return verdict;
+}
+
+void clock_follow(int64_t offset_us)
+{
+    pthread_mutex_lock(&timeline.lock);
+    timeline_follow(&timeline.line, offset_us, clock_boot_us());
+    pthread_mutex_unlock(&timeline.lock);
+}
+
+int64_t clock_accept(int64_t offset_us)
+{
+    pthread_mutex_lock(&timeline.lock);
+    int64_t by_us = timeline_accept(&timeline.line, offset_us, clock_boot_us());
+    pthread_mutex_unlock(&timeline.lock);
+    return by_us;
+}
+
+/* As it is at that boot time. Without one, time is what this machine says. */
+static struct timeline look(void)
+{
+    struct timeline line = {0};
+    if (!atomic_load_explicit(&timeline.on, memory_order_relaxed)) {
+        line.sure = true;
+        line.from_us = line.to_us = clock_own_offset_us(&line.at_us);
+        return line;
+    }
+    pthread_mutex_lock(&timeline.lock);
+    line = timeline.line;
+    pthread_mutex_unlock(&timeline.lock);
+    return line;
+}
+
+bool clock_is_overdue(void)
+{
+    struct timeline line = look();
+    return timeline_is_overdue(&line, clock_boot_us());
+}
+
+bool clock_is_sure(void)
+{
+    return look().sure;
+}
+
+int64_t clock_offset_us(void)
+{
+    struct timeline line = look();
+    return timeline_offset_us(&line, clock_boot_us());
+}
+
+struct timeline_steps clock_steps(void)
+{
+    return look().steps;
 }
 
 /* ---- wall time */
@@ -114,17 +168,26 @@ int64_t clock_own_wall_ms(void)
 
 int64_t clock_wall_ms(void)
 {
+    struct timeline line = look();
     int64_t boot_us = clock_boot_us();
-    return (boot_us + offset_now(boot_us)) / 1000;
+    return (boot_us + timeline_offset_us(&line, boot_us)) / 1000;
 }
 
 /* Both go from one millisecond to the next at the same instant, or what is 200 ms apart by the one
- * could be 199 by the other. */
+ * could be 199 by the other. The boot clock comes second: a step in between belongs to the next moment,
+ * and no moment has a part of one. */
 struct moment clock_now(void)
 {
+    struct timeline line = look();
     int64_t boot_us = clock_boot_us();
     int64_t boot_ms = boot_us / 1000;
-    return (struct moment){.wall_ms = boot_ms + steady_ms(offset_now(boot_us)), .boot_ms = boot_ms};
+    return (struct moment){
+        .wall_ms = boot_ms + steady_ms(timeline_offset_us(&line, boot_us)),
+        .boot_ms = boot_ms,
+        .stepped_ms = line.stepped_us / 1000,
+        .shaken_ms = line.shaken_ms,
+        .unsure = !line.sure,
+    };
 }
 
 int64_t clock_mono_us(void)

@@ -1,28 +1,48 @@
 /* clock.h - the three clocks, asked in one place.
  *
  * `job/` and `engine/` are handed a time; whoever hands it over gets it here. Which clock a number
- * comes from is part of the call's name, because mixing them is a bug that tests do not find. */
+ * comes from is part of the call's name, because mixing them is a bug that tests do not find.
+ *
+ * In a server wall time is a timeline (job/timeline.h): the boot clock plus an offset that was accepted,
+ * by samples of this machine's own clock or of the database's. Other programs just ask the machine. */
 #pragma once
 
 #include "base/when.h"
+#include "job/timeline.h"
 
-/* Milliseconds since 1970: what people and other machines mean by time. It jumps. */
+/* Milliseconds since 1970: what people and other machines mean by time. In a server it jumps with an
+ * accepted step only. */
 int64_t clock_wall_ms(void);
-/* The same by this machine's own clock, also when another one is followed. */
+/* The same by this machine's own clock, whatever it says. */
 int64_t clock_own_wall_ms(void);
 /* Milliseconds since the machine started, the time it slept included: for leases and ownership,
  * which do not stop running out while a laptop is closed. */
 int64_t clock_boot_ms(void);
 int64_t clock_boot_us(void);
-/* Both of these. */
+/* Both of these, and what became of wall time since the start. */
 struct moment clock_now(void);
 /* Microseconds that never jump; for measuring, and for deadlines of waits. */
 int64_t clock_mono_us(void);
 
-/* From now on wall time is that of another machine: our boot clock plus offset_us. Servers that share
- * a database go by its clock. It never goes back: towards a smaller offset time runs slower for a
- * while, by a tenth. From any thread. */
+/* ---- the timeline of this process; from any thread */
+
+/* What this machine's wall clock is ahead of its boot clock by, and when that was. */
+int64_t clock_own_offset_us(int64_t *ret_boot_us);
+/* Whether the system says that its clock is synchronised (adjtimex). */
+bool clock_own_is_synced(void);
+
+/* See timeline.h: the calls of the same names. Until the first of these two, wall time is this machine's. */
+void clock_begin(int64_t step_ms, int64_t newest_ms, int64_t offset_us, int64_t boot_us,
+                 bool synced);
+void clock_join(int64_t step_ms, int64_t offset_us, int64_t boot_us);
+enum timeline_verdict clock_judge(int64_t offset_us, int64_t boot_us, bool synced);
 void clock_follow(int64_t offset_us);
+int64_t clock_accept(int64_t offset_us);
+bool clock_is_overdue(void);
+bool clock_is_sure(void);
+/* What wall time is ahead of the boot clock by. */
+int64_t clock_offset_us(void);
+struct timeline_steps clock_steps(void);
 
 /* Does nothing for that long: between two tries, never as a way to wait for something. */
 void clock_pause_us(int64_t us);

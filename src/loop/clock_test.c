@@ -39,22 +39,49 @@ static void a_moment_is_now_and_never_early(void **state)
     }
 }
 
-static void another_clock_is_followed_forwards_at_once(void **state)
+static void a_timeline_takes_the_place_of_the_machines_clock(void **state)
 {
     (void)state;
-    clock_follow(own_offset_us() + DAY_US);
+    clock_join(60000, own_offset_us() + DAY_US, clock_boot_us());
     int64_t ahead_ms = clock_wall_ms() - clock_own_wall_ms();
     assert_in_range(ahead_ms, DAY_US / 1000 - 100, DAY_US / 1000 + 100);
     struct moment now = clock_now();
     assert_in_range(now.wall_ms - clock_own_wall_ms(), DAY_US / 1000 - 100, DAY_US / 1000 + 100);
+    assert_false(now.unsure);
+    assert_int_equal(now.stepped_ms, 0);
+}
+
+static void a_moment_tells_of_an_accepted_step(void **state)
+{
+    (void)state;
+    int64_t own_us = own_offset_us();
+    clock_join(60000, own_us, clock_boot_us());
+    assert_int_equal(clock_judge(own_us + DAY_US, clock_boot_us(), false), TIMELINE_DOUBTED);
+    assert_int_equal(clock_now().stepped_ms, 0);
+    assert_int_equal(clock_accept(own_us + DAY_US), DAY_US);
+    struct moment now = clock_now();
+    assert_int_equal(now.stepped_ms, DAY_US / 1000);
+    assert_in_range(now.wall_ms - now.shaken_ms + 1, 0, 60000); /* a millisecond begins */
+    assert_int_equal(clock_steps().count, 1);
+}
+
+static void an_unsure_start_goes_on_from_the_newest_id(void **state)
+{
+    (void)state;
+    int64_t newest_ms = clock_own_wall_ms() + 2 * DAY_US / 1000;
+    clock_begin(60000, newest_ms, own_offset_us(), clock_boot_us(), false);
+    struct moment now = clock_now();
+    assert_true(now.unsure && !clock_is_sure() && !clock_is_overdue());
+    assert_in_range(now.wall_ms, newest_ms - 1, newest_ms + 60000);
 }
 
 static void towards_an_earlier_time_it_only_runs_slower(void **state)
 {
     (void)state;
-    clock_follow(own_offset_us() + DAY_US);
+    int64_t own_us = own_offset_us();
+    clock_join(60000, own_us + 1000000, clock_boot_us());
     int64_t before_ms = clock_wall_ms();
-    clock_follow(own_offset_us());
+    clock_follow(own_us);
     int64_t begin_us = clock_mono_us();
     int64_t last_ms = clock_wall_ms();
     int64_t elapsed_us = 0;
@@ -74,7 +101,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_two_clocks_of_a_moment_tick_together),
         cmocka_unit_test(a_moment_is_now_and_never_early),
-        cmocka_unit_test(another_clock_is_followed_forwards_at_once),
+        cmocka_unit_test(a_timeline_takes_the_place_of_the_machines_clock),
+        cmocka_unit_test(a_moment_tells_of_an_accepted_step),
+        cmocka_unit_test(an_unsure_start_goes_on_from_the_newest_id),
         cmocka_unit_test(towards_an_earlier_time_it_only_runs_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,10 +7,9 @@
 
 enum { ANSWER_BYTES_MAX = 1 << 20 };
 
-static struct str status_of(const struct cluster_view *v, const struct node_rec *node,
-                            int64_t lease_ms)
+static struct str status_of(struct membership *m, const struct node_rec *node)
 {
-    if (v->now_ms - node->seen_ms > lease_ms)
+    if (m != NULL && membership_sees_silent(m, node->start))
         return STR("silent");
     return node->draining ? STR("draining") : STR("active");
 }
@@ -32,8 +31,8 @@ static uint32_t count_owned(const struct cluster_view *v, struct str start)
     return count;
 }
 
-static void put_nodes(struct json_writer *w, const struct cluster_view *v, struct str me,
-                      int64_t lease_ms)
+static void put_nodes(struct json_writer *w, struct membership *m, const struct cluster_view *v,
+                      struct str me)
 {
     json_key(w, "nodes");
     json_open_array(w);
@@ -43,7 +42,7 @@ static void put_nodes(struct json_writer *w, const struct cluster_view *v, struc
                                .name = node->name,
                                .address = node->address,
                                .version = node->version,
-                               .status = status_of(v, node, lease_ms),
+                               .status = status_of(m, node),
                                .is_me = str_eq(node->start, me),
                                .partitions = count_owned(v, node->start),
                                .skew_ms = node->clock_ms - node->seen_ms,
@@ -71,12 +70,10 @@ static void put_partitions(struct json_writer *w, const struct cluster_view *v)
     json_close_array(w);
 }
 
-/* Each server counts what it saw itself. */
-static void put_clock(struct json_writer *w, struct membership *m)
+/* Each server counts the steps that it went along with itself. */
+static void put_clock(struct json_writer *w)
 {
-    struct clock_jumps jumps = {0};
-    if (m != NULL)
-        jumps = membership_clock_jumps(m);
+    struct timeline_steps jumps = clock_steps();
     json_key(w, "clock");
     json_open(w);
     json_put_int(w, "jumps", (int64_t)jumps.count);
@@ -93,8 +90,8 @@ static void answer(struct request *r, const struct cluster_view *v, struct str m
     json_put_bool(&w, "clustered", r->server->membership != NULL);
     json_put_when(&w, "time", v->now_ms);
     json_put_int(&w, "node_lease_ms", lease_ms);
-    put_clock(&w, r->server->membership);
-    put_nodes(&w, v, me, lease_ms);
+    put_clock(&w);
+    put_nodes(&w, r->server->membership, v, me);
     put_partitions(&w, v);
     json_close(&w);
     request_answer(r, 200, buf_str(&r->body));

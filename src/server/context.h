@@ -32,8 +32,9 @@ struct server {
     struct rlimit files;           /* as we were started; what is run beside us gets the same */
     atomic_int trouble;            /* enum rc: why the store takes no commits; RC_OK: it does */
     atomic_size_t quarantined;     /* executions that make no sense and are left alone */
-    atomic_bool draining;          /* going away: take no new work */
-    atomic_bool loaded;            /* what is owned has been read once */
+    atomic_int_least64_t deletes_from_ms; /* wall: nothing old is deleted before; see engine.h */
+    atomic_bool draining;                 /* going away: take no new work */
+    atomic_bool loaded;                   /* what is owned has been read once */
     struct net *nets[SERVER_NETS_MAX];
     atomic_size_t net_count;
 };

@@ -1,4 +1,5 @@
 #include "server/decider.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
@@ -35,8 +36,9 @@ struct decider {
     struct intake intake;
     struct turn turn;
     struct outage outage;
-    int64_t next_look_us;  /* at the files of the store */
-    int64_t next_zones_us; /* at those of time zones */
+    struct timekeeper time; /* alone: of this machine's clock */
+    int64_t next_look_us;   /* at the files of the store */
+    int64_t next_zones_us;  /* at those of time zones */
     atomic_bool failed;
 
     /* in a cluster */
@@ -48,6 +50,7 @@ struct decider {
     uint64_t settings_version; /* of what was read last */
     uint64_t doubt;            /* a ticket: what is owned must be heard first; 0: none */
     int64_t doubt_us;          /* since when */
+    uint64_t lost_turns;       /* of the store's, of which an alert is due */
     bool stale;                /* memory may be wrong: load it again */
     bool unloaded;             /* it could not be loaded; the engine knows nothing */
     bool stirred;              /* a turn is due although nobody asked for one */
@@ -89,6 +92,7 @@ static void tell(struct decider *d, struct turn_news *news)
     tail_tell(d->server->tail, news->events, news->event_count);
     answers_send(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);
+    atomic_store(&d->server->deletes_from_ms, engine_deletes_from_ms(d->turn.engine));
 }
 
 /* The same commands again, for a while: a lock held by a backup passes, a full disk does not. Not
@@ -300,6 +304,8 @@ static void unpark(struct decider *d)
 static void drop_engine(struct decider *d)
 {
     turn_raise_floors(&d->turn, &d->numbers);
+    if (!d->unloaded)
+        d->lost_turns = engine_lost_turns(d->turn.engine);
     unpark(d);
     if (!keeper_adopt(&d->keeper, d->turn.engine, &d->turn.owned))
         retired_add(&d->retired, d->server, d->turn.engine);
@@ -336,6 +342,8 @@ static void load(struct decider *d)
         if (former != NULL)
             retired_add(&d->retired, d->server, former);
         tell_loaded(d, begin_us);
+        d->lost_turns += membership_hear_lost(d->membership);
+        engine_note_lost(d->turn.engine, d->lost_turns);
         atomic_store(&d->server->loaded, true);
     }
     d->turn.may_keep = may_decide;
@@ -446,6 +454,12 @@ static void look_after_zones(struct decider *d)
     zones_refresh(d->server->zones, renew_zone, d);
 }
 
+static void look_at_clock(struct decider *d)
+{
+    if (d->membership == NULL && timekeeper_look(&d->time))
+        d->stirred = true; /* a step is told to the engine by the time of its next turn */
+}
+
 static int64_t wanted_ms(const struct decider *d)
 {
     return engine_wait_ms(d->turn.engine, clock_now());
@@ -459,7 +473,7 @@ static bool wait(struct decider *d)
     int64_t ahead_ms = d->outage.on ? OUTAGE_TRY_US / 1000 : wanted_ms(d);
     if (d->doubt != 0 && ahead_ms > DOUBT_LOOK_MS)
         ahead_ms = DOUBT_LOOK_MS;
-    if (ahead_ms > 1000) /* so that a stepped wall clock is noticed within a second */
+    if (ahead_ms > 1000) /* the clock is sampled every second */
         ahead_ms = 1000;
     return mailbox_wait(d->intake.box, clock_mono_us() + ahead_ms * 1000) != RC_SHUTDOWN;
 }
@@ -474,6 +488,7 @@ static void decide(void *arg)
             continue;
         look_after_store(d);
         look_after_zones(d);
+        look_at_clock(d);
         if (!list_empty(&d->intake.waiting) || d->outage.on || d->stirred || wanted_ms(d) == 0)
             step(d);
     }
@@ -488,15 +503,25 @@ static void decide(void *arg)
         answers_give_up(commands, count, &err);
 }
 
+/* What the store has last seen says whether the clock can be right, so owning comes first. */
+static enum rc open_alone(struct decider *d, struct err *err)
+{
+    struct store *store = d->server->store;
+    struct timekeeper_rules rules = timekeeper_rules_of(d->server->options);
+    char node[64];
+    snprintf(node, sizeof node, "%" PRId64 "-%d", clock_own_wall_ms(), (int)getpid());
+    TRY(store->ops->own(store, str_c(node), &d->owned, err));
+    timekeeper_begin(&d->time, &rules,
+                     d->owned.id_floor == 0 ? TIMELINE_NO_ID : id_time_ms(d->owned.id_floor));
+    return turn_load(&d->turn, store, &d->owned, &d->options, clock_now(), err);
+}
+
 /* Alone with its store a server owns all of it; in a cluster the membership says what. */
 static enum rc open_turn(struct decider *d, struct err *err)
 {
     struct server *server = d->server;
-    char node[64];
-    if (d->membership == NULL) {
-        snprintf(node, sizeof node, "%" PRId64 "-%d", clock_wall_ms(), (int)getpid());
-        return turn_open(&d->turn, server->store, str_c(node), &d->options, clock_now(), err);
-    }
+    if (d->membership == NULL)
+        return open_alone(d, err);
     membership_news(d->membership, &d->serial, &d->owned);
     membership_obey(d->membership, d->serial);
     int64_t begin_us = clock_mono_us();

@@ -41,6 +41,7 @@ struct engine_options engine_options_of(const struct server_options *options, st
     engine.history_keep_ms = (int64_t)options->history_keep_ms;
     engine.letters_keep_ms = (int64_t)options->dead_letters_keep_ms;
     engine.alerts_keep_ms = (int64_t)options->alerts_keep_ms;
+    engine.delete_wait_ms = (int64_t)options->clock_delete_wait_ms;
     engine.tallies_keep_ms = (int64_t)options->tallies_keep_ms;
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;

@@ -1,9 +1,11 @@
 #include "server/membership.h"
+#include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
+#include "server/company.h"
 #include "server/heirs.h"
 #include "server/seating.h"
 #include "server/unsure.h"
@@ -46,16 +48,22 @@ struct membership {
     struct heirs heirs; /* … which these servers wait for */
     int64_t sent_ms;    /* the newest good renewal; boot clock */
     int64_t back_ms;    /* the newest gap ended then; 0: there was none */
+    struct timekeeper_rules time_rules;
     struct timekeeper time;
+    int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
+    bool knows_time;
+    int64_t namesake_ms; /* the newest beat of another server of our name, when we came, … */
+    int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
+    int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
     unsigned beats;
-    bool losing; /* the last one failed, and somebody was told */
+    bool losing;   /* the last one failed, and somebody was told */
+    bool was_away; /* for so long that others may have forgotten us */
 
     struct roster roster;
 
     pthread_mutex_t lock; /* held for copies only */
     struct ownership posted;
-    uint64_t unsure;          /* bits: partitions of posted that may have unconfirmed leases */
-    struct clock_jumps jumps; /* of time */
+    uint64_t unsure; /* bits: partitions of posted that may have unconfirmed leases */
 
     atomic_uint_least64_t serial; /* of posted */
     atomic_uint_least64_t obeyed;
@@ -63,6 +71,7 @@ struct membership {
     atomic_uint_least64_t doubts;
     atomic_uint_least64_t cleared;
     atomic_uint_least64_t settings_version;
+    atomic_uint_least64_t lost_turns;    /* that the decider has not heard of */
     atomic_int_least64_t until_ms;       /* boot clock: no decision from then on, */
     atomic_int_least64_t grace_until_ms; /* and no lease is kept alive from then on */
     atomic_bool draining;
@@ -161,7 +170,7 @@ static void take(struct membership *m, const struct cluster_view *v, uint64_t wa
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
-    if (m->member->ops->take(m->member, &m->me, wanted, m->lease_ms, &m->own, &err) != RC_OK) {
+    if (m->member->ops->take(m->member, &m->me, wanted, v, &m->own, &err) != RC_OK) {
         log_warn("partitions could not be taken", "error", err.text, NULL);
         return;
     }
@@ -225,17 +234,31 @@ static void publish(struct membership *m, const struct cluster_view *v, struct a
     atomic_store(&m->settings_version, v->settings_version);
 }
 
-static void note_renewed(struct membership *m, int64_t sent_us, int64_t now_ms)
+static void keep_time(struct membership *m, const struct cluster_view *v, int64_t sent_us,
+                      bool was_away)
+{
+    struct time_answer answer = {v->now_ms, sent_us, clock_boot_us()};
+    struct time_company company = company_look(v, m->me.start, m->lease_ms, &m->leader_ms);
+    int64_t newest_ms = v->newest_id == 0 ? TIMELINE_NO_ID : id_time_ms(v->newest_id);
+    if (!m->knows_time)
+        timekeeper_enter(&m->time, &m->time_rules, newest_ms, &answer, &company);
+    else if (was_away)
+        (void)timekeeper_back(&m->time, &answer, &company);
+    else
+        (void)timekeeper_sample(&m->time, &answer, &company);
+    m->knows_time = true;
+}
+
+static void note_renewed(struct membership *m, int64_t sent_us, const struct cluster_view *v)
 {
     int64_t sent_ms = sent_us / 1000;
-    if (m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms)
+    bool was_away = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
+    if (was_away)
         m->back_ms = sent_ms;
+    m->was_away = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
     m->sent_ms = sent_ms;
     m->beats++;
-    timekeeper_sample(&m->time, now_ms, sent_us, clock_boot_us());
-    pthread_mutex_lock(&m->lock);
-    m->jumps = m->time.jumps;
-    pthread_mutex_unlock(&m->lock);
+    keep_time(m, v, sent_us, was_away);
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
     m->losing = false;
@@ -261,14 +284,15 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     struct node_rec me = m->me; /* which others read */
     me.draining = atomic_load(&m->draining);
     me.clock_ms = clock_own_wall_ms();
+    me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
     int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
-    TRY(m->member->ops->renew(m->member, &me, m->lease_ms, arena, ret_view, err));
+    TRY(m->member->ops->renew(m->member, &me, m->lapsed_ms, arena, ret_view, err));
     bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
     if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
                        ret_view->partition_count);
     roster_observe(&m->roster, ret_view, clock_boot_ms());
-    note_renewed(m, sent_us, ret_view->now_ms);
+    note_renewed(m, sent_us, ret_view);
     return RC_OK;
 }
 
@@ -288,11 +312,56 @@ static void act_on(struct membership *m, const struct cluster_view *v)
     atomic_store(&m->grace_until_ms, m->sent_ms + m->me.grace_ms);
 }
 
-static void forget_old(struct membership *m)
+static void forget_old(struct membership *m, const struct cluster_view *v, struct arena *arena)
 {
     struct err err;
-    if (m->beats % FORGET_BEATS == 1 && m->member->ops->forget(m->member, FORGET_MS, &err) != RC_OK)
+    struct node_rec *gone = ARENA_ARRAY(arena, struct node_rec, v->node_count);
+    size_t count = 0;
+    for (size_t n = 0; m->beats % FORGET_BEATS == 1 && n < v->node_count; n++) {
+        if (roster_is_silent(&m->roster, &v->nodes[n]) &&
+            roster_silent_ms(&m->roster, &v->nodes[n]) > FORGET_MS)
+            gone[count++] = v->nodes[n];
+    }
+    if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
         log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
+}
+
+/* ---- a database that has gone back */
+
+/* A standby that lagged has taken over: turns that were kept are missing, or a partition has an epoch from
+ * before the one that we took it under. */
+static bool has_gone_back(const struct membership *m, const struct cluster_view *v)
+{
+    bool back = v->lost_turns > 0;
+    for (size_t p = 0; p < v->partition_count; p++)
+        back |= v->partitions[p].epoch < m->own.epochs[p];
+    return back;
+}
+
+static void note_gone_back(struct membership *m, uint64_t turns)
+{
+    char text[24];
+    if (m->was_away) /* then what we had kept was forgotten as that of a server that is gone */
+        return;
+    if (turns == 0)
+        turns = 1; /* it had taken a partition, at least */
+    snprintf(text, sizeof text, "%" PRIu64, turns);
+    log_error("the database has lost turns that it had kept: it was set back, or a standby that "
+              "lagged took over; memory is loaded again",
+              "turns", text, NULL);
+    atomic_fetch_add(&m->lost_turns, turns);
+}
+
+/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded again; what
+ * was lost stays lost, and somebody is told. */
+static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
+                       struct err *err)
+{
+    uint64_t turns = view->lost_turns;
+    TRY(m->member->ops->recover(m->member, &m->me, &m->own, err));
+    note_gone_back(m, turns);
+    m->giving = 0;
+    return renew(m, arena, view, err);
 }
 
 void membership_beat(struct membership *m)
@@ -301,16 +370,19 @@ void membership_beat(struct membership *m)
     struct cluster_view view = {0};
     struct err err;
     uint64_t doubts = atomic_load(&m->doubts);
-    if (renew(m, &arena, &view, &err) != RC_OK) {
+    enum rc rc = renew(m, &arena, &view, &err);
+    if (rc == RC_OK && has_gone_back(m, &view))
+        rc = recover(m, &arena, &view, &err);
+    if (rc != RC_OK) {
         note_failed(m, &err);
         return;
     }
     act_on(m, &view);
     write_sure(m);
     finish_giving(m);
+    forget_old(m, &view, &arena);
     publish(m, &view, &arena);
     atomic_store(&m->cleared, doubts);
-    forget_old(m);
     tell(m);
 }
 
@@ -349,6 +421,20 @@ void membership_wake(struct membership *m)
 
 /* ---- coming and going */
 
+/* Who has our name may be gone: then its row stays as it is for a lease. */
+static void watch_namesake(struct membership *m, const struct cluster_view *v)
+{
+    int64_t now_ms = clock_boot_ms();
+    for (size_t n = 0; n < v->node_count; n++) {
+        if (!str_eq(v->nodes[n].name, m->me.name))
+            continue;
+        if (v->nodes[n].seen_ms != m->namesake_ms)
+            m->namesake_since_ms = now_ms;
+        m->namesake_ms = v->nodes[n].seen_ms;
+        m->lapsed_ms = now_ms - m->namesake_since_ms > m->lease_ms ? m->namesake_ms : 0;
+    }
+}
+
 /* One that died a moment ago still looks alive. */
 static enum rc enter(struct membership *m, struct err *err)
 {
@@ -358,6 +444,7 @@ static enum rc enter(struct membership *m, struct err *err)
     int64_t until_us = clock_mono_us() + (m->lease_ms + NAMESAKE_MS) * 1000;
     enum rc rc;
     while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
+        watch_namesake(m, &view);
         if (!said)
             log_info("a server of this name was here a moment ago; waiting whether it is gone",
                      "name", m->me.name.ptr, NULL);
@@ -399,6 +486,7 @@ enum rc membership_join(struct store *store, const struct membership_options *op
     struct membership *m = MEM_NEW(struct membership);
     pthread_mutex_init(&m->lock, NULL);
     m->lease_ms = options->lease_ms;
+    m->time_rules = options->time;
     m->me = (struct node_rec){
         .name = arena_str(&m->texts, options->name),
         .start = arena_str(&m->texts, options->start),
@@ -534,6 +622,11 @@ bool membership_is_cleared(const struct membership *m, uint64_t ticket)
     return atomic_load(&m->cleared) >= ticket;
 }
 
+uint64_t membership_hear_lost(struct membership *m)
+{
+    return atomic_exchange(&m->lost_turns, 0);
+}
+
 uint64_t membership_settings_version(const struct membership *m)
 {
     return atomic_load(&m->settings_version);
@@ -592,6 +685,11 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
     *ret_me = roster_copy(&m->me, arena);
 }
 
+bool membership_sees_silent(struct membership *m, struct str start)
+{
+    return roster_sees_silent(&m->roster, start);
+}
+
 bool membership_is_me(const struct membership *m, const struct peer *peer)
 {
     return str_eq(peer->start, m->me.start);
@@ -605,14 +703,6 @@ struct str membership_address(const struct membership *m)
 int64_t membership_lease_ms(const struct membership *m)
 {
     return m->lease_ms;
-}
-
-struct clock_jumps membership_clock_jumps(struct membership *m)
-{
-    pthread_mutex_lock(&m->lock);
-    struct clock_jumps jumps = m->jumps;
-    pthread_mutex_unlock(&m->lock);
-    return jumps;
 }
 
 void membership_drain(struct membership *m)

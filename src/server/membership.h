@@ -26,6 +26,7 @@ struct membership_options {
     struct str address; /* where the others reach us */
     struct str version;
     int64_t lease_ms;
+    struct timekeeper_rules time;
     int64_t worker_lease_ms; /* that workers are given */
     int64_t grace_ms;        /* that leases are kept alive without the store */
     struct str boot_id;      /* of this machine */
@@ -76,6 +77,9 @@ void membership_obey(struct membership *m, uint64_t serial);
  * came before tell what is. */
 uint64_t membership_doubt(struct membership *m);
 bool membership_is_cleared(const struct membership *m, uint64_t ticket);
+/* How many turns the store has lost that this server had committed, since it was asked for the last time.
+ * What is told to decide about then is to be loaded again. */
+uint64_t membership_hear_lost(struct membership *m);
 uint64_t membership_settings_version(const struct membership *m);
 
 /* ---- for everybody, from any thread */
@@ -96,10 +100,11 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
 /* The newest view, copied, and who we are in it. */
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me);
+/* Whether that start has fallen silent, as far as we have been watching. */
+bool membership_sees_silent(struct membership *m, struct str start);
 bool membership_is_me(const struct membership *m, const struct peer *peer);
 struct str membership_address(const struct membership *m); /* ours; lives as long as m */
 int64_t membership_lease_ms(const struct membership *m);
-struct clock_jumps membership_clock_jumps(struct membership *m);
 /* Renews soon, and not when the second is over. */
 void membership_wake(struct membership *m);
 /* From now on we give all we have, and take nothing. */

@@ -11,15 +11,17 @@
 
 #include <cmocka.h>
 
-enum { NODES = 600, PARTITIONS = 16, LEASE_MS = 5000, WORKER_LEASE_MS = 20000, GRACE_MS = 60000 };
+enum { NODES = 600, PARTITIONS = 16, LEASE_MS = 2000, WORKER_LEASE_MS = 20000, GRACE_MS = 60000 };
 
 /* What the store would hold; rows of nodes are never moved, so that texts can be borrowed. */
 struct fake {
     int64_t now_ms;
+    bool dead[NODES]; /* who does not renew meanwhile */
     struct node_rec nodes[NODES];
     size_t node_count;
     struct partition_rec partitions[PARTITIONS];
     enum rc fails; /* every call, unless RC_OK */
+    uint64_t lost_turns;
 };
 
 struct fake_member {
@@ -38,37 +40,40 @@ static struct node_rec *row_of(struct fake *c, struct str name)
     return NULL;
 }
 
-static bool is_silent(const struct fake *c, struct str start, int64_t lease_ms)
+static const struct node_rec *start_of(const struct fake *c, struct str start)
 {
     for (size_t i = 0; i < c->node_count; i++) {
         if (str_eq(c->nodes[i].start, start))
-            return c->now_ms - c->nodes[i].seen_ms > lease_ms;
+            return &c->nodes[i];
     }
-    return true;
+    return NULL;
 }
 
-static enum rc fake_renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+static enum rc fake_renew(struct member *member, const struct node_rec *me, int64_t lapsed_ms,
                           struct arena *arena, struct cluster_view *ret_view, struct err *err)
 {
     struct fake *c = ((struct fake_member *)member)->cluster;
     struct node_rec *row = row_of(c, me->name);
     if (c->fails != RC_OK)
         return err_set(err, c->fails, "the fake was told to fail");
-    if (row != NULL && !str_eq(row->start, me->start) && !is_silent(c, row->start, lease_ms))
-        return err_set(err, RC_CONFLICT, "there is one of that name");
+    bool taken = row != NULL && !str_eq(row->start, me->start) && row->seen_ms != lapsed_ms;
     if (row == NULL) {
         assert_true(c->node_count < NODES);
         row = &c->nodes[c->node_count++];
     }
-    *row = *me;
-    row->seen_ms = c->now_ms;
     for (size_t i = 0; i < c->node_count; i++) { /* all that are there go on renewing meanwhile */
-        if (&c->nodes[i] != row && !is_silent(c, c->nodes[i].start, lease_ms))
+        if ((&c->nodes[i] != row || taken) && !c->dead[i])
             c->nodes[i].seen_ms++;
+    }
+    if (!taken) {
+        *row = *me;
+        row->seen_ms = ++c->now_ms;
+        c->dead[row - c->nodes] = false;
     }
     *ret_view = (struct cluster_view){
         .now_ms = c->now_ms,
         .settings_version = 1,
+        .lost_turns = c->lost_turns,
         .nodes = ARENA_ARRAY(arena, struct node_rec, c->node_count),
         .node_count = c->node_count,
         .partitions = ARENA_ARRAY(arena, struct partition_rec, PARTITIONS),
@@ -76,18 +81,20 @@ static enum rc fake_renew(struct member *member, const struct node_rec *me, int6
     };
     memcpy(ret_view->nodes, c->nodes, c->node_count * sizeof c->nodes[0]);
     memcpy(ret_view->partitions, c->partitions, sizeof c->partitions);
-    return RC_OK;
+    return taken ? err_set(err, RC_CONFLICT, "there is one of that name") : RC_OK;
 }
 
 static enum rc fake_take(struct member *member, const struct node_rec *me, uint64_t wanted,
-                         int64_t lease_ms, struct ownership *own, struct err *err)
+                         const struct cluster_view *view, struct ownership *own, struct err *err)
 {
     struct fake *c = ((struct fake_member *)member)->cluster;
     if (c->fails != RC_OK)
         return err_set(err, c->fails, "the fake was told to fail");
     for (size_t p = 0; p < PARTITIONS; p++) {
         struct partition_rec *rec = &c->partitions[p];
-        if (!(wanted >> p & 1) || (rec->owner.len > 0 && !is_silent(c, rec->owner, lease_ms)))
+        const struct node_rec *owner = start_of(c, rec->owner);
+        if (!(wanted >> p & 1) ||
+            (owner != NULL && owner->seen_ms != view->nodes[owner - c->nodes].seen_ms))
             continue;
         if (rec->owner.len > 0) {
             rec->unsure_ms = me->lease_ms + me->grace_ms;
@@ -130,6 +137,21 @@ static enum rc fake_ensure(struct member *member, uint64_t partitions, struct ow
     return RC_OK;
 }
 
+static enum rc fake_recover(struct member *member, const struct node_rec *me, struct ownership *own,
+                            struct err *err)
+{
+    struct fake *c = ((struct fake_member *)member)->cluster;
+    (void)err;
+    c->lost_turns = 0;
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        struct partition_rec *rec = &c->partitions[p];
+        bool mine = str_eq(rec->owner, me->start);
+        rec->epoch += mine ? 1000 : 0;
+        own->epochs[p] = mine ? rec->epoch : 0;
+    }
+    return RC_OK;
+}
+
 static enum rc fake_leave(struct member *member, const struct node_rec *me, struct err *err)
 {
     (void)member;
@@ -138,10 +160,12 @@ static enum rc fake_leave(struct member *member, const struct node_rec *me, stru
     return RC_OK;
 }
 
-static enum rc fake_forget(struct member *member, int64_t silent_ms, struct err *err)
+static enum rc fake_forget(struct member *member, const struct node_rec *nodes, size_t count,
+                           struct err *err)
 {
     (void)member;
-    (void)silent_ms;
+    (void)nodes;
+    (void)count;
     (void)err;
     return RC_OK;
 }
@@ -156,6 +180,7 @@ static enum rc fake_member(struct store *store, struct member **ret_member, stru
     static const struct member_ops ops = {
         .renew = fake_renew,
         .take = fake_take,
+        .recover = fake_recover,
         .release = fake_release,
         .ensure = fake_ensure,
         .leave = fake_leave,
@@ -171,17 +196,7 @@ static enum rc fake_member(struct store *store, struct member **ret_member, stru
     return RC_OK;
 }
 
-static enum rc fake_own(struct store *store, struct str node, struct ownership *ret_owned,
-                        struct err *err)
-{
-    struct fake_member m = {.cluster = &cluster};
-    (void)store;
-    *ret_owned = (struct ownership){.partitions = PARTITIONS};
-    return fake_take(&m.member, &(struct node_rec){.start = node}, UINT64_MAX, INT64_MAX, ret_owned,
-                     err);
-}
-
-static const struct store_ops store_ops = {.own = fake_own, .member = fake_member};
+static const struct store_ops store_ops = {.member = fake_member};
 static struct store store = {.ops = &store_ops};
 
 /* A server: its membership, and a decider that obeys. */
@@ -225,6 +240,18 @@ static void beat(struct one *s)
     cluster.now_ms += 100;
     membership_beat(s->m);
     obey(s);
+}
+
+/* For longer than a lease nothing is heard of that one, while this one goes on. */
+static void outlive(struct one *s, const char *dead)
+{
+    int64_t until_ms = clock_boot_ms() + LEASE_MS + LEASE_MS / 4;
+    cluster.dead[row_of(&cluster, str_c(dead)) - cluster.nodes] = true;
+    while (clock_boot_ms() < until_ms) {
+        beat(s);
+        clock_pause_us(20000);
+    }
+    beat(s);
 }
 
 static int count_of(const struct one *s)
@@ -293,8 +320,7 @@ static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
     beat(&a);
     beat(&a);
     beat(&b);
-    cluster.now_ms += LEASE_MS;
-    beat(&b);
+    outlive(&b, "a");
     assert_int_equal(count_of(&b), 16);
     uint64_t ticket = membership_doubt(a.m);
     assert_false(membership_is_cleared(a.m, ticket));
@@ -311,6 +337,31 @@ static void what_a_silent_server_had_is_taken_and_it_hears_of_that(void **state)
     membership_free(b.m);
 }
 
+/* Nobody is deposed, and nobody kept, because the store's clock was set. */
+static void the_stores_clock_says_nothing_about_who_is_there(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    join(&b, "b");
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    for (int i = 0; i < 4; i++) {
+        cluster.now_ms += i % 2 == 0 ? 86400000 : -86400000;
+        beat(&b);
+        beat(&a);
+        assert_int_equal(count_of(&a), 8);
+        assert_int_equal(count_of(&b), 8);
+    }
+    cluster.now_ms -= 86400000; /* by the store's clock its last beat is in the future */
+    outlive(&b, "a");
+    assert_int_equal(count_of(&b), 16);
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
 /* Names that come and go: rows stay for an hour. */
 static void any_number_of_nodes_that_are_gone_is_in_nobodys_way(void **state)
 {
@@ -319,6 +370,7 @@ static void any_number_of_nodes_that_are_gone_is_in_nobodys_way(void **state)
     for (size_t i = 0; i < NODES - 2; i++) {
         snprintf(names[i], sizeof names[i], "x%zu", i);
         cluster.nodes[i] = (struct node_rec){.name = str_c(names[i]), .start = str_c(names[i])};
+        cluster.dead[i] = true;
     }
     cluster.node_count = NODES - 2;
     for (size_t p = 0; p < PARTITIONS; p++)
@@ -330,7 +382,7 @@ static void any_number_of_nodes_that_are_gone_is_in_nobodys_way(void **state)
     join(&b, "b");
     beat(&a);
     beat(&a);
-    beat(&b);
+    outlive(&b, names[0]); /* by then it knows that they are gone */
     assert_int_equal(count_of(&a), 8);
     assert_int_equal(count_of(&b), 8);
     membership_free(a.m);
@@ -435,8 +487,7 @@ static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
     assert_int_equal(a.own.unsure_until_ms[0], 0);
     join(&b, "b");
     int64_t before_ms = clock_boot_ms();
-    cluster.now_ms += LEASE_MS + 1000;
-    beat(&b);
+    outlive(&b, "a");
     assert_int_equal(count_of(&b), 16);
     assert_in_range(b.own.unsure_until_ms[0], before_ms - 1000 + WORKER_LEASE_MS + GRACE_MS,
                     clock_boot_ms() + WORKER_LEASE_MS + GRACE_MS);
@@ -468,12 +519,48 @@ static void leases_are_kept_only_of_what_was_not_lost(void **state)
     membership_free(a.m);
 }
 
+static void a_store_that_lost_turns_is_loaded_again_under_new_epochs(void **state)
+{
+    (void)state;
+    struct one a;
+    join(&a, "a");
+    beat(&a);
+    uint64_t serial = a.serial;
+    struct ownership before = a.own;
+    assert_int_equal(membership_hear_lost(a.m), 0);
+    cluster.lost_turns = 12;
+    beat(&a);
+    assert_true(a.serial > serial);
+    assert_int_equal(count_of(&a), 16);
+    for (size_t p = 0; p < PARTITIONS; p++)
+        assert_true(a.own.epochs[p] > before.epochs[p]);
+    assert_int_equal(membership_hear_lost(a.m), 12);
+    assert_int_equal(membership_hear_lost(a.m), 0);
+    assert_true(membership_may_decide(a.m));
+    membership_free(a.m);
+}
+
+/* It had taken a partition, and no turn was kept since. */
+static void an_epoch_that_went_back_is_noticed(void **state)
+{
+    (void)state;
+    struct one a;
+    join(&a, "a");
+    beat(&a);
+    cluster.partitions[3].epoch--;
+    beat(&a);
+    assert_int_equal(membership_hear_lost(a.m), 1);
+    assert_int_equal(count_of(&a), 16);
+    membership_free(a.m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_first_server_owns_all_and_the_second_gets_half, setup),
         cmocka_unit_test_setup(nothing_is_given_before_the_decider_has_stopped, setup),
         cmocka_unit_test_setup(what_a_silent_server_had_is_taken_and_it_hears_of_that, setup),
+        cmocka_unit_test_setup(the_stores_clock_says_nothing_about_who_is_there, setup),
         cmocka_unit_test_setup(any_number_of_nodes_that_are_gone_is_in_nobodys_way, setup),
         cmocka_unit_test_setup(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup),
         cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
@@ -481,6 +568,8 @@ int main(void)
         cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
         cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),
         cmocka_unit_test_setup(any_server_knows_who_owns_an_id, setup),
+        cmocka_unit_test_setup(a_store_that_lost_turns_is_loaded_again_under_new_epochs, setup),
+        cmocka_unit_test_setup(an_epoch_that_went_back_is_noticed, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,20 +87,23 @@ struct server_options {
     uint64_t breaker_rest_ms;
 
     /* Times. */
-    uint64_t lease_ms;           /* a worker unheard of for this long loses what it ran */
-    uint64_t tzdata_look_ms;     /* how often to see whether time zones have other rules */
-    uint64_t outage_grace_ms;    /* leases are renewed so long while the store takes nothing */
-    uint64_t forget_ms;          /* a worker without runs, silent for this long, is forgotten */
-    uint64_t park_ms;            /* longest a worker's poll waits for work */
-    uint64_t kill_grace_ms;      /* between SIGTERM and SIGKILL */
-    uint64_t lost_max;           /* leases of one execution, until it is quarantined */
-    uint64_t retry_after_max_ms; /* a worker may put off the next attempt by this */
-    uint64_t checkpoint_ms;      /* how often a worker looks whether a command has written one */
-    uint64_t priority_age_ms;    /* waiting this long is worth a point of priority */
-    uint64_t horizon_ms;         /* work due later than this stays on disk only */
-    uint64_t idempotency_ms;     /* a request that was answered is known again by its key */
-    uint64_t logs_keep_ms;       /* output, and checkpoints of ended executions */
-    uint64_t history_keep_ms;    /* what has ended, unless it is a dead letter */
+    uint64_t lease_ms;       /* a worker unheard of for this long loses what it ran */
+    uint64_t tzdata_look_ms; /* how often to see whether time zones have other rules */
+    uint64_t clock_step_ms;  /* a clock that was set must hold for this long; 0: not at all */
+    unsigned clock_synced;   /* 0: what the system says about its clock counts; 1: it does not */
+    uint64_t clock_delete_wait_ms; /* nothing old is deleted so long after the clock was set far */
+    uint64_t outage_grace_ms;      /* leases are renewed so long while the store takes nothing */
+    uint64_t forget_ms;            /* a worker without runs, silent for this long, is forgotten */
+    uint64_t park_ms;              /* longest a worker's poll waits for work */
+    uint64_t kill_grace_ms;        /* between SIGTERM and SIGKILL */
+    uint64_t lost_max;             /* leases of one execution, until it is quarantined */
+    uint64_t retry_after_max_ms;   /* a worker may put off the next attempt by this */
+    uint64_t checkpoint_ms;        /* how often a worker looks whether a command has written one */
+    uint64_t priority_age_ms;      /* waiting this long is worth a point of priority */
+    uint64_t horizon_ms;           /* work due later than this stays on disk only */
+    uint64_t idempotency_ms;       /* a request that was answered is known again by its key */
+    uint64_t logs_keep_ms;         /* output, and checkpoints of ended executions */
+    uint64_t history_keep_ms;      /* what has ended, unless it is a dead letter */
     uint64_t dead_letters_keep_ms;
     uint64_t alerts_keep_ms;
     uint64_t tallies_keep_ms; /* the numbers of reports */

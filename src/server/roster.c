@@ -29,13 +29,6 @@ static bool is_me(const struct roster *r, const struct node_rec *node)
     return str_eq(node->start, r->me);
 }
 
-bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
-                      const struct node_rec *node)
-{
-    bool dead = node->start.len > 0 && str_eq(node->start, r->replaces);
-    return dead || (!is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms);
-}
-
 /* ---- what we see ourselves */
 
 static const struct sighting *sighting_of(const struct roster *r, struct str start)
@@ -102,6 +95,26 @@ int64_t roster_changed_ms(const struct roster *r, struct str start)
     return sighting == NULL ? 0 : sighting->changed_ms;
 }
 
+int64_t roster_silent_ms(const struct roster *r, const struct node_rec *node)
+{
+    int64_t changed_ms = roster_changed_ms(r, node->start);
+    return r->viewed_ms - (changed_ms > r->watching_ms ? changed_ms : r->watching_ms);
+}
+
+bool roster_is_silent(const struct roster *r, const struct node_rec *node)
+{
+    bool dead = node->start.len > 0 && str_eq(node->start, r->replaces);
+    return dead || (!is_me(r, node) && roster_silent_ms(r, node) > r->lease_ms);
+}
+
+bool roster_sees_silent(struct roster *r, struct str start)
+{
+    pthread_mutex_lock(&r->lock);
+    bool silent = roster_is_silent(r, &(struct node_rec){.start = start});
+    pthread_mutex_unlock(&r->lock);
+    return silent;
+}
+
 int64_t roster_watching_ms(const struct roster *r)
 {
     return r->watching_ms;
@@ -143,7 +156,7 @@ static const struct node_rec *owner_of(const struct roster *r, size_t p)
 {
     const struct cluster_view *v = &r->view;
     int n = p < v->partition_count ? roster_find(v, v->partitions[p].owner) : ROSTER_NOBODY;
-    return n < 0 || roster_is_silent(r, v, &v->nodes[n]) ? NULL : &v->nodes[n];
+    return n < 0 || roster_is_silent(r, &v->nodes[n]) ? NULL : &v->nodes[n];
 }
 
 bool roster_owner(struct roster *r, uint32_t partition, struct arena *arena, struct peer *ret_owner)
@@ -175,7 +188,7 @@ bool roster_is_crowded(struct roster *r)
     size_t there = 0;
     pthread_mutex_lock(&r->lock);
     for (size_t n = 0; n < r->view.node_count; n++)
-        there += !roster_is_silent(r, &r->view, &r->view.nodes[n]);
+        there += !roster_is_silent(r, &r->view.nodes[n]);
     bool crowded = there > r->view.partition_count;
     pthread_mutex_unlock(&r->lock);
     return crowded;
@@ -188,7 +201,7 @@ bool roster_has_handed_over(struct roster *r)
     const struct cluster_view *v = &r->view;
     for (size_t n = 0; n < v->node_count; n++)
         heirs = heirs || (!is_me(r, &v->nodes[n]) && !v->nodes[n].draining &&
-                          !roster_is_silent(r, v, &v->nodes[n]));
+                          !roster_is_silent(r, &v->nodes[n]));
     bool mine = owns_something(v, r->me);
     pthread_mutex_unlock(&r->lock);
     return !heirs || !mine;
@@ -201,7 +214,7 @@ size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_pee
     *ret_peers = ARENA_ARRAY(arena, struct peer, r->view.node_count);
     for (size_t n = 0; n < r->view.node_count; n++) {
         const struct node_rec *node = &r->view.nodes[n];
-        if (!is_me(r, node) && !roster_is_silent(r, &r->view, node))
+        if (!is_me(r, node) && !roster_is_silent(r, node))
             (*ret_peers)[count++] = peer_copy(node, arena);
     }
     pthread_mutex_unlock(&r->lock);

@@ -46,9 +46,6 @@ enum { ROSTER_NOBODY = -1 };
 
 /* The place of the node of that start in a view; ROSTER_NOBODY. */
 int roster_find(const struct cluster_view *v, struct str start);
-/* We are never silent to ourselves; the start that we replace always is. */
-bool roster_is_silent(const struct roster *r, const struct cluster_view *v,
-                      const struct node_rec *node);
 
 /* ---- what we see ourselves: by the thread that publishes, or under the lock */
 
@@ -59,6 +56,11 @@ void roster_observe(struct roster *r, const struct cluster_view *v, int64_t boot
  * of our own does not move it. Also of a start whose row is gone while it still owns something. 0: never
  * seen. */
 int64_t roster_changed_ms(const struct roster *r, struct str start);
+/* For how long that one has not renewed, as far as we have been watching without a gap: after one of our own,
+ * others must be given the time to come back, too. */
+int64_t roster_silent_ms(const struct roster *r, const struct node_rec *node);
+/* Longer than the lease, or dead for sure. We are never silent to ourselves. */
+bool roster_is_silent(const struct roster *r, const struct node_rec *node);
 /* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */
 int64_t roster_watching_ms(const struct roster *r);
 /* Somebody else has renewed while we were watching. */
@@ -78,5 +80,6 @@ bool roster_is_crowded(struct roster *r);
 bool roster_has_handed_over(struct roster *r);
 /* All others that are not silent. */
 size_t roster_peers(struct roster *r, struct arena *arena, struct peer **ret_peers);
+bool roster_sees_silent(struct roster *r, struct str start);
 void roster_look(struct roster *r, struct arena *arena, struct cluster_view *ret_view);
 struct node_rec roster_copy(const struct node_rec *node, struct arena *arena);

@@ -13,9 +13,14 @@ static void seat_all(const struct roster *roster, const struct cluster_view *v, 
     s->nodes[SILENT_SEAT] = (struct shares_node){.silent = true};
     s->places[SILENT_SEAT] = SHARES_NOBODY;
     s->count = 1;
+    bool seated =
+        false; /* we: rows of those that are gone may be many before we know that they are */
     for (size_t n = 0; n < v->node_count && s->count < SHARES_NODES_MAX; n++) {
-        if (roster_is_silent(roster, v, &v->nodes[n]))
+        bool me = str_eq(v->nodes[n].start, roster->me);
+        bool last = s->count == SHARES_NODES_MAX - 1;
+        if (roster_is_silent(roster, &v->nodes[n]) || (last && !seated && !me))
             continue;
+        seated = seated || me;
         s->nodes[s->count] = (struct shares_node){.draining = v->nodes[n].draining};
         s->places[s->count++] = (int)n;
     }

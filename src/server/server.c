@@ -191,6 +191,7 @@ static enum rc join(struct process *p, struct err *err)
         .address = address_of(p, &arena),
         .version = STR(BELFRY_VERSION),
         .lease_ms = (int64_t)p->options.node_lease_ms,
+        .time = timekeeper_rules_of(&p->options),
         .worker_lease_ms = (int64_t)p->options.lease_ms,
         .grace_ms = (int64_t)p->options.outage_grace_ms,
         .boot_id = p->dir.boot_id,
@@ -234,6 +235,7 @@ static enum rc start(struct process *p, struct err *err)
     TRY(auth_open(&s->auth, s->store, p->options.data_dir, s->started_ms, err));
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
+    atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
     TRY(tail_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));

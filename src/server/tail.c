@@ -97,7 +97,8 @@ static void trim(struct tail *t)
     if (clock_boot_ms() < t->trim_ms)
         return;
     int64_t before_ms = now_ms - (int64_t)t->server->options->logs_keep_ms;
-    if (t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
+    bool held = now_ms < atomic_load(&t->server->deletes_from_ms);
+    if (!held && t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
         log_warn("old output could not be deleted", "error", err.text, NULL);
     t->trim_ms = clock_boot_ms() + (count == TRIM_MAX ? TRIM_AGAIN_MS : TRIM_REST_MS);
 }

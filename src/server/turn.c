@@ -161,6 +161,13 @@ static enum rc load_dependency(void *arg, const struct dependency_rec *dependenc
     return RC_OK;
 }
 
+static enum rc load_clock(void *arg, const struct clock_rec *clock, struct err *err)
+{
+    (void)err;
+    engine_load_clock(((struct turn *)arg)->engine, clock);
+    return RC_OK;
+}
+
 static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
 {
     (void)err;
@@ -191,6 +198,7 @@ static struct load_sink sink_of(struct turn *t)
         .dependency = load_dependency,
         .waiter = load_waiter,
         .permit = load_permit,
+        .clock = load_clock,
         .operation = load_operation,
         .calendar = load_calendar,
         .arg = t,
@@ -216,6 +224,7 @@ static int64_t begin_load(struct turn *t, struct store *store, const struct owne
     t->engine = engine_new(&with_rules);
     int64_t until_ms =
         engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor, owned->turn_floor);
+    engine_load_tokens(t->engine, owned->token_floor);
     if (store->ops->member != NULL)
         engine_load_terms(t->engine, owned->epochs, owned->unsure_until_ms, owned->alive_ms);
     return until_ms;

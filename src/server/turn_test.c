@@ -20,7 +20,8 @@ struct gate {
     enum rc commit_rc; /* what commit says instead of doing it */
     size_t commits_ok; /* after so many more */
     size_t commits;
-    struct str hated;   /* a job with this payload is a contradiction */
+    struct str hated;   /* a job with this payload is a contradiction, … */
+    uint64_t hated_job; /* … and so is any change of an execution of this one */
     struct str garbled; /* what fetch gives in place of the payload */
     enum rc fetch_rc;
 };
@@ -64,6 +65,12 @@ static enum rc gate_commit(struct store *s, const struct ownership *own, const s
         if (str_eq(delta->jobs[i].job.payload, g->hated)) {
             g->inner->ops->abort(g->inner);
             return err_set(err, RC_CONFLICT, "a job that nobody can keep");
+        }
+    }
+    for (size_t i = 0; g->hated_job != 0 && i < delta->exec_count; i++) {
+        if (delta->execs[i].exec.job_id == g->hated_job) {
+            g->inner->ops->abort(g->inner);
+            return err_set(err, RC_CONFLICT, "an execution that nobody can keep");
         }
     }
     if (g->commit_rc != RC_OK && g->commits_ok == 0) {
@@ -189,7 +196,7 @@ static bool exists(struct world *w, const struct command *cmd)
 static void hire(struct world *w)
 {
     struct command *cmd = command(w, CMD_REGISTER);
-    cmd->hello = (struct hello){.name = STR("n"), .runs_commands = true, .slots = 9};
+    cmd->hello = (struct hello){.name = STR("n"), .runs_commands = true, .slots = 50};
     run_ok(w, &cmd, 1);
     w->worker_id = cmd->reply.worker_id;
 }
@@ -230,6 +237,38 @@ static void only_the_command_that_cannot_be_kept_is_refused(void **state)
     assert_true(w->news.committed);
     assert_true(w->gate.commits < 40);
     run_ok(w, NULL, 0); /* and the server goes on */
+}
+
+/* It comes due, and cannot be kept: the others that are due with it are, and the server goes on. */
+static void a_timer_that_cannot_be_kept_is_left_alone(void **state)
+{
+    struct world *w = *state;
+    struct command *all[37];
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        all[i] = submit(w, STR("1"));
+        all[i]->submit.items[0].when = WHEN_DELAY;
+        all[i]->submit.items[0].when_ms = 1000;
+    }
+    run_ok(w, all, COUNT_OF(all));
+    hire(w);
+    w->gate.hated_job = all[20]->submit.items[0].job_id;
+    w->gate.commits = 0;
+    w->now.wall_ms += 1000;
+    w->now.boot_ms += 1000;
+    run_ok(w, NULL, 0);
+    assert_true(w->gate.commits < 40);
+    run_ok(w, NULL, 0);
+    assert_int_equal(w->turn.quarantined, 1);
+    struct command *take = poll(w, 50, NULL, 0);
+    run_ok(w, &take, 1);
+    assert_int_equal(take->reply.poll.lease_count, COUNT_OF(all) - 1);
+    /* Whoever loads it next meets it again, and lives. */
+    turn_close(&w->turn);
+    assert_int_equal(
+        turn_open(&w->turn, &w->gate.store, STR("heir"), &engine_defaults, w->now, &w->err), RC_OK);
+    run_ok(w, NULL, 0);
+    run_ok(w, NULL, 0);
+    assert_int_equal(w->turn.quarantined, 1);
 }
 
 static void trouble_on_the_way_is_told_to_the_rest(void **state)
@@ -403,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(only_the_command_that_cannot_be_kept_is_refused),
+        WITH_WORLD(a_timer_that_cannot_be_kept_is_left_alone),
         WITH_WORLD(trouble_on_the_way_is_told_to_the_rest),
         WITH_WORLD(a_deposed_server_runs_no_turn_after_the_one_it_divided),
         WITH_WORLD(an_execution_that_the_store_does_not_know_is_left_alone),

@@ -2,6 +2,8 @@
 #include "base/log.h"
 #include "base/vec.h"
 
+enum { DUE_ROUNDS_MAX = 64 }; /* halving ten thousand twice over; then the next turn goes on */
+
 /* What has become of the commands so far. */
 struct tangle {
     struct turn *turn;
@@ -72,14 +74,53 @@ static enum rc run_part(struct tangle *g, struct command *const *commands, size_
     return rc;
 }
 
-/* What time brings, and what came by mail: of that the one row that cannot be kept is found and rejected,
- * since it would come again for ever. */
+/* The first execution in the refused delta that memory had before is left alone. False: there is none. */
+static bool leave_one_alone(struct tangle *g)
+{
+    struct turn *t = g->turn;
+    for (size_t i = 0; t->refused != NULL && i < t->refused->exec_count; i++) {
+        const struct exec_change *change = &t->refused->execs[i];
+        bool is_old = change->kind == CHANGE_UPDATE || change->kind == CHANGE_FINISH;
+        if (is_old && engine_drop(t->engine, change->exec.id)) {
+            turn_quarantine(t, change->exec.id, g->err->text);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Among what is due there is something that the store refuses. It would come again with every turn, here and
+ * wherever it is loaded next, so it is looked for: half of what is due, half of that, until it is alone. What
+ * is due besides is kept on the way, or comes with the next turn. */
+static enum rc run_due(struct tangle *g, enum rc rc)
+{
+    struct engine *e = g->turn->engine;
+    size_t all = engine_limit_due(e, SIZE_MAX);
+    size_t some = all;
+    for (int round = 0; is_contradiction(rc) || (some < all && round < DUE_ROUNDS_MAX); round++) {
+        if (is_contradiction(rc) && some == 1 && !leave_one_alone(g))
+            break;
+        if (is_contradiction(rc) && some == 1)
+            some = all; /* found: the rest may come as it is */
+        else if (is_contradiction(rc))
+            some /= 2;
+        else if (rc != RC_OK)
+            break;
+        (void)engine_limit_due(e, some);
+        rc = run_part(g, NULL, 0);
+    }
+    (void)engine_limit_due(e, all);
+    return rc;
+}
+
+/* What time brings, and what came by mail: of both the one thing that cannot be kept is found, since it would
+ * come again for ever. Mail is rejected, an execution left alone. */
 static enum rc run_own(struct tangle *g)
 {
     enum rc rc = run_part(g, NULL, 0);
     while (is_contradiction(rc) && engine_mail_doubt(g->turn->engine, g->err->text))
         rc = run_part(g, NULL, 0);
-    return rc;
+    return is_contradiction(rc) ? run_due(g, rc) : rc;
 }
 
 static void answer(struct tangle *g, struct command *cmd, enum rc rc, const char *why)

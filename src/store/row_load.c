@@ -36,6 +36,14 @@ enum rc row_load_breaker(struct row *row, const struct load_sink *sink, struct e
     return row_breaker(row, &breaker) ? sink->breaker(sink->arg, &breaker, err) : RC_OK;
 }
 
+enum rc row_load_clock(struct row *row, const struct load_sink *sink, struct err *err)
+{
+    struct clock_rec clock;
+    clock.at_ms = row_ms(row);
+    clock.by_ms = row_i64(row);
+    return row->bad ? RC_OK : sink->clock(sink->arg, &clock, err);
+}
+
 enum rc row_load_calendar(struct row *row, const struct load_sink *sink, struct err *err)
 {
     struct calendar_rec calendar;

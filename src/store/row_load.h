@@ -13,6 +13,7 @@ row_load row_load_queue;
 row_load row_load_team;
 row_load row_load_rate;
 row_load row_load_breaker;
+row_load row_load_clock;
 row_load row_load_calendar;
 row_load row_load_operation;
 row_load row_load_dependency;

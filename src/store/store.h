@@ -34,6 +34,8 @@ struct ownership {
     int64_t unsure_until_ms[PARTITIONS_MAX];
     int64_t alive_ms[PARTITIONS_MAX];
     uint64_t deprived; /* bits: what the newest take has got from owners that had fallen silent */
+    uint64_t
+        token_floor; /* tokens of leases must be larger; it jumps when the store has lost turns */
 };
 
 struct partition_set ownership_set(const struct ownership *own);
@@ -63,6 +65,7 @@ struct load_sink {
     enum rc (*calendar)(void *arg, const struct calendar_rec *calendar, struct err *err);
     enum rc (*waiter)(void *arg, const struct waiter_rec *waiter, struct err *err);
     enum rc (*permit)(void *arg, const struct permit_rec *permit, struct err *err);
+    enum rc (*clock)(void *arg, const struct clock_rec *clock, struct err *err);
     void *arg;
 };
 
@@ -119,7 +122,7 @@ struct store_ops {
      * It is a commit itself, and so also the way to find out whether the store takes commits. */
     enum rc (*settle)(struct store *, const struct ownership *, uint64_t turn,
                       enum settled *ret_settled, struct err *);
-    /* Of what is owned: hands over counters, queues, teams, rates, operations, workers, calendars, and every unfinished
+    /* Of what is owned: hands over the clock (when something was kept about it), counters, queues, teams, rates, operations, workers, calendars, and every unfinished
      * execution whose due_ms is at most until_ms (or that waits for no moment, or for another attempt of a job with a
      * schedule, or is held by a calendar), by id, each right behind its job (which comes as often as it has executions),
      * as brief as admit gives them; then the dependencies that wait. Text in the records is valid during the call of
@@ -346,9 +349,11 @@ struct logs {
 
 /* ---- other servers, in a store that they share
  *
- * Each server has one row, which it renews every second. One that was silent for longer than the
- * lease, by the store's clock, may be deprived of its partitions by anybody. Who could not renew must
- * therefore stop deciding in time, counted on its own boot clock from when it sent the renewal. */
+ * Each server has one row, which it renews every second. Whether one has fallen
+ * silent is for those who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms
+ * is a mark of one beat, and what is done to a silent server is done only while its row has that very mark.
+ * Who could not renew must stop deciding in time, counted on its own boot clock from when it sent the
+ * renewal. */
 
 struct node_rec {
     struct str name;    /* unique among those that are there */
@@ -358,7 +363,8 @@ struct node_rec {
     bool draining;      /* gives back what it has, takes nothing */
     int64_t started_ms; /* by the store's clock, as are all times here */
     int64_t seen_ms;    /* the newest renewal */
-    int64_t clock_ms;   /* what its own wall clock said then */
+    int64_t clock_ms;   /* what its own wall clock said then, … */
+    int64_t time_ms; /* … and which time it went by; 0: it did not know yet, or is too old to say */
     int64_t lease_ms;   /* that its workers are given; 0: an older version, which does not say */
     int64_t grace_ms;   /* outage_grace_ms: how long it keeps leases alive without the store */
     struct str boot_id; /* of the machine that it runs on */
@@ -379,26 +385,36 @@ struct partition_rec {
 };
 
 struct cluster_view {
-    int64_t now_ms;            /* by the store's clock, which is the one that counts */
+    int64_t now_ms;            /* by the store's clock: a sample, which may be wrong */
+    uint64_t newest_id;        /* no id in the store is larger; 0: there is none */
     uint64_t settings_version; /* grows with every change of a queue, a team, a calendar or a key */
-    struct node_rec *nodes;    /* by name; also those that are silent */
+    uint64_t lost_turns; /* that were committed on this store's handle and are gone: see recover */
+    struct node_rec *nodes; /* by name; also those that are silent */
     size_t node_count;
     struct partition_rec *partitions;
     size_t partition_count;
 };
 
 struct member_ops {
-    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server that is not silent, and
-     * not the one that we replace, has our name. RC_DEPOSED: somebody else's row has taken the place of ours. */
-    enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lease_ms, struct arena *,
+    /* Writes our row and reads all, in one round trip. RC_CONFLICT: another server has our name, neither the
+     * one that we replace nor one whose newest beat is lapsed_ms (0: none is known to be silent); the view is
+     * read all the same, so that it can be watched. RC_DEPOSED: somebody else's row has taken the place of
+     * ours. */
+    enum rc (*renew)(struct member *, const struct node_rec *me, int64_t lapsed_ms, struct arena *,
                      struct cluster_view *ret_view, struct err *);
-    /* Takes those in wanted that are free, of the start that we replace, or whose owner was silent for longer
-     * than the lease, raising their epochs; adds what it got to *own, with the floors. A silent owner may
+    /* Takes those in wanted that are free, of the start that we replace, or whose owner has no row or has not
+     * renewed since this view (in which somebody found it silent), raising their epochs; adds what it got to *own, with the floors. A silent owner may
      * keep leases alive for its grace and a lease: unsure_ms becomes at least that (of its numbers and
      * ours the larger ones count, and NODE_UNSAID_MS where it says nothing), and the bit in deprived is set. Else
      * unsure_ms is as the row has it. */
-    enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted, int64_t lease_ms,
-                    struct ownership *own, struct err *);
+    enum rc (*take)(struct member *, const struct node_rec *me, uint64_t wanted,
+                    const struct cluster_view *view, struct ownership *own, struct err *);
+    /* The view says that turns were lost: the store has gone back to an earlier state (a standby that lagged
+     * has taken over). Gives all that is ours by the store new epochs and token floors, and the settings a
+     * new version, each far from those that were lost and would come again; *own becomes what it says.
+     * Until then every commit is refused with RC_DEPOSED, and so is every one under the epochs of before. */
+    enum rc (*recover)(struct member *, const struct node_rec *me, struct ownership *own,
+                       struct err *);
     /* Gives those back with own->unsure_ms, and takes them out of *own. The turn must not decide about them
      * any more. */
     enum rc (*release)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
@@ -406,8 +422,8 @@ struct member_ops {
     enum rc (*ensure)(struct member *, uint64_t partitions, struct ownership *own, struct err *);
     /* Gives everything back and deletes our row. */
     enum rc (*leave)(struct member *, const struct node_rec *me, struct err *);
-    /* Forgets the rows of nodes that own nothing and were silent for that long. */
-    enum rc (*forget)(struct member *, int64_t silent_ms, struct err *);
+    /* Forgets the rows of these nodes, as far as they own nothing and have not renewed since. */
+    enum rc (*forget)(struct member *, const struct node_rec *nodes, size_t count, struct err *);
     void (*close)(struct member *);
 };
 

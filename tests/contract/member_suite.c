@@ -61,7 +61,13 @@ static void a_name_has_one_server(void **state)
     assert_rc(peer_try_renew(w, &twin, &view), RC_CONFLICT);
     assert_int_equal(peer_renew(w, &pair.a).node_count, 2);
 
-    peers_pass(w, LEASE_MS + 1000); /* the first one is silent: its name is free */
+    twin.lapsed_ms = view.nodes[0].seen_ms; /* that beat was not its last one */
+    peers_pass(w, 10);
+    peer_renew(w, &pair.a);
+    assert_rc(peer_try_renew(w, &twin, &view), RC_CONFLICT);
+    peers_pass(w, LEASE_MS + 1000);
+    assert_rc(peer_try_renew(w, &twin, &view), RC_CONFLICT); /* the store's clock says nothing */
+    twin.lapsed_ms = view.nodes[0].seen_ms;                  /* this was: its name is free */
     view = peer_renew(w, &twin);
     assert_int_equal(view.node_count, 2);
     assert_str(view.nodes[0].start, STR("a-2"));
@@ -102,10 +108,19 @@ static void who_is_silent_for_long_and_owns_nothing_is_forgotten(void **state)
     struct peer third = peer_new(w, "c", "c-1");
     peer_renew(w, &third);
     peer_take(w, &pair.a, 1);
-    peers_pass(w, 60000);
-    peer_renew(w, &pair.b);
-    assert_rc(pair.b.member->ops->forget(pair.b.member, 30000, &w->err), RC_OK);
     struct cluster_view view = peer_renew(w, &pair.b);
+    peers_pass(w, 10);
+    peer_renew(w, &third);
+    assert_rc(pair.b.member->ops->forget(pair.b.member, view.nodes, view.node_count, &w->err),
+              RC_OK);
+    view = peer_renew(w, &pair.b);
+    assert_int_equal(view.node_count, 3); /* c was heard of since */
+    struct node_rec gone[] = {view.nodes[0], view.nodes[2]};
+    peers_pass(w, -60000);                                     /* whatever the store's clock says */
+    gone[0].seen_ms = peer_renew(w, &pair.b).nodes[0].seen_ms; /* pass may have aged it */
+    gone[1].seen_ms = peer_renew(w, &pair.b).nodes[2].seen_ms;
+    assert_rc(pair.b.member->ops->forget(pair.b.member, gone, 2, &w->err), RC_OK);
+    view = peer_renew(w, &pair.b);
     assert_int_equal(view.node_count, 2); /* a owns something, b is there, c is gone */
     assert_str(view.nodes[0].name, STR("a"));
     assert_str(view.nodes[1].name, STR("b"));
@@ -167,6 +182,24 @@ static void who_is_silent_can_be_deprived(void **state)
     assert_str(view.partitions[1].owner, STR("b-1"));
     assert_str(view.partitions[1].former, STR("a-1"));
     assert_str(view.partitions[0].owner, STR("a-1")); /* nobody wanted that */
+    pair_free(&pair);
+}
+
+/* By a server that has watched it: whatever the store's clock says, and only while nothing was heard. */
+static void whoever_is_deprived_has_the_beat_that_was_seen(void **state)
+{
+    struct world *w = *state;
+    if (!is_shared(w))
+        return;
+    struct pair pair = pair_new(w);
+    peer_take(w, &pair.a, 0x3);
+    peer_renew(w, &pair.b);
+    peers_pass(w, 1); /* a beat has its own mark */
+    peer_renew(w, &pair.a);
+    assert_int_equal(peer_take(w, &pair.b, 0x3), 0);
+    peers_pass(w, -60000);
+    peer_renew(w, &pair.b);
+    assert_int_equal(peer_take(w, &pair.b, 0x3), 0x3);
     pair_free(&pair);
 }
 
@@ -438,6 +471,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_partition_has_one_owner),
     PROMISE(whoever_renews_keeps_what_it_has),
     PROMISE(who_is_silent_can_be_deprived),
+    PROMISE(whoever_is_deprived_has_the_beat_that_was_seen),
     PROMISE(what_is_given_back_is_free),
     PROMISE(giving_back_what_was_taken_changes_nothing),
     PROMISE(what_a_silent_owner_promised_is_waited_for),

@@ -25,7 +25,10 @@ void peer_free(struct peer *p)
 
 enum rc peer_try_renew(struct world *w, struct peer *p, struct cluster_view *ret_view)
 {
-    return p->member->ops->renew(p->member, &p->me, LEASE_MS, &w->arena, ret_view, &w->err);
+    enum rc rc =
+        p->member->ops->renew(p->member, &p->me, p->lapsed_ms, &w->arena, ret_view, &w->err);
+    p->seen = *ret_view;
+    return rc;
 }
 
 struct cluster_view peer_renew(struct world *w, struct peer *p)
@@ -37,7 +40,7 @@ struct cluster_view peer_renew(struct world *w, struct peer *p)
 
 uint64_t peer_take(struct world *w, struct peer *p, uint64_t wanted)
 {
-    assert_rc(p->member->ops->take(p->member, &p->me, wanted, LEASE_MS, &p->own, &w->err), RC_OK);
+    assert_rc(p->member->ops->take(p->member, &p->me, wanted, &p->seen, &p->own, &w->err), RC_OK);
     return ownership_set(&p->own).bits;
 }
 

@@ -11,6 +11,8 @@ struct peer {
     struct node_rec me;
     struct ownership own;
     uint64_t turn;
+    struct cluster_view seen; /* with its newest renewal */
+    int64_t lapsed_ms;        /* the last beat of another one of its name */
 };
 
 /* Two servers that have just joined, and nobody owns anything. */

@@ -1,6 +1,5 @@
 /* Several servers on one PostgreSQL: who may decide, and what nobody can undo. */
-#include "cluster.h"
-#include "world.h"
+#include "site.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,100 +10,6 @@
 #include <unistd.h>
 
 #include <libpq-fe.h>
-
-enum { LEASE_MS = 60000 }; /* longer than any test */
-
-static struct cluster *cluster;
-
-/* A server: its store, its place among the others, and what it owns. */
-struct site {
-    struct store *store;
-    struct member *member;
-    struct node_rec me;
-    struct ownership own;
-    struct arena arena;
-    struct err err;
-};
-
-static struct site site_open(const char *name, const char *start)
-{
-    struct site s = {.me = {.name = str_c(name),
-                            .start = str_c(start),
-                            .address = STR("http://127.0.0.1:1"),
-                            .version = STR("0"),
-                            .clock_ms = T0}};
-    const struct postgres_options options = {
-        .lease_ms = LEASE_MS, .partitions = 4, .answer_ms = 1000};
-    assert_rc(store_postgres_open(cluster_url(cluster), &options, &s.store, &s.err), RC_OK);
-    assert_rc(s.store->ops->member(s.store, &s.member, &s.err), RC_OK);
-    return s;
-}
-
-static void site_close(struct site *s)
-{
-    s->member->ops->close(s->member);
-    s->store->ops->close(s->store);
-    arena_free(&s->arena);
-}
-
-static enum rc site_renew(struct site *s, struct cluster_view *ret_view)
-{
-    struct cluster_view view;
-    return s->member->ops->renew(s->member, &s->me, LEASE_MS, &s->arena,
-                                 ret_view == NULL ? &view : ret_view, &s->err);
-}
-
-static void site_take(struct site *s, uint64_t wanted)
-{
-    assert_rc(s->member->ops->take(s->member, &s->me, wanted, LEASE_MS, &s->own, &s->err), RC_OK);
-}
-
-/* A worker's record, as the smallest delta. */
-static enum rc site_commit(struct site *s, uint64_t turn, uint64_t id)
-{
-    struct worker_change worker = {.worker = {.id = id}};
-    struct delta delta = {.turn = turn, .workers = &worker, .worker_count = 1};
-    enum rc rc = s->store->ops->commit(s->store, &s->own, &delta, &s->err);
-    if (rc != RC_OK)
-        print_message("%s\n", s->err.text);
-    return rc;
-}
-
-/* As if nobody had heard of a server for a day. */
-static void silence(const char *start)
-{
-    char sql[256];
-    snprintf(sql, sizeof sql,
-             "UPDATE belfry.node SET seen_ms = 0 WHERE start = '%s';"
-             "UPDATE belfry.partition SET since_ms = 0 WHERE owner = '%s'",
-             start, start);
-    cluster_sql(cluster, sql);
-}
-
-/* One number that the database knows. */
-static int64_t ask(const char *sql)
-{
-    PGconn *conn = PQconnectdb(cluster_url(cluster));
-    PGresult *result = PQexec(conn, sql);
-    int64_t value = INT64_MIN;
-    assert_true(PQntuples(result) == 1 && str_to_i64(str_c(PQgetvalue(result, 0, 0)), &value));
-    PQclear(result);
-    PQfinish(conn);
-    return value;
-}
-
-static int empty(void **state)
-{
-    (void)state;
-    struct site s = site_open("setup", "setup");
-    site_close(&s);
-    cluster_sql(cluster, "DELETE FROM belfry.node; DELETE FROM belfry.turn; "
-                         "DELETE FROM belfry.worker; DELETE FROM belfry.queue; "
-                         "DELETE FROM belfry.counter; DELETE FROM belfry.counter_delta; "
-                         "UPDATE belfry.partition SET epoch = 0, owner = '', former = '', "
-                         "since_ms = 0, turn = 0, newest_id = 0, drift_ms = 0");
-    return 0;
-}
 
 static void servers_share_what_is_there(void **state)
 {
@@ -156,11 +61,12 @@ static void a_silent_owner_is_deposed_and_its_numbers_are_known(void **state)
     struct site a = site_open("a", "a1");
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
+    assert_rc(site_renew(&b, NULL), RC_OK);
     site_take(&a, 15);
     assert_rc(site_commit(&a, 7, 5000), RC_OK);
     site_take(&b, 15);
     assert_int_equal(ownership_set(&b.own).bits, 0);
-    silence("a1");
+    assert_rc(site_renew(&b, NULL), RC_OK);
     site_take(&b, 1); /* one is enough to stop it */
     assert_int_equal(ownership_set(&b.own).bits, 1);
     assert_int_equal(b.own.id_floor, 5000);
@@ -169,7 +75,7 @@ static void a_silent_owner_is_deposed_and_its_numbers_are_known(void **state)
     enum settled settled;
     assert_rc(a.store->ops->settle(a.store, &a.own, 8, &settled, &a.err), RC_DEPOSED);
     assert_rc(a.store->ops->admit(a.store, &a.own, NULL, 0, &a.arena, &a.err), RC_DEPOSED);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 5001"), 0);
+    assert_int_equal(site_ask("SELECT count(*) FROM belfry.worker WHERE id = 5001"), 0);
     site_close(&a);
     site_close(&b);
 }
@@ -182,7 +88,7 @@ static void a_turn_under_way_is_not_interrupted(void **state)
     struct site b = site_open("b", "b1");
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
-    silence("a1");
+    assert_rc(site_renew(&b, NULL), RC_OK);
     assert_rc(a.store->ops->admit(a.store, &a.own, NULL, 0, &a.arena, &a.err), RC_OK);
     site_take(&b, 15);
     assert_int_equal(ownership_set(&b.own).bits, 0);
@@ -202,7 +108,8 @@ static void a_name_belongs_to_one_server_at_a_time(void **state)
     assert_rc(site_renew(&a, NULL), RC_OK);
     assert_rc(site_renew(&other, NULL), RC_CONFLICT);
     assert_rc(site_renew(&a, NULL), RC_OK);
-    silence("a1");
+    assert_rc(site_renew(&other, NULL), RC_CONFLICT);
+    other.lapsed_ms = other.seen.nodes[0].seen_ms;
     assert_rc(site_renew(&other, NULL), RC_OK);
     assert_rc(site_renew(&a, NULL), RC_DEPOSED);
     site_close(&a);
@@ -234,10 +141,9 @@ static void nodes_that_own_something_are_not_forgotten(void **state)
     assert_rc(site_renew(&a, NULL), RC_OK);
     assert_rc(site_renew(&b, NULL), RC_OK);
     site_take(&a, 1);
-    silence("a1");
-    silence("b1");
-    assert_rc(a.member->ops->forget(a.member, LEASE_MS, &a.err), RC_OK);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.node"), 1);
+    assert_rc(site_renew(&b, NULL), RC_OK);
+    assert_rc(a.member->ops->forget(a.member, b.seen.nodes, b.seen.node_count, &a.err), RC_OK);
+    assert_int_equal(site_ask("SELECT count(*) FROM belfry.node"), 1);
     site_close(&a);
     site_close(&b);
 }
@@ -261,52 +167,11 @@ static void a_change_of_settings_is_seen_by_all(void **state)
     site_close(&b);
 }
 
-/* Its words lie in the socket of a backend that was stopped: when it goes on, it must fail. */
-static void a_commit_that_comes_late_finds_its_place_taken(void **state)
-{
-    (void)state;
-    struct site a = site_open("a", "a1");
-    enum settled settled;
-    assert_rc(site_renew(&a, NULL), RC_OK);
-    site_take(&a, 15);
-    a.member->ops->close(a.member); /* so that the turn's is the only backend */
-    assert_rc(site_commit(&a, 1, 100), RC_OK);
-    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
-                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
-    assert_true(backend > 1);
-    assert_int_equal(kill(backend, SIGSTOP), 0);
-    assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
-    assert_rc(a.store->ops->settle(a.store, &a.own, 2, &settled, &a.err), RC_OK);
-    assert_int_equal(settled, SETTLED_LOST);
-    assert_int_equal(kill(backend, SIGCONT), 0);
-    char gone[128];
-    snprintf(gone, sizeof gone, "SELECT count(*) FROM pg_stat_activity WHERE pid = %d",
-             (int)backend);
-    while (ask(gone) > 0)
-        continue; /* it reads all that was sent, and then the end */
-    assert_int_equal(ask("SELECT count(*) FROM belfry.worker WHERE id = 101"), 0);
-    assert_rc(site_commit(&a, 2, 101), RC_OK);
-    assert_rc(a.store->ops->member(a.store, &a.member, &a.err), RC_OK);
-    site_close(&a);
-}
-
 /* ---- a database that does not answer */
 
 static void count_call(void *arg)
 {
     ++*(int *)arg;
-}
-
-/* Stops the backend of a's turns. */
-static pid_t stop_backend(struct site *a)
-{
-    a->member->ops->close(a->member); /* so that the turn's is the only one */
-    assert_rc(site_commit(a, 1, 100), RC_OK);
-    pid_t backend = (pid_t)ask("SELECT min(pid) FROM pg_stat_activity "
-                               "WHERE application_name = 'belfry' AND query LIKE '%COMMIT%'");
-    assert_true(backend > 1);
-    assert_int_equal(kill(backend, SIGSTOP), 0);
-    return backend;
 }
 
 static void end_stopped(struct site *a, pid_t backend)
@@ -324,7 +189,7 @@ static void who_waits_for_a_commit_is_told_and_commits_are_waited_for(void **sta
     int calls = 0;
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
-    pid_t backend = stop_backend(&a);
+    pid_t backend = site_stop_backend(&a);
     a.store->patience =
         (struct store_patience){.ask_ms = 100, .on_wait = count_call, .arg = &calls};
     assert_rc(site_commit(&a, 2, 101), RC_UNKNOWN);
@@ -345,7 +210,7 @@ static void questions_are_given_up_soon_and_leave_nothing_in_doubt(void **state)
     int calls = 0;
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
-    pid_t backend = stop_backend(&a);
+    pid_t backend = site_stop_backend(&a);
     a.store->patience =
         (struct store_patience){.ask_ms = 300, .on_wait = count_call, .arg = &calls};
     struct question question = {.kind = ASK_JOB, .id = 7};
@@ -361,26 +226,6 @@ static void questions_are_given_up_soon_and_leave_nothing_in_doubt(void **state)
     end_stopped(&a, backend);
 }
 
-static void what_was_called_lost_cannot_be_committed_any_more(void **state)
-{
-    (void)state;
-    struct site a = site_open("a", "a1");
-    enum settled settled;
-    assert_rc(site_renew(&a, NULL), RC_OK);
-    site_take(&a, 15);
-    struct exec_change nobody = {.kind = CHANGE_UPDATE, .exec = {.id = 99}};
-    struct delta delta = {.turn = 3, .execs = &nobody, .exec_count = 1};
-    assert_rc(a.store->ops->commit(a.store, &a.own, &delta, &a.err), RC_CONFLICT);
-    assert_rc(a.store->ops->settle(a.store, &a.own, 3, &settled, &a.err), RC_OK);
-    assert_int_equal(settled, SETTLED_LOST);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.turn WHERE turn = 3 AND NOT kept"), 1);
-    /* The same number may be tried again, and is then found. */
-    assert_rc(site_commit(&a, 3, 100), RC_OK);
-    assert_rc(a.store->ops->settle(a.store, &a.own, 3, &settled, &a.err), RC_OK);
-    assert_int_equal(settled, SETTLED_KEPT);
-    site_close(&a);
-}
-
 static void a_lost_connection_between_two_turns_is_made_again(void **state)
 {
     (void)state;
@@ -388,9 +233,9 @@ static void a_lost_connection_between_two_turns_is_made_again(void **state)
     assert_rc(site_renew(&a, NULL), RC_OK);
     site_take(&a, 15);
     assert_rc(site_commit(&a, 1, 100), RC_OK);
-    ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-        "WHERE application_name = 'belfry'");
-    while (ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'belfry'") > 0)
+    site_ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+             "WHERE application_name = 'belfry'");
+    while (site_ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'belfry'") > 0)
         continue;
     assert_rc(site_commit(&a, 2, 101), RC_OK); /* and nothing is in doubt */
     assert_rc(site_renew(&a, NULL), RC_OK);
@@ -407,8 +252,8 @@ static void a_connection_lost_within_a_turn_loses_the_turn(void **state)
                          .claim = {.kind = CLAIM_NAME, .key = STR("nightly"), .holder = 7}};
     struct question *asked = &q;
     assert_rc(a.store->ops->admit(a.store, &a.own, &asked, 1, &a.arena, &a.err), RC_OK);
-    ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-        "WHERE application_name = 'belfry'");
+    site_ask("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+             "WHERE application_name = 'belfry'");
     enum rc rc = site_commit(&a, 1, 100);
     if (rc == RC_UNKNOWN) { /* it was not noticed in time */
         enum settled settled;
@@ -417,8 +262,8 @@ static void a_connection_lost_within_a_turn_loses_the_turn(void **state)
     } else {
         assert_rc(rc, RC_BUSY);
     }
-    assert_int_equal(ask("SELECT count(*) FROM belfry.claim WHERE key = 'nightly'"), 0);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.worker"), 0);
+    assert_int_equal(site_ask("SELECT count(*) FROM belfry.claim WHERE key = 'nightly'"), 0);
+    assert_int_equal(site_ask("SELECT count(*) FROM belfry.worker"), 0);
     assert_rc(site_commit(&a, 2, 101), RC_OK);
     site_close(&a);
 }
@@ -429,14 +274,14 @@ static void a_connection_lost_within_a_turn_loses_the_turn(void **state)
 static PGconn *take_until_asked_for(const char *end)
 {
     char sql[512];
-    PGconn *conn = PQconnectdb(cluster_url(cluster));
+    PGconn *conn = PQconnectdb(cluster_url(site_cluster));
     snprintf(sql, sizeof sql,
              "BEGIN; INSERT INTO belfry.request VALUES (7, 5000, '" KEY "', 'theirs');"
              "DO $$BEGIN WHILE NOT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted) LOOP "
              "PERFORM pg_sleep(0.01); END LOOP; END$$; %s",
              end);
     assert_true(PQsendQuery(conn, sql));
-    while (ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == 0) {
+    while (site_ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == 0) {
     }
     return conn;
 }
@@ -472,7 +317,7 @@ static void of_two_that_take_a_key_at_one_moment_the_second_is_told(void **state
         struct site a = site_open("a", "a1"); /* a new one hopes that keys are free */
         assert_rc(site_renew(&a, NULL), RC_OK);
         site_take(&a, 15);
-        cluster_sql(cluster, "DELETE FROM belfry.request");
+        cluster_sql(site_cluster, "DELETE FROM belfry.request");
         PGconn *other = take_until_asked_for("ROLLBACK");
         assert_int_equal(take_many(&a, counts[i]), 8);
         PQfinish(other);
@@ -480,27 +325,9 @@ static void of_two_that_take_a_key_at_one_moment_the_second_is_told(void **state
         assert_int_equal(take_many(&a, counts[i]), 7);
         PQfinish(other);
         assert_int_equal(take_many(&a, counts[i]), 7);
-        assert_int_equal(ask("SELECT count(*) FROM belfry.request"), 1);
+        assert_int_equal(site_ask("SELECT count(*) FROM belfry.request"), 1);
         site_close(&a);
     }
-}
-
-static void old_marks_go_with_their_epochs(void **state)
-{
-    (void)state;
-    struct site a = site_open("a", "a1");
-    assert_rc(site_renew(&a, NULL), RC_OK);
-    site_take(&a, 15);
-    for (uint64_t turn = 1; turn <= 600; turn++)
-        assert_rc(site_commit(&a, turn, turn), RC_OK);
-    assert_true(ask("SELECT count(*) FROM belfry.turn") < 300);
-    struct site b = site_open("b", "b1");
-    silence("a1");
-    site_take(&b, 15);
-    assert_int_equal(b.own.turn_floor, 600);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.turn"), 0);
-    site_close(&a);
-    site_close(&b);
 }
 
 /* ---- sums */
@@ -527,13 +354,13 @@ static void what_a_former_owner_left_is_folded(void **state)
         site_count(&a, turn);
     for (uint64_t turn = 1; turn <= 300; turn++)
         site_count(&b, turn);
-    assert_true(ask("SELECT sum(value) FROM belfry.counter WHERE partition = 2") > 200);
-    silence("a1");
+    assert_true(site_ask("SELECT sum(value) FROM belfry.counter WHERE partition = 2") > 200);
+    assert_rc(site_renew(&b, NULL), RC_OK);
     site_take(&b, 15);
     for (uint64_t turn = 301; turn <= 600; turn++)
         site_count(&b, turn);
-    assert_int_equal(ask("SELECT count(*) FROM belfry.counter_delta WHERE turn <= 300"), 0);
-    assert_int_equal(ask("SELECT sum(value) FROM belfry.counter_row"), 603);
+    assert_int_equal(site_ask("SELECT count(*) FROM belfry.counter_delta WHERE turn <= 300"), 0);
+    assert_int_equal(site_ask("SELECT sum(value) FROM belfry.counter_row"), 603);
     site_close(&a);
     site_close(&b);
 }
@@ -550,7 +377,7 @@ static void *migrate(void *arg)
     struct migration *m = arg;
     struct migrated migrated;
     struct err err;
-    m->rc = store_postgres_migrate(cluster_url(cluster), 4, NULL, &migrated, &err);
+    m->rc = store_postgres_migrate(cluster_url(site_cluster), 4, NULL, &migrated, &err);
     if (m->rc != RC_OK)
         print_message("%s\n", err.text);
     atomic_store(&m->done, true);
@@ -566,7 +393,7 @@ static void a_migration_takes_its_time(void **state)
                                 "clock_timestamp() - query_start > interval '4s'";
     struct migration m = {0};
     pthread_t thread;
-    PGconn *first = PQconnectdb(cluster_url(cluster));
+    PGconn *first = PQconnectdb(cluster_url(site_cluster));
     PQclear(PQexec(first, "SELECT pg_advisory_lock(7163384699220917);"
                           "ALTER ROLE postgres SET statement_timeout = '3s';"
                           "ALTER ROLE postgres SET lock_timeout = '3s'"));
@@ -585,27 +412,25 @@ static void a_migration_takes_its_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(servers_share_what_is_there, empty),
-        cmocka_unit_test_setup(what_was_given_back_is_free_at_once, empty),
-        cmocka_unit_test_setup(a_silent_owner_is_deposed_and_its_numbers_are_known, empty),
-        cmocka_unit_test_setup(a_turn_under_way_is_not_interrupted, empty),
-        cmocka_unit_test_setup(a_name_belongs_to_one_server_at_a_time, empty),
-        cmocka_unit_test_setup(who_leaves_leaves_nothing, empty),
-        cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, empty),
-        cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, empty),
-        cmocka_unit_test_setup(a_commit_that_comes_late_finds_its_place_taken, empty),
-        cmocka_unit_test_setup(who_waits_for_a_commit_is_told_and_commits_are_waited_for, empty),
-        cmocka_unit_test_setup(questions_are_given_up_soon_and_leave_nothing_in_doubt, empty),
-        cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, empty),
-        cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, empty),
-        cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, empty),
-        cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, empty),
-        cmocka_unit_test_setup(old_marks_go_with_their_epochs, empty),
-        cmocka_unit_test_setup(what_a_former_owner_left_is_folded, empty),
-        cmocka_unit_test_setup(a_migration_takes_its_time, empty),
+        cmocka_unit_test_setup(servers_share_what_is_there, site_empty),
+        cmocka_unit_test_setup(what_was_given_back_is_free_at_once, site_empty),
+        cmocka_unit_test_setup(a_silent_owner_is_deposed_and_its_numbers_are_known, site_empty),
+        cmocka_unit_test_setup(a_turn_under_way_is_not_interrupted, site_empty),
+        cmocka_unit_test_setup(a_name_belongs_to_one_server_at_a_time, site_empty),
+        cmocka_unit_test_setup(who_leaves_leaves_nothing, site_empty),
+        cmocka_unit_test_setup(nodes_that_own_something_are_not_forgotten, site_empty),
+        cmocka_unit_test_setup(a_change_of_settings_is_seen_by_all, site_empty),
+        cmocka_unit_test_setup(who_waits_for_a_commit_is_told_and_commits_are_waited_for,
+                               site_empty),
+        cmocka_unit_test_setup(questions_are_given_up_soon_and_leave_nothing_in_doubt, site_empty),
+        cmocka_unit_test_setup(a_lost_connection_between_two_turns_is_made_again, site_empty),
+        cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, site_empty),
+        cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, site_empty),
+        cmocka_unit_test_setup(what_a_former_owner_left_is_folded, site_empty),
+        cmocka_unit_test_setup(a_migration_takes_its_time, site_empty),
     };
-    cluster = cluster_start();
+    site_cluster = cluster_start();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cluster_stop(cluster);
+    cluster_stop(site_cluster);
     return failed;
 }

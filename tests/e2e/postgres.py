@@ -359,7 +359,29 @@ class PgBouncer:
     def url(self, database="postgres"):
         return f"postgres://postgres@127.0.0.1:{self.port}/{database}"
 
+    def hold(self):
+        """Ends its connections to the server, each when its transaction is over; clients wait."""
+        self.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: "pause" in (self.dir / "log").read_text().lower(), "PgBouncer to wait")
+
+    def lead_to(self, database):
+        """From hold(): goes on, with another server. It must take writes by now: what it says about that
+        is told to all clients to come."""
+        self.database = database
+        self.configure()
+        self.process.send_signal(signal.SIGHUP)
+        self.process.send_signal(signal.SIGUSR2)
+
     def __enter__(self):
+        conf = self.configure()
+        with open(self.dir / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                ["/usr/sbin/pgbouncer", str(conf)], cwd=self.dir, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, **as_postgres())
+        wait_for(self.answers, "PgBouncer to answer")
+        return self
+
+    def configure(self):
         conf = self.dir / "pgbouncer.ini"
         conf.write_text(f"""[databases]
 * = host=127.0.0.1 port={self.database.port} user=postgres
@@ -374,12 +396,7 @@ max_client_conn = 500
 server_login_retry = 1
 """, encoding="utf-8")
         conf.chmod(0o644)
-        with open(self.dir / "log", "ab") as log:
-            self.process = subprocess.Popen(
-                ["/usr/sbin/pgbouncer", str(conf)], cwd=self.dir, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, **as_postgres())
-        wait_for(self.answers, "PgBouncer to answer")
-        return self
+        return conf
 
     def answers(self):
         assert self.process.poll() is None, (self.dir / "log").read_text()

@@ -16,9 +16,9 @@ LEASE_S = 4  # so long that a machine which stands still for a moment ends no le
 
 
 class SetClock:
-    """A server whose wall clock can be set."""
+    """A server whose wall clock can be set; a step is followed when it has held for step_ms."""
 
-    def __init__(self):
+    def __init__(self, step_ms=0, **env):
         library = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
         assert library, "libfaketime is missing: scripts/deps test installs it"
         self.dir = tempfile.mkdtemp(prefix="belfry-e2e-")
@@ -27,10 +27,13 @@ class SetClock:
         self.server = Server(cwd=self.dir, env={
             "BELFRY_LEASE_MS": str(1000 * LEASE_S),
             "BELFRY_PARK_MS": "500",
+            "BELFRY_CLOCK_STEP_MS": str(step_ms),
+            "BELFRY_CLOCK_SYNCED": "no",
             "LD_PRELOAD": library[0],
             "FAKETIME_TIMESTAMP_FILE": str(self.file),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            **env,
         })
 
     def set(self, off_s):
@@ -39,6 +42,13 @@ class SetClock:
         fresh = self.file.with_suffix(".new")
         fresh.write_text(f"{off_s:+d}")
         fresh.rename(self.file)
+
+    def wait_until_followed(self):
+        """The server samples its clock every second."""
+        def off_s():
+            told = self.server.api("GET", "/cluster")[1]["time"]
+            return seconds_of(told) - time.time() - self.off_s
+        wait_for(lambda: abs(off_s()) < 30, "the server to go by its clock")
 
     def at(self, in_s):
         """The moment in so many seconds, by the clock as it is set."""
@@ -89,6 +99,91 @@ def test_a_clock_set_forward_brings_what_is_due_by_it():
         wait_within(10, lambda: server.newest_execution(job)["status"] == "completed", "the run")
 
 
+# ---- clocks that are wrong
+
+def steps(server):
+    return server.api("GET", "/cluster")[1]["clock"]["jumps"]
+
+
+def slots_of(server, job):
+    _, answer = server.api("GET", f"/jobs/{job}/executions?limit=200")
+    return answer["executions"]
+
+
+def count_completed(server, job):
+    return sum(e["status"] == "completed" for e in slots_of(server, job))
+
+
+def test_an_hour_ahead_for_a_few_seconds_does_nothing():
+    clock = SetClock(step_ms=60000)
+    with clock.server as server:
+        job = server.submit("--every", "1s", "--", "true")
+        later = server.submit("--in", "10m", "--", "true")
+        wait_for(lambda: count_completed(server, job) >= 2, "two runs")
+        clock.set(3600)
+        before = count_completed(server, job)
+        wait_for(lambda: count_completed(server, job) >= before + 3, "three runs more")
+        clock.set(0)
+        before = count_completed(server, job)
+        wait_for(lambda: count_completed(server, job) >= before + 3, "three more")
+        assert steps(server) == 0
+        skipped = [e for e in slots_of(server, job) if e["status"] == "skipped"]
+        assert all(e.get("slot_count", 1) < 60 for e in skipped), skipped
+        assert server.newest_execution(later)["status"] == "scheduled"
+
+
+def test_a_step_that_holds_is_followed_and_told():
+    clock = SetClock(step_ms=3000)
+    with clock.server as server:
+        delayed = server.submit("--in", "10m", "--", "true")
+        job = server.submit("--at", clock.at(2 * 3600), "--", "true")
+        clock.set(2 * 3600 + 60)
+        server.wait_for_status(job, "completed")
+        assert steps(server) == 1
+        alerts = server.api("GET", "/alerts")[1]["alerts"]
+        assert [a["kind"] for a in alerts].count("clock") == 1, alerts
+        # What was told how long to wait waits as long.
+        execution = server.newest_execution(delayed)
+        assert execution["status"] == "scheduled", execution
+        assert execution["due_at"][:16] >= clock.at(500)[:16], (execution, clock.at(0))
+
+
+def test_a_clock_set_back_for_good_goes_on_firing():
+    clock = SetClock(step_ms=3000)
+    with clock.server as server:
+        job = server.submit("--every", "1s", "--", "true")
+        wait_for(lambda: count_completed(server, job) >= 2, "two runs")
+        clock.set(-3600)
+        wait_for(lambda: steps(server) == 1, "the step")
+        before = count_completed(server, job)
+        wait_for(lambda: count_completed(server, job) >= before + 3, "three runs more")
+        assert server.job(job)["next_run_at"] < clock.at(60)
+
+
+def test_a_start_with_a_bad_clock_deletes_nothing_and_fires_nothing():
+    clock = SetClock(step_ms=3000, BELFRY_HISTORY_KEEP_MS="86400000")
+    with clock.server as server:
+        done = [server.submit("--", "true") for _ in range(5)]
+        for job in done:
+            server.wait_for_status(job, "completed")
+        job = server.submit("--at", clock.at(30 * 86400), "--", "true")
+        server.stop()
+        clock.set(365 * 86400)
+        clock.server.env["BELFRY_CLOCK_STEP_MS"] = "3600000"
+        server.start()
+        assert server.cli("submit", "--wait", "--", "true").returncode == 0  # at once
+        delayed = server.submit("--in", "3s", "--", "true")
+        time.sleep(4)  # nothing is to happen
+        assert server.newest_execution(job)["status"] == "scheduled"
+        assert server.newest_execution(delayed)["status"] == "scheduled"
+        server.stop()
+        clock.server.env["BELFRY_CLOCK_STEP_MS"] = "3000"
+        server.start()
+        server.wait_for_status(job, "completed")  # a year later, and that has held
+        for job in done:  # but nothing that is old by such a clock is gone
+            assert server.newest_execution(job)["status"] == "completed"
+
+
 # ---- nights in which clocks change
 
 def seconds_of(when):
@@ -105,6 +200,7 @@ class Night:
 
     def go_to(self, when):
         self.clock.set(seconds_of(when) - round(time.time()))
+        self.clock.wait_until_followed()
 
     def runs(self):
         """(slot, local time promised) of all that ran, oldest first."""

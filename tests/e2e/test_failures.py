@@ -8,7 +8,7 @@ import subprocess
 import time
 from datetime import datetime
 
-from belfry import BELFRY, PATIENCE_S, SANITIZED, Server, main, tests_of, wait_for
+from belfry import BELFRY, PATIENCE_S, SANITIZED, Server, Stopwatch, main, tests_of, wait_for
 from protocol import Worker, execution, hold, submit
 
 SHORT = {"BELFRY_KILL_GRACE_MS": "300ms", "BELFRY_BREAKER_PERCENT": "0"}
@@ -331,8 +331,10 @@ def test_the_server_ends_what_its_worker_does_not():
 def test_a_timeout_is_remembered_by_a_server_that_starts_anew():
     with Server(*BRIEF, "--set", "kill_grace_ms=0") as own:
         _, execution_id = submit(own, timeout="500ms", retry={"max_retries": 0})
-        Worker(own).take()
-        own.kill()
+        with Stopwatch() as watch:
+            Worker(own).take()
+            own.kill()
+            watch.wait_until(0.6)  # its time is over before the next server is there
         own.start()
         wait_for(lambda: execution(own, execution_id)["status"] == "timeout", "the server to end it")
 

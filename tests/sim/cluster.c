@@ -91,13 +91,13 @@ static struct shares_plan plan(const struct sim_server *s, const struct cluster_
 
 /* ---- acting on it */
 
-static void take(struct sim_server *s, uint64_t wanted)
+static void take(struct sim_server *s, const struct cluster_view *view, uint64_t wanted)
 {
     struct world *w = s->world;
     struct sim_member *m = &s->member;
     struct err err;
     uint64_t before = ownership_set(&m->own).bits;
-    if (m->member->ops->take(m->member, &m->me, wanted, w->scene.node_lease_ms, &m->own, &err))
+    if (m->member->ops->take(m->member, &m->me, wanted, view, &m->own, &err))
         return;
     uint64_t got = ownership_set(&m->own).bits & ~before;
     if (got == 0)
@@ -165,10 +165,20 @@ static void act_on(struct sim_server *s, const struct cluster_view *view)
     if (m->loaded)
         give(s); /* what was left out by the engine that is there now */
     if (p.take != 0)
-        take(s, p.take);
+        take(s, view, p.take);
     m->giving |= p.give & ownership_set(&m->own).bits;
     load_changes(s);
     read_settings(s, view->settings_version);
+}
+
+/* The last beat of a predecessor of our name that has fallen silent; 0: there is none. */
+static int64_t lapsed_ms(const struct sim_server *s, const struct cluster_view *view)
+{
+    for (size_t i = 0; i < view->node_count; i++) {
+        if (str_eq(view->nodes[i].name, s->member.me.name) && is_silent(s, view, &view->nodes[i]))
+            return view->nodes[i].seen_ms;
+    }
+    return 0;
 }
 
 static enum rc renew(struct sim_server *s, struct err *err)
@@ -181,7 +191,11 @@ static enum rc renew(struct sim_server *s, struct err *err)
     if (sim_server_is_adrift(s))
         return err_set(err, RC_IO, "the simulated store cannot be reached");
     m->me.clock_ms = world_now(w).wall_ms;
-    TRY(m->member->ops->renew(m->member, &m->me, lease_ms, &arena, &view, err));
+    enum rc rc = m->member->ops->renew(m->member, &m->me, 0, &arena, &view, err);
+    int64_t lapsed = rc == RC_CONFLICT ? lapsed_ms(s, &view) : 0;
+    if (lapsed != 0)
+        rc = m->member->ops->renew(m->member, &m->me, lapsed, &arena, &view, err);
+    TRY(rc);
     m->until_ms = w->boot_ms + lease_ms * 4 / 5;
     if (m->own.partitions == 0)
         m->own.partitions = (uint32_t)view.partition_count;

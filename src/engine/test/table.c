@@ -450,6 +450,8 @@ static void release_claim(struct table *t, const struct claim *claim)
 
 void table_keep(struct table *t, const struct delta *d)
 {
+    if (d->clock.at_ms != 0)
+        t->clock = d->clock;
     assert_int_equal(d->turn, ++t->turn);
     memset(&t->taken, 0, sizeof t->taken);
     check_ends(t, d);

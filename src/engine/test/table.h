@@ -20,6 +20,8 @@
 
 struct table {
     struct arena arena;
+    struct clock_rec clock;
+    bool repeats;         /* the clock was set back, and slots may come again */
     struct map jobs;      /* struct job_rec */
     struct map live;      /* struct exec_rec */
     struct map history;   /* struct exec_rec */

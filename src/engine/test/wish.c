@@ -104,6 +104,7 @@ enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
     ret_rules->unique.on_conflict = (enum on_conflict)cut_number(&rest);
     ret_rules->schedule = schedule_of(arena, every_ms, cron);
     ret_rules->calendars = calendars_of(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
+    ret_rules->delayed = str_eq(str_cut(&rest, '|'), STR("1"));
     return RC_OK;
 }
 
@@ -126,6 +127,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         .rate = {.key = str_c(wish->rate), .limit = wish->starts, .per_ms = wish->per_ms},
         .schedule = schedule_of(arena, wish->every_ms, str_c(wish->cron)),
         .overlap = wish->overlap,
+        .delayed = wish->when == WHEN_DELAY,
         .misfire = wish->misfire.limit == 0 ? misfire_default : wish->misfire,
         .stagger_ms = wish->stagger_ms,
         .start_within_ms = wish->start_within_ms,
@@ -155,7 +157,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%d|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
@@ -164,5 +166,6 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
         wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
         STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict,
-        wish->calendars == NULL ? "" : wish->calendars, (int)wish->spec_bytes, "");
+        wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed, (int)wish->spec_bytes,
+        "");
 }

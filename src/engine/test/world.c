@@ -6,7 +6,13 @@
 
 struct moment world_now(const struct world *w)
 {
-    return (struct moment){.wall_ms = w->now_ms, .boot_ms = w->now_ms - w->booted_ms};
+    return (struct moment){
+        .wall_ms = w->now_ms,
+        .boot_ms = w->now_ms - w->booted_ms,
+        .stepped_ms = w->stepped_ms,
+        .shaken_ms = w->shaken_ms,
+        .unsure = w->unsure,
+    };
 }
 
 int64_t world_wait_ms(const struct world *w)
@@ -18,6 +24,15 @@ void world_set_clock(struct world *w, int64_t by_ms)
 {
     w->now_ms += by_ms;
     w->booted_ms += by_ms;
+}
+
+void world_step(struct world *w, int64_t by_ms)
+{
+    world_set_clock(w, by_ms);
+    w->stepped_ms += by_ms;
+    w->table.repeats |= by_ms < 0;
+    if (by_ms > HOUR_MS || by_ms < -HOUR_MS)
+        w->shaken_ms = w->now_ms;
 }
 
 void world_init_part(struct world *w, const struct engine_options *options,
@@ -201,6 +216,8 @@ struct engine *world_replace(struct world *w)
     w->engine = engine_new(&w->options);
     int64_t until_ms =
         engine_load_begin(w->engine, world_now(w), w->owned, w->table.newest_id, w->table.turn);
+    if (w->table.clock.at_ms != 0)
+        engine_load_clock(w->engine, &w->table.clock);
     if (w->owned.count > 1)
         engine_load_terms(w->engine, w->epochs, w->unsure_until_ms, w->alive_ms);
     for (size_t i = 0; i < w->table.counters.len; i++)

@@ -29,7 +29,10 @@ struct world {
     int64_t unsure_until_ms[PARTITIONS_MAX]; /* with these terms, by the boot clock, */
     int64_t alive_ms[PARTITIONS_MAX];        /* and this known about the owner before */
     int64_t now_ms;                          /* wall clock */
-    int64_t booted_ms; /* wall clock: when the boot clock began; moves when the clock is set */
+    int64_t booted_ms;  /* wall clock: when the boot clock began; moves when the clock is set */
+    int64_t stepped_ms; /* as in a moment, and so are these */
+    int64_t shaken_ms;
+    bool unsure;
     struct list asked; /* all that were not forgotten */
     struct command *commands[4096];
     size_t command_count;
@@ -58,8 +61,10 @@ void world_free(struct world *w);
 struct moment world_now(const struct world *w);
 int64_t world_wait_ms(const struct world *w);
 
-/* Somebody sets the wall clock forward, or back. */
+/* The wall clock is another one, and nobody says why. */
 void world_set_clock(struct world *w, int64_t by_ms);
+/* It was set, and that was accepted. */
+void world_step(struct world *w, int64_t by_ms);
 
 /* ---- turns */
 

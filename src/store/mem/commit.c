@@ -491,6 +491,8 @@ static void apply(struct mem_handle *h, const struct ownership *own, const struc
     }
     for (size_t i = 0; i < delta->alert_mark_count; i++)
         apply_alert_mark(m, &delta->alert_marks[i]);
+    if (delta->clock.at_ms != 0)
+        m->clock_kept = delta->clock;
     for (size_t i = 0; i < delta->breaker_count; i++)
         apply_breaker(m, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)

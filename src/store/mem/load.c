@@ -159,6 +159,8 @@ enum rc mem_load(struct store *store, const struct ownership *own, int64_t until
         if (m->rates.slots[i].value != NULL)
             TRY(sink->rate(sink->arg, m->rates.slots[i].value, err));
     }
+    if (sink->clock != NULL && m->clock_kept.at_ms != 0)
+        TRY(sink->clock(sink->arg, &m->clock_kept, err));
     for (size_t i = 0; sink->breaker != NULL && i < m->breakers.cap; i++) {
         if (m->breakers.slots[i].value != NULL)
             TRY(sink->breaker(sink->arg, m->breakers.slots[i].value, err));

@@ -41,6 +41,7 @@ struct mem_partition {
     int64_t unsure_ms;  /* see struct partition_rec */
     uint64_t turn;      /* the newest of its owners */
     uint64_t newest_id; /* no id in its buckets is larger */
+    uint64_t token_floor;
 };
 
 /* Each server adds to counters of its own, which stand with the lowest partition that it has; so who
@@ -65,6 +66,7 @@ struct mem_store {
     struct node_rec *nodes; /* owned, as are their texts */
     size_t node_count;
     uint64_t settings_version;
+    struct clock_rec clock_kept;
     struct map jobs;                    /* id -> struct job_rec */
     struct map live;                    /* id -> struct exec_rec, unfinished */
     struct map history;                 /* id -> struct exec_rec, final */

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { JUMP = 1 << 20 }; /* beyond whatever was lost */
+
 struct mem_member {
     struct member member;
     struct mem_handle *h; /* borrowed */
@@ -41,11 +43,6 @@ static const struct node_rec *find_start(const struct mem_store *m, struct str s
             return &m->nodes[i];
     }
     return NULL;
-}
-
-static bool is_silent(const struct mem_store *m, const struct node_rec *node, int64_t lease_ms)
-{
-    return now_ms(m) - node->seen_ms > lease_ms;
 }
 
 static void free_texts(struct node_rec *node)
@@ -132,6 +129,8 @@ void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node
     own->epochs[partition] = ++p->epoch;
     own->unsure_ms[partition] = p->unsure_ms;
     ownership_raise(own, p->newest_id, p->turn);
+    if (p->token_floor > own->token_floor)
+        own->token_floor = p->token_floor;
 }
 
 /* A turn of somebody else is under way there: as with SKIP LOCKED, it is left alone. */
@@ -147,14 +146,28 @@ static bool is_locked(const struct mem_handle *h, uint32_t partition)
     return false;
 }
 
+/* It has not renewed since somebody found it silent. */
+static bool is_as_seen(const struct mem_store *m, struct str owner, const struct cluster_view *view,
+                       uint32_t partition)
+{
+    const struct node_rec *row = find_start(m, owner);
+    if (partition >= view->partition_count || !str_eq(view->partitions[partition].owner, owner))
+        return false;
+    for (size_t n = 0; n < view->node_count; n++) {
+        if (str_eq(view->nodes[n].start, owner))
+            return view->nodes[n].seen_ms == row->seen_ms;
+    }
+    return false;
+}
+
 static bool may_take(const struct mem_handle *h, const struct node_rec *me, uint32_t partition,
-                     int64_t lease_ms)
+                     const struct cluster_view *view)
 {
     struct str owner = text_of(h->m->partitions[partition].owner);
     if (is_locked(h, partition) || str_eq(owner, me->start))
         return false;
     return mem_partition_is_free(h->m, partition) || str_eq(owner, me->replaces) ||
-           is_silent(h->m, find_start(h->m, owner), lease_ms);
+           is_as_seen(h->m, owner, view, partition);
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -211,7 +224,9 @@ static struct cluster_view copy_view(const struct mem_store *m, struct arena *ar
         view.nodes[i].version = arena_str(arena, m->nodes[i].version);
         view.nodes[i].boot_id = arena_str(arena, m->nodes[i].boot_id);
     }
-    for (uint32_t i = 0; i < m->partition_count; i++)
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        uint64_t id = m->partitions[i].newest_id;
+        view.newest_id = id > view.newest_id ? id : view.newest_id;
         view.partitions[i] = (struct partition_rec){
             .epoch = m->partitions[i].epoch,
             .owner = arena_str(arena, text_of(m->partitions[i].owner)),
@@ -219,13 +234,14 @@ static struct cluster_view copy_view(const struct mem_store *m, struct arena *ar
             .since_ms = m->partitions[i].since_ms,
             .unsure_ms = m->partitions[i].unsure_ms,
         };
+    }
     return view;
 }
 
 /* ---- the interface */
 
 static enum rc check_name(const struct mem_member *member, const struct node_rec *me,
-                          int64_t lease_ms, struct err *err)
+                          int64_t lapsed_ms, struct err *err)
 {
     const struct mem_store *m = member->h->m;
     const struct node_rec *row = find_name(m, me->name);
@@ -234,30 +250,30 @@ static enum rc check_name(const struct mem_member *member, const struct node_rec
     if (member->joined)
         return err_set(err, RC_DEPOSED, "another server has taken the name %.*s",
                        STR_ARG(me->name));
-    if (is_silent(m, row, lease_ms) || str_eq(row->start, me->replaces))
+    if (row->seen_ms == lapsed_ms || str_eq(row->start, me->replaces))
         return RC_OK;
     return err_set(err, RC_CONFLICT, "a server named %.*s is there already, at %.*s",
                    STR_ARG(me->name), STR_ARG(row->address));
 }
 
-static enum rc renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+static enum rc renew(struct member *member, const struct node_rec *me, int64_t lapsed_ms,
                      struct arena *arena, struct cluster_view *ret_view, struct err *err)
 {
     struct mem_member *mm = member_of(member);
     struct mem_store *m = mm->h->m;
     pthread_mutex_lock(&m->lock);
-    enum rc rc = check_name(mm, me, lease_ms, err);
+    enum rc rc = check_name(mm, me, lapsed_ms, err);
     if (rc == RC_OK) {
         write_node(m, me);
         mm->joined = true;
-        *ret_view = copy_view(m, arena);
     }
+    *ret_view = copy_view(m, arena);
     pthread_mutex_unlock(&m->lock);
     return rc;
 }
 
 static enum rc take(struct member *member, const struct node_rec *me, uint64_t wanted,
-                    int64_t lease_ms, struct ownership *own, struct err *err)
+                    const struct cluster_view *view, struct ownership *own, struct err *err)
 {
     struct mem_handle *h = member_of(member)->h;
     struct mem_store *m = h->m;
@@ -266,9 +282,32 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     own->partitions = m->partition_count;
     own->deprived = 0;
     for (uint32_t i = 0; i < m->partition_count; i++) {
-        if (wanted >> i & 1 && may_take(h, me, i, lease_ms))
+        if (wanted >> i & 1 && may_take(h, me, i, view))
             take_one(m, i, me, own);
     }
+    pthread_mutex_unlock(&m->lock);
+    return RC_OK;
+}
+
+static enum rc recover(struct member *member, const struct node_rec *me, struct ownership *own,
+                       struct err *err)
+{
+    struct mem_store *m = member_of(member)->h->m;
+    struct ownership known = *own;
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        struct mem_partition *p = &m->partitions[i];
+        bool mine = str_eq(text_of(p->owner), me->start);
+        own->epochs[i] = 0;
+        if (!mine && p->epoch >= known.epochs[i])
+            continue;
+        p->epoch = (p->epoch > known.epochs[i] ? p->epoch : known.epochs[i]) + JUMP;
+        p->token_floor += JUMP;
+        if (mine)
+            mem_partition_give(m, i, me->start, own);
+    }
+    m->settings_version += JUMP;
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -327,14 +366,17 @@ static enum rc leave(struct member *member, const struct node_rec *me, struct er
     return RC_OK;
 }
 
-static enum rc forget(struct member *member, int64_t silent_ms, struct err *err)
+static enum rc forget(struct member *member, const struct node_rec *nodes, size_t count,
+                      struct err *err)
 {
     struct mem_store *m = member_of(member)->h->m;
     (void)err;
     pthread_mutex_lock(&m->lock);
-    for (size_t i = m->node_count; i-- > 0;) {
-        if (is_silent(m, &m->nodes[i], silent_ms) && !owns_something(m, m->nodes[i].start))
-            remove_node(m, &m->nodes[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct node_rec *row = find_name(m, nodes[i].name);
+        if (row != NULL && str_eq(row->start, nodes[i].start) && row->seen_ms == nodes[i].seen_ms &&
+            !owns_something(m, row->start))
+            remove_node(m, row);
     }
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
@@ -348,6 +390,7 @@ static void close_member(struct member *member)
 static const struct member_ops ops = {
     .renew = renew,
     .take = take,
+    .recover = recover,
     .release = release,
     .ensure = ensure,
     .leave = leave,

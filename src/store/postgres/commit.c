@@ -246,6 +246,13 @@ static void bind_partitions(struct pg_use *use, const struct ownership *own)
     }
 }
 
+static void keep_clock(struct pg *pg, const struct clock_rec *clock)
+{
+    struct pg_use *use = pg_use(pg, Q_PUT_CLOCK);
+    pg_i64(use, clock->at_ms);
+    pg_i64(use, clock->by_ms);
+}
+
 static void keep_breaker(struct pg *pg, const struct ownership *own,
                          const struct breaker_rec *breaker)
 {
@@ -311,6 +318,8 @@ static void keep_others(struct pg *pg, const struct ownership *own, const struct
         mark_alert(pg, &delta->alert_marks[i]);
     for (size_t i = 0; i < delta->sla_event_count; i++)
         keep_sla_event(pg, &delta->sla_events[i]);
+    if (delta->clock.at_ms != 0)
+        keep_clock(pg, &delta->clock);
     for (size_t i = 0; i < delta->breaker_count; i++)
         keep_breaker(pg, own, &delta->breakers[i]);
     for (size_t i = 0; i < delta->dependency_count; i++)
@@ -448,6 +457,8 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
     if (!fenced)
         return;
     pg_u64(use, postgres_owned_count(own));
+    pg_u64(use, postgres_mark(s));
+    pg_text(use, postgres_owner(s));
     postgres_bind_owned(use, own);
 }
 
@@ -502,6 +513,8 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_begin(&s->trails, own);
     s->tries++;
     s->doubt_turn = delta->turn;
+    s->doubt_partition = postgres_lowest(own);
+    s->doubt_epoch = own->epochs[s->doubt_partition];
     bool folds = s->tries % FOLD_EVERY == 0;
     keep_turn(s, own, fenced, delta, ids);
     keep(s, own, delta);
@@ -520,6 +533,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
+    postgres_set_mark(s, delta->turn);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;

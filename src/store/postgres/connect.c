@@ -118,7 +118,11 @@ enum rc pg_open(struct pg *pg, struct err *err)
         PQfinish(pg->conn);
         pg->conn = NULL;
     }
-    return rc;
+    if (rc != RC_CONFLICT && rc != RC_TOO_LARGE)
+        return rc;
+    if (err != NULL)
+        err->rc = RC_IO; /* nobody's row was sent: no turn is to blame */
+    return RC_IO;
 }
 
 /* ---- on a thread of its own */

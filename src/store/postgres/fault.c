@@ -24,10 +24,14 @@ static const struct complaint {
     {"42883", RC_NOT_FOUND, "run belfry migrate first"},
     {"42703", RC_UNSUPPORTED, "the schema is of another version; run belfry migrate"},
     {"42501", RC_DENIED, "the user lacks a right; run belfry migrate as the owner of the schema"},
+    {"54", RC_TOO_LARGE, "the change is larger than the database takes"},
     {"22", RC_CONFLICT, "the change does not fit"},
     {"23", RC_CONFLICT, "the change does not fit"},
     {"XX001", RC_CORRUPT, "the database is damaged"},
     {"XX002", RC_CORRUPT, "the database is damaged"},
+    /* A check within the database has failed. It may pass, and may be for ever about one row: the turn is
+     * divided, which is a second try for everybody. */
+    {"XX000", RC_CONFLICT, "the database has met a fault of its own"},
 };
 
 static const struct complaint *find(const char *state)

@@ -32,6 +32,7 @@ static void begin_anew(const struct postgres_store *s, struct inbox_place *place
     place->base.xid = 0;
     place->is_begun = false;
     place->connects = s->pg.connects;
+    place->server = 0;
     memcpy(place->epochs, own->epochs, sizeof own->epochs);
 }
 
@@ -58,13 +59,20 @@ static struct inbox_place *find_place(struct postgres_store *s, const struct own
 }
 
 /* A snapshot with more transactions under way than fit is not remembered: the next round looks at more than
- * it must. */
+ * it must. Nor is a place of any use that another server of the database has given, as a pooler may bring about:
+ * after a failover the same numbers are given to other transactions. Then the next round begins with
+ * everything; what this one has found is there all the same. */
 static void remember(struct inbox_place *place, const struct pg_use *now)
 {
     struct row row = pg_row(now, 0, NULL);
     struct str snapshot = row_text(&row);
     place->begun.xid = row_u64(&row);
-    place->is_begun = !row.bad && snapshot.len < sizeof place->begun.snapshot;
+    uint64_t server = row_u64(&row);
+    bool same = place->server == 0 || place->server == server;
+    place->server = server;
+    place->is_begun = same && !row.bad && snapshot.len < sizeof place->begun.snapshot;
+    if (!same)
+        place->connects = 0;
     if (!place->is_begun)
         return;
     memcpy(place->begun.snapshot, snapshot.ptr, snapshot.len);

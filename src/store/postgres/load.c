@@ -42,6 +42,7 @@ enum rc postgres_load(struct store *store, const struct ownership *own, int64_t 
     TRY(postgres_settings(store, sink, err));
     TRY(load_all(pg, Q_LOAD_COUNTERS, own, sink->counter != NULL, row_load_counter, sink, err));
     TRY(load_all(pg, Q_LOAD_RATES, NULL, sink->rate != NULL, row_load_rate, sink, err));
+    TRY(load_all(pg, Q_LOAD_CLOCK, NULL, sink->clock != NULL, row_load_clock, sink, err));
     TRY(load_all(pg, Q_LOAD_BREAKERS, own, sink->breaker != NULL, row_load_breaker, sink, err));
     TRY(load_all(pg, Q_LOAD_OPERATIONS, own, sink->operation != NULL, row_load_operation, sink,
                  err));

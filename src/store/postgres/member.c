@@ -5,11 +5,16 @@
 #include "store/row.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { ANSWER_MS = 3000 }; /* within a lease there is time for another try, perhaps elsewhere */
+enum {
+    ANSWER_MS = 3000,        /* within a lease there is time for another try, perhaps elsewhere */
+    MARKS_KEEP_MS = 3600000, /* of servers that are gone */
+};
 
 struct postgres_member {
     struct member member;
+    struct postgres_store *store; /* borrowed */
     struct pg pg;
     bool has_row; /* we were there, so a missing one was taken */
 };
@@ -38,6 +43,7 @@ static void read_nodes(const struct pg_use *use, struct arena *arena, struct clu
         node.lease_ms = row_i64(&row);
         node.grace_ms = row_i64(&row);
         node.boot_id = row_text(&row);
+        node.time_ms = row_i64(&row);
         if (!row.bad)
             view->nodes[view->node_count++] = node;
     }
@@ -63,7 +69,8 @@ static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
     return RC_OK;
 }
 
-static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lease_ms, bool has_row)
+static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lapsed_ms,
+                      bool has_row)
 {
     pg_text(use, me->name);
     pg_text(use, me->start);
@@ -71,7 +78,7 @@ static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lea
     pg_text(use, me->version);
     pg_bool(use, me->draining);
     pg_i64(use, me->clock_ms);
-    pg_i64(use, lease_ms);
+    pg_i64(use, lapsed_ms);
     pg_bool(use, has_row);
     pg_text(use, me->replaces);
     pg_i64(use, me->lease_ms);
@@ -79,30 +86,72 @@ static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lea
     pg_text(use, me->boot_id);
 }
 
+static void name_writer(struct postgres_member *m, const struct node_rec *me)
+{
+    struct pg_use *use = pg_use(&m->pg, Q_NAME_WRITER);
+    pg_text(use, me->start);
+    pg_text(use, arena_printf(&m->pg.arena, "%.*s/%s", STR_ARG(me->start), m->store->writer));
+}
+
+/* Whatever the database complains about, it does not mean that somebody has our name. */
+static enum rc not_a_conflict(enum rc rc, struct err *err)
+{
+    if (rc != RC_CONFLICT && rc != RC_DEPOSED)
+        return rc;
+    if (err != NULL)
+        err->rc = RC_IO;
+    return RC_IO;
+}
+
+/* An older version that was there may have deleted our newest mark: the chain begins again. */
+static void set_chained(struct postgres_store *s, bool chained)
+{
+    atomic_store(&s->chained, chained);
+    if (!chained)
+        postgres_set_mark(s, 0);
+}
+
+/* How many turns are missing when the newest that is there is not the one that we know, or a later one. */
+static uint64_t lost_since(struct postgres_store *s, uint64_t mark, uint64_t newest)
+{
+    if (mark == 0 || newest >= mark)
+        return 0;
+    uint64_t first = atomic_load(&s->first_mark);
+    return newest >= first ? mark - newest : mark - first + 1;
+}
+
 /* One statement is one transaction here, and all of them are one round trip. Sending a renewal twice is
  * harmless, so a connection that was lost meanwhile is nobody's concern. */
-static enum rc renew(struct member *member, const struct node_rec *me, int64_t lease_ms,
+static enum rc renew(struct member *member, const struct node_rec *me, int64_t lapsed_ms,
                      struct arena *arena, struct cluster_view *ret_view, struct err *err)
 {
     struct postgres_member *m = of(member);
     PG_CLEAR(&m->pg);
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
-    bind_node(renewed, me, lease_ms, m->has_row);
+    bind_node(renewed, me, lapsed_ms, m->has_row);
+    pg_i64(renewed, me->time_ms);
+    name_writer(m, me);
     struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
     struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
     struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);
-    TRY(pg_run(&m->pg, err));
+    pg_text(cluster, str_c(m->store->writer));
+    uint64_t mark = postgres_mark(m->store); /* a later one is as good */
+    TRY(not_a_conflict(pg_run(&m->pg, err), err));
+    *ret_view = (struct cluster_view){0};
+    read_nodes(nodes, arena, ret_view);
     if (pg_rows(renewed) == 0)
         return err_set(err, m->has_row ? RC_DEPOSED : RC_CONFLICT,
                        "another server is there under the name %.*s; give each one its own "
                        "(setting node)",
                        STR_ARG(me->name));
     m->has_row = true;
-    struct cluster_view view = {0};
+    struct cluster_view view = *ret_view;
     struct row row = pg_row(cluster, 0, NULL);
     view.now_ms = row_ms(&row);
     view.settings_version = row_u64(&row);
-    read_nodes(nodes, arena, &view);
+    view.lost_turns = lost_since(m->store, mark, row_u64(&row));
+    set_chained(m->store, row_bool(&row));
+    view.newest_id = row_u64(&row);
     TRY(read_partitions(partitions, arena, &view, err));
     if (row.bad)
         return err_set(err, RC_CORRUPT, "%s: belfry.meta makes no sense", pg_label(cluster));
@@ -121,18 +170,39 @@ static void bind_bits(struct pg_use *use, uint64_t bits)
     }
 }
 
+static int64_t beat_of(const struct cluster_view *view, struct str start)
+{
+    for (size_t n = 0; n < view->node_count; n++) {
+        if (str_eq(view->nodes[n].start, start))
+            return view->nodes[n].seen_ms;
+    }
+    return 0;
+}
+
+static void bind_owners(struct pg_use *use, uint64_t bits, const struct cluster_view *view)
+{
+    pg_columns(use, "iti", view->partition_count);
+    for (size_t p = 0; p < view->partition_count; p++) {
+        if ((bits >> p & 1) == 0)
+            continue;
+        pg_i64(use, (int64_t)p);
+        pg_text(use, view->partitions[p].owner);
+        pg_i64(use, beat_of(view, view->partitions[p].owner));
+    }
+}
+
 static enum rc take(struct member *member, const struct node_rec *me, uint64_t wanted,
-                    int64_t lease_ms, struct ownership *own, struct err *err)
+                    const struct cluster_view *view, struct ownership *own, struct err *err)
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
+    postgres_set_owner(of(member)->store, me->start);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS_NOW);
     pg_text(taken, me->start);
-    pg_i64(taken, lease_ms);
     postgres_bind_terms(taken, me);
-    bind_bits(taken, wanted);
+    bind_owners(taken, wanted, view);
     struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
     pg_text(floors, me->start);
     bind_bits(floors, wanted);
@@ -141,6 +211,47 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     pg_text(all, me->start);
     TRY(pg_commit(pg, err)); /* in doubt: the epochs grew and nobody knows them; take again */
     return postgres_read_taken(taken, floors, all, own, err);
+}
+
+static void bind_known(struct pg_use *use, const struct ownership *own)
+{
+    pg_columns(use, "ii", own->partitions);
+    for (uint32_t p = 0; p < own->partitions; p++) {
+        pg_i64(use, p);
+        pg_u64(use, own->epochs[p]);
+    }
+}
+
+/* Before this is committed no turn can be, since its mark is missing; from then on none that is from before,
+ * by its epochs. In doubt, or dead in between: the next renewal finds the mark missing, and it is done again,
+ * by us or whoever takes over. */
+static enum rc recover(struct member *member, const struct node_rec *me, struct ownership *own,
+                       struct err *err)
+{
+    struct postgres_store *s = of(member)->store;
+    struct pg *pg = &of(member)->pg;
+    PG_CLEAR(pg);
+    TRY(pg_connect(pg, err));
+    pg_begin(pg);
+    struct pg_use *taken = pg_use(pg, Q_RETAKE_PARTITIONS);
+    pg_text(taken, me->start);
+    bind_known(taken, own);
+    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    pg_text(floors, me->start);
+    bind_bits(floors, UINT64_MAX);
+    (void)pg_use(pg, Q_JUMP_SETTINGS);
+    struct pg_use *newest = pg_use(pg, Q_SETTLE);
+    pg_text(newest, str_c(s->writer));
+    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    pg_text(all, me->start);
+    TRY(not_a_conflict(pg_commit(pg, err), err));
+    memset(own->epochs, 0, sizeof own->epochs);
+    TRY(postgres_read_taken(taken, floors, all, own, err));
+    struct row row = pg_row(newest, 0, NULL);
+    uint64_t mark = row_u64(&row);
+    atomic_store(&s->first_mark, mark);
+    atomic_store(&s->mark, mark);
+    return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", pg_label(newest)) : RC_OK;
 }
 
 static enum rc release(struct member *member, uint64_t partitions, struct ownership *own,
@@ -193,11 +304,18 @@ static enum rc leave(struct member *member, const struct node_rec *me, struct er
     return RC_OK;
 }
 
-static enum rc forget(struct member *member, int64_t silent_ms, struct err *err)
+static enum rc forget(struct member *member, const struct node_rec *nodes, size_t count,
+                      struct err *err)
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
-    pg_i64(pg_use(pg, Q_FORGET_NODES), silent_ms);
+    struct pg_use *use = pg_use(pg, Q_FORGET_NODES);
+    pg_columns(use, "ti", count);
+    for (size_t i = 0; i < count; i++) {
+        pg_text(use, nodes[i].start);
+        pg_i64(use, nodes[i].seen_ms);
+    }
+    pg_i64(pg_use(pg, Q_FORGET_MARKS), MARKS_KEEP_MS);
     return pg_run(pg, err);
 }
 
@@ -210,6 +328,7 @@ static void close_member(struct member *member)
 static const struct member_ops ops = {
     .renew = renew,
     .take = take,
+    .recover = recover,
     .release = release,
     .ensure = ensure,
     .leave = leave,
@@ -222,7 +341,8 @@ enum rc postgres_member(struct store *store, struct member **ret_member, struct 
     struct postgres_member *m = MEM_NEW(struct postgres_member);
     (void)err; /* the first call connects */
     m->member.ops = &ops;
-    pg_init(&m->pg, &postgres_of(store)->place, true);
+    m->store = postgres_of(store);
+    pg_init(&m->pg, &m->store->place, true);
     m->pg.wait_ms = ANSWER_MS;
     *ret_member = &m->member;
     return RC_OK;

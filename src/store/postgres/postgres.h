@@ -26,7 +26,9 @@ struct inbox_place {
     struct inbox_moment base;  /* where the round under way began, or the last one */
     struct inbox_moment begun; /* the moment of its first page: where the next one begins */
     bool is_begun;             /* that one is known */
-    uint64_t connects;         /* which connection it was */
+    uint64_t connects;         /* which connection it was, … */
+    uint64_t
+        server; /* … and which server answered: behind a pooler the one tells nothing of the other */
     uint64_t epochs[PARTITIONS_MAX];
 };
 
@@ -47,16 +49,25 @@ struct postgres_store {
     struct pg pg;
     int64_t lease_ms; /* how long another server may be silent before own takes what it has */
     char writer[33];  /* who we are in table turn: nobody else has it */
+    char *owner;      /* owned: the start that we have partitions under; NULL: none yet */
     atomic_uint_least64_t commits;
     atomic_uint_least64_t commit_us;
 
     uint64_t newest_id; /* cumulative, for table turn: the newest id of anything committed so far */
     int64_t drift_ms;
-    uint64_t tries;       /* commits that were tried; names each */
-    bool in_doubt;        /* what became of the last one is not known */
-    uint64_t doubt_turn;  /* of the last one tried */
+    uint64_t tries;           /* commits that were tried; names each */
+    bool in_doubt;            /* what became of the last one is not known */
+    uint64_t doubt_turn;      /* of the last one tried, … */
+    uint32_t doubt_partition; /* … with the lowest partition that it was sent under, */
+    uint64_t doubt_epoch;     /* and that one's epoch */
     uint64_t folded_turn; /* what was added before it is folded already, in what was ours then: */
     struct ownership folded_own;
+
+    /* Our marks in table turn are a chain: each commit asks for the newest one before it, and the member's
+     * renewals do. Where it is missing the database has gone back to an earlier state than memory's. */
+    atomic_bool chained;              /* by the member: nobody is there who would delete it */
+    atomic_uint_least64_t mark;       /* the turn of the newest; 0: none to ask for */
+    atomic_uint_least64_t first_mark; /* of the oldest that is behind it without a gap */
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 
@@ -90,6 +101,13 @@ enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *ow
                             const struct pg_use *fence, struct err *err);
 void postgres_turn_abort(struct postgres_store *s); /* harmless when there is none */
 enum rc postgres_deposed(struct err *err);
+/* The turn whose mark must be there, from any thread; 0: none. */
+uint64_t postgres_mark(struct postgres_store *s);
+/* This turn was kept. */
+void postgres_set_mark(struct postgres_store *s, uint64_t turn);
+/* Whose partitions these are, from the first own or take on; it stays the same with one server. */
+void postgres_set_owner(struct postgres_store *s, struct str start);
+struct str postgres_owner(const struct postgres_store *s);
 /* Binds the ids and epochs of what is owned, as two columns; before that, plain parameters. */
 void postgres_bind_owned(struct pg_use *use, const struct ownership *own);
 /* Four parameters of take_partitions: what we replace, and how long leases live with us. */

@@ -135,16 +135,17 @@ FROM free f WHERE p.id = f.id
 RETURNING p.id, p.epoch, p.unsure_ms, f.deprived;
 
 -- name: take_partitions_now
--- The same, but what is being worked on is left for another time: it may be a server that was stopped in the
--- middle of a turn, and nobody should wait for it.
+-- The same for a member, which says whom it found silent: the owner $7 of $6 is deprived while its newest beat is
+-- $8. What is being worked on is left for another time: it may be a server that was stopped in the middle of a
+-- turn, and nobody should wait for it. $2 to $5 are $3 to $6 there.
 WITH free AS MATERIALIZED (
-    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $3::text) AS deprived,
-        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $4::bigint + $5::bigint + $6::bigint
-            ELSE greatest(n.lease_ms, $4::bigint) + greatest(n.grace_ms, $5::bigint) END AS unsure_ms
-    FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner
-    WHERE p.id = ANY($7::bigint[])
-        AND (p.owner IN ('', $1::text, $3::text)
-            OR coalesce(n.seen_ms, p.since_ms) <= belfry.now_ms() - $2::bigint)
+    SELECT p.id, p.owner, p.owner NOT IN ('', $1::text, $2::text) AS deprived,
+        CASE WHEN coalesce(n.lease_ms, 0) = 0 THEN $3::bigint + $4::bigint + $5::bigint
+            ELSE greatest(n.lease_ms, $3::bigint) + greatest(n.grace_ms, $4::bigint) END AS unsure_ms
+    FROM unnest($6::bigint[], $7::text[], $8::bigint[]) o (id, owner, beat_ms)
+    JOIN belfry.partition p ON p.id = o.id LEFT JOIN belfry.node n ON n.start = p.owner
+    WHERE p.owner IN ('', $1::text, $2::text) OR n.start IS NULL
+        OR (p.owner = o.owner AND n.seen_ms = o.beat_ms)
     ORDER BY p.id FOR UPDATE OF p SKIP LOCKED)
 UPDATE belfry.partition p
 SET owner = $1::text, former = f.owner, epoch = p.epoch + 1, since_ms = belfry.now_ms(),
@@ -163,13 +164,42 @@ UPDATE belfry.partition p
 SET turn = greatest(p.turn, k.turn), drift_ms = greatest(p.drift_ms, k.drift_ms),
     newest_id = greatest(p.newest_id, k.newest_id, (SELECT max(id) FROM belfry.api_key))
 FROM known k WHERE p.owner = $1::text AND p.id = ANY($2::bigint[])
-RETURNING p.turn, p.newest_id, p.drift_ms;
+RETURNING p.turn, p.newest_id, p.drift_ms, p.token_floor;
+
+-- name: retake_partitions
+-- The database has gone back to an earlier state. $1 our start, $2 and $3 the epochs that we knew (0: not
+-- ours). What is ours gets an epoch, and tokens, beyond all that were given in what is lost: they would come
+-- again and mean something else. So does what we had taken and is somebody else's again.
+WITH held AS MATERIALIZED (
+    SELECT p.id, greatest(p.epoch, o.epoch) AS epoch FROM belfry.partition p
+    JOIN unnest($2::bigint[], $3::bigint[]) o (id, epoch) ON p.id = o.id
+    WHERE p.owner = $1::text OR p.epoch < o.epoch
+    ORDER BY p.id FOR UPDATE OF p),
+moved AS (
+    UPDATE belfry.partition p
+    SET epoch = h.epoch + 1048576, token_floor = p.token_floor + 1048576, since_ms = belfry.now_ms()
+    FROM held h WHERE p.id = h.id
+    RETURNING p.id, p.epoch, p.owner, p.unsure_ms)
+SELECT id, epoch, unsure_ms, false FROM moved WHERE owner = $1::text;
+
+-- name: jump_settings
+UPDATE belfry.meta SET value = (value::bigint + 1048576)::text WHERE key = 'settings_version';
 
 -- name: forget_turns
--- Behind that: what is known now stands in the partitions' rows.
+-- Behind that: what is known now stands in the partitions' rows. The newest of a writer stays, whatever its
+-- epoch: the writer asks for it to see whether the database still knows what it has kept.
 DELETE FROM belfry.turn t
 WHERE NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.id = t.partition AND p.epoch = t.epoch)
-    AND EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = $1::text);
+    AND EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = $1::text)
+    AND (NOT t.kept OR EXISTS (SELECT 1 FROM belfry.turn n
+        WHERE n.writer = t.writer AND n.turn > t.turn AND n.kept));
+
+-- name: forget_marks
+-- The newest of those that are gone: nobody asks for it any more.
+DELETE FROM belfry.turn t
+WHERE t.kept AND t.newest_id >> 22 <= belfry.now_ms() - $1::bigint
+    AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.id = t.partition AND p.epoch = t.epoch)
+    AND NOT EXISTS (SELECT 1 FROM belfry.node n WHERE n.writer = n.start || '/' || t.writer);
 
 -- name: count_partitions
 SELECT count(*), bool_or(owner = $1::text),
@@ -180,9 +210,13 @@ FROM belfry.partition p LEFT JOIN belfry.node n ON n.start = p.owner;
 SELECT pg_sleep($1::bigint / 1000.0);
 
 -- name: check_epochs
--- In share mode until the end of the transaction: whoever wants to take one of them waits.
+-- In share mode until the end of the transaction: whoever wants to take one of them waits. $1 our start; $2 who
+-- we are in table turn and $3 the newest turn that we know as kept (0: none). None when that is missing: then
+-- memory and database have not the same past.
 SELECT p.id FROM belfry.partition p
-JOIN unnest($1::bigint[], $2::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+JOIN unnest($4::bigint[], $5::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+WHERE p.owner = $1::text AND ($3::bigint = 0 OR EXISTS (SELECT 1 FROM belfry.turn t
+    WHERE t.writer = $2::text AND t.turn = $3::bigint AND t.kept))
 ORDER BY p.id FOR SHARE OF p;
 
 -- name: keep_turn
@@ -191,21 +225,25 @@ VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7
 
 -- name: keep_turn_fenced
 -- The same for a turn that asked nothing: begins with its fence, and fails by constraint turn_fenced when
--- one of the $8 partitions has another epoch.
+-- one of the $8 partitions has another epoch or owner ($10), or our newest turn ($9; 0: none) is missing.
 WITH held AS MATERIALIZED (
     SELECT p.id FROM belfry.partition p
-    JOIN unnest($9::bigint[], $10::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    JOIN unnest($11::bigint[], $12::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    WHERE p.owner = $10::text
     ORDER BY p.id FOR SHARE OF p)
 INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
 SELECT $1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, true,
-    (SELECT count(*) FROM held) = $8::bigint;
+    (SELECT count(*) FROM held) = $8::bigint
+    AND ($9::bigint = 0 OR EXISTS (SELECT 1 FROM belfry.turn t
+        WHERE t.writer = $1::text AND t.turn = $9::bigint AND t.kept));
 
 -- name: hold_partitions
 -- Settling begins by taking the rows for ourselves, which waits for the end of the commit in doubt. It
 -- writes, so it also tells whether the store takes commits.
 WITH held AS MATERIALIZED (
     SELECT p.id FROM belfry.partition p
-    JOIN unnest($1::bigint[], $2::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    JOIN unnest($2::bigint[], $3::bigint[]) o (id, epoch) ON p.id = o.id AND p.epoch = o.epoch
+    WHERE p.owner = $1::text
     ORDER BY p.id FOR UPDATE OF p)
 UPDATE belfry.partition p SET settled = settled + 1 FROM held h WHERE p.id = h.id RETURNING p.id;
 
@@ -215,7 +253,9 @@ SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept;
 
 -- name: settle_lost
 -- The commit in doubt may not have begun: its words can lie in the socket of a backend that was stopped.
--- With this row there it never can, since it would insert the same key. Nothing when it was kept.
+-- With this row there it never can, since it would insert the same key. Nothing when it was kept; one that is
+-- under way is waited for. Partition and epoch are those that it was sent under: as soon as that epoch is
+-- over it cannot be kept anyway, and not before that this row may go.
 INSERT INTO belfry.turn (writer, turn, try, newest_id, drift_ms, partition, epoch, kept, fenced)
 VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, $4::bigint, $5::bigint, false, true)
 ON CONFLICT DO NOTHING;
@@ -481,8 +521,10 @@ WHERE p.at = 1 OR p.bytes <= $4::bigint ORDER BY p.id;
 
 -- name: inbox_now
 -- In front of find_inbox: what is committed between the two is then found a second time, when it is gone
--- already, and never missed.
-SELECT pg_current_snapshot()::text, coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0);
+-- already, and never missed. And which server of the database it is: another one may give the numbers of
+-- transactions again that have passed here.
+SELECT pg_current_snapshot()::text, coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
+    (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint;
 
 -- name: fetch
 SELECT spec, payload FROM belfry.job WHERE id = $1::bigint;
@@ -831,6 +873,10 @@ INSERT INTO belfry.sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt,
 VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint,
     $9::bigint, $10::bigint, $11::bigint, $12::text, $13::text, $14::text, $15::text);
 
+-- name: put_clock
+INSERT INTO belfry.clock (id, at_ms, by_ms) VALUES (1, $1::bigint, $2::bigint)
+ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms, by_ms = excluded.by_ms;
+
 -- name: put_breaker
 INSERT INTO belfry.breaker (partition, target, state, opened_ms, until_ms, probe)
 VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::bigint)
@@ -1090,7 +1136,9 @@ ON CONFLICT (scope, key, hour, "end", bucket)
 DO UPDATE SET count = t.count + excluded.count, sum_ms = t.sum_ms + excluded.sum_ms;
 
 -- name: forget_own_turns
-DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn < $3::bigint;
+-- What was called lost stays: the commit that it keeps out may still lie in the socket of a backend that was
+-- stopped. Such rows are few, and go with their epoch (forget_turns).
+DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn < $3::bigint AND kept;
 
 -- ---- loading: what is in the partitions $1 (how many there are) and $2 (bits of those we own)
 
@@ -1108,6 +1156,9 @@ SELECT name, concurrency, changed_ms, changed_by FROM belfry.team ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM belfry.rate ORDER BY key;
+
+-- name: load_clock
+SELECT at_ms, by_ms FROM belfry.clock WHERE id = 1;
 
 -- name: load_breakers
 -- One target may have rows of two servers that were: the one that is left alone longer counts.
@@ -1177,31 +1228,44 @@ SET name = excluded.name, role = excluded.role, hash = excluded.hash,
 -- ---- other servers
 
 -- name: renew_node
--- Nothing comes back when somebody else has the name, and was heard of within the lease ($7); or has taken
+-- Nothing comes back when somebody else has the name, whose newest beat is not $7; or has taken
 -- it from us ($8), for good. $9: a start that is dead for sure.
 INSERT INTO belfry.node AS n (name, start, address, version, draining, clock_ms, started_ms, seen_ms,
-    lease_ms, grace_ms, boot_id)
+    lease_ms, grace_ms, boot_id, time_ms)
 SELECT $1::text, $2::text, $3::text, $4::text, $5::boolean, $6::bigint, t.ms, t.ms,
-    $10::bigint, $11::bigint, $12::text
+    $10::bigint, $11::bigint, $12::text, $13::bigint
 FROM (SELECT belfry.now_ms() AS ms) t
 ON CONFLICT (name) DO UPDATE
 SET start = excluded.start, address = excluded.address, version = excluded.version,
     draining = excluded.draining, clock_ms = excluded.clock_ms, seen_ms = excluded.seen_ms,
+    time_ms = excluded.time_ms,
     lease_ms = excluded.lease_ms, grace_ms = excluded.grace_ms, boot_id = excluded.boot_id,
     started_ms = CASE WHEN n.start = excluded.start THEN n.started_ms ELSE excluded.started_ms END
 WHERE n.start = excluded.start
-    OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms <= excluded.seen_ms - $7::bigint))
+    OR (NOT $8::boolean AND (n.start = $9::text OR n.seen_ms = $7::bigint))
 RETURNING n.start;
 
 -- name: read_nodes
-SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms, boot_id
+SELECT name, start, address, version, draining, started_ms, seen_ms, clock_ms, lease_ms, grace_ms, boot_id,
+    time_ms
 FROM belfry.node ORDER BY name;
 
 -- name: read_partitions
 SELECT id, epoch, owner, former, since_ms, unsure_ms FROM belfry.partition ORDER BY id;
 
+-- name: name_writer
+-- Who we are in table turn, by which others know that we leave their newest marks alone. It begins with our
+-- start: an older version that takes our name leaves this column as it is.
+UPDATE belfry.node SET writer = $2::text WHERE start = $1::text AND writer <> $2::text;
+
 -- name: read_cluster
-SELECT belfry.now_ms(), value::bigint FROM belfry.meta WHERE key = 'settings_version';
+-- Our newest turn, whether every server that is listed leaves that alone, and the newest id of all.
+SELECT belfry.now_ms(), value::bigint,
+    (SELECT coalesce(max(turn), 0) FROM belfry.turn WHERE writer = $1::text AND kept),
+    NOT EXISTS (SELECT 1 FROM belfry.node WHERE NOT starts_with(writer, start || '/')),
+    greatest((SELECT max(newest_id) FROM belfry.partition), (SELECT max(newest_id) FROM belfry.turn),
+        (SELECT max(id) FROM belfry.api_key), 0)
+FROM belfry.meta WHERE key = 'settings_version';
 
 -- name: release_partitions
 UPDATE belfry.partition p
@@ -1221,8 +1285,8 @@ UPDATE belfry.partition SET owner = '', former = owner, since_ms = belfry.now_ms
 DELETE FROM belfry.node WHERE start = $1::text;
 
 -- name: forget_nodes
-DELETE FROM belfry.node n
-WHERE n.seen_ms <= belfry.now_ms() - $1::bigint
+DELETE FROM belfry.node n USING unnest($1::text[], $2::bigint[]) o (start, beat_ms)
+WHERE n.start = o.start AND n.seen_ms = o.beat_ms
     AND NOT EXISTS (SELECT 1 FROM belfry.partition p WHERE p.owner = n.start);
 
 -- name: tend

@@ -84,6 +84,7 @@ static void close_store(struct store *store)
     pg_close(&s->pg);
     trails_forget(&s->trails);
     arena_free(&s->taken_arena);
+    free(s->owner);
     pg_place_free(&s->place);
     free(s);
 }

@@ -1,5 +1,9 @@
+#include "base/mem.h"
 #include "store/postgres/postgres.h"
 #include "store/row.h"
+
+#include <poll.h>
+#include <stdlib.h>
 
 /* ---- what is owned, as parameters */
 
@@ -37,6 +41,35 @@ enum rc postgres_deposed(struct err *err)
     return err_set(err, RC_DEPOSED, "another server took one of our partitions");
 }
 
+/* ---- who we are, and what we know as kept */
+
+void postgres_set_owner(struct postgres_store *s, struct str start)
+{
+    if (str_eq(postgres_owner(s), start))
+        return; /* so the member never writes what a turn may be reading */
+    free(s->owner);
+    s->owner = mem_dup(start.ptr, start.len);
+}
+
+struct str postgres_owner(const struct postgres_store *s)
+{
+    return s->owner == NULL ? STR("") : str_c(s->owner);
+}
+
+uint64_t postgres_mark(struct postgres_store *s)
+{
+    return atomic_load(&s->chained) ? atomic_load(&s->mark) : 0;
+}
+
+void postgres_set_mark(struct postgres_store *s, uint64_t turn)
+{
+    if (!atomic_load(&s->chained))
+        turn = 0;
+    if (turn == 0 || atomic_load(&s->mark) == 0)
+        atomic_store(&s->first_mark, turn);
+    atomic_store(&s->mark, turn);
+}
+
 /* ---- the turn's transaction */
 
 enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
@@ -61,6 +94,9 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     if (own == NULL)
         return RC_OK;
     *ret_fence = pg_use(&s->pg, Q_CHECK_EPOCHS);
+    pg_text(*ret_fence, postgres_owner(s));
+    pg_text(*ret_fence, str_c(s->writer));
+    pg_u64(*ret_fence, postgres_mark(s));
     postgres_bind_owned(*ret_fence, own);
     return RC_OK;
 }
@@ -134,11 +170,14 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
         struct row row = pg_row(floors, i, NULL);
         uint64_t turn = row_u64(&row);
         uint64_t newest_id = row_u64(&row);
+        row.at++;
+        uint64_t token = row_u64(&row);
         if (row.bad)
             return err_set(err, RC_CORRUPT, "%s: a partition's row makes no sense",
                            pg_label(floors));
         own->turn_floor = turn > own->turn_floor ? turn : own->turn_floor;
         own->id_floor = newest_id > own->id_floor ? newest_id : own->id_floor;
+        own->token_floor = token > own->token_floor ? token : own->token_floor;
     }
     return RC_OK;
 }
@@ -211,6 +250,7 @@ enum rc postgres_own(struct store *store, struct str node, struct ownership *ret
 {
     struct postgres_store *s = postgres_of(store);
     postgres_turn_abort(s);
+    postgres_set_owner(s, node);
     postgres_forget_places(s);
     s->in_doubt = false; /* whatever it was, it is under an older epoch */
     int64_t first_heard_ms = 0;
@@ -243,6 +283,18 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
     return rc;
 }
 
+/* What is owned now may be something else than what it was sent under (a load settles, too), so holding the
+ * rows of that may not wait for it; this does, and comes before anybody looks. */
+static void call_lost(struct postgres_store *s)
+{
+    struct pg_use *lost = pg_use(&s->pg, Q_SETTLE_LOST);
+    pg_text(lost, str_c(s->writer));
+    pg_u64(lost, s->doubt_turn);
+    pg_u64(lost, s->tries);
+    pg_i64(lost, s->doubt_partition);
+    pg_u64(lost, s->doubt_epoch);
+}
+
 /* The rows are taken exclusively, which waits for the end of the commit in doubt where it is under way; if
  * it has not begun yet (a backend that was stopped before it read our words), the row that calls it lost
  * stands in its way. After this commit the answer is final, also after a failover. */
@@ -256,23 +308,20 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
+    pg_text(held, postgres_owner(s));
     postgres_bind_owned(held, own);
+    if (turn != 0 && turn == s->doubt_turn)
+        call_lost(s);
     struct pg_use *kept = pg_use(pg, Q_SETTLE);
     pg_text(kept, str_c(s->writer));
-    if (turn != 0 && turn == s->doubt_turn) {
-        struct pg_use *lost = pg_use(pg, Q_SETTLE_LOST);
-        pg_text(lost, str_c(s->writer));
-        pg_u64(lost, turn);
-        pg_u64(lost, s->tries);
-        pg_i64(lost, postgres_lowest(own));
-        pg_u64(lost, own->epochs[postgres_lowest(own)]);
-    }
     TRY(pg_commit(pg, err));
     if (pg_rows(held) != postgres_owned_count(own))
         return postgres_deposed(err);
     struct row row = pg_row(kept, 0, NULL);
     uint64_t newest = row_u64(&row);
     *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
+    if (turn != 0 && turn == newest && turn == s->doubt_turn)
+        postgres_set_mark(s, turn);
     s->in_doubt = s->in_doubt && turn != s->doubt_turn;
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
 }

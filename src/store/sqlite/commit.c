@@ -233,6 +233,14 @@ static enum rc keep_breaker(struct db *db, const struct breaker_rec *breaker, st
     return stmt_done(&stmt, err);
 }
 
+static enum rc keep_clock(struct db *db, const struct clock_rec *clock, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_PUT_CLOCK);
+    stmt_i64(&stmt, clock->at_ms);
+    stmt_i64(&stmt, clock->by_ms);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc keep_dependency(struct db *db, const struct dependency_rec *rec, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_PUT_DEPENDENCY);
@@ -383,6 +391,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
         TRY(mark_alert(db, &delta->alert_marks[i], err));
     for (size_t i = 0; i < delta->sla_event_count; i++)
         TRY(keep_sla_event(db, &delta->sla_events[i], err));
+    if (delta->clock.at_ms != 0)
+        TRY(keep_clock(db, &delta->clock, err));
     for (size_t i = 0; i < delta->breaker_count; i++)
         TRY(keep_breaker(db, &delta->breakers[i], err));
     for (size_t i = 0; i < delta->dependency_count; i++)

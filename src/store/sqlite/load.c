@@ -66,6 +66,7 @@ enum rc sqlite_load(struct store *store, const struct ownership *own, int64_t un
     TRY(sqlite_settings(store, sink, err));
     TRY(load_all(db, SQL_LOAD_COUNTERS, sink->counter != NULL, row_load_counter, sink, err));
     TRY(load_all(db, SQL_LOAD_RATES, sink->rate != NULL, row_load_rate, sink, err));
+    TRY(load_all(db, SQL_LOAD_CLOCK, sink->clock != NULL, row_load_clock, sink, err));
     TRY(load_all(db, SQL_LOAD_BREAKERS, sink->breaker != NULL, row_load_breaker, sink, err));
     TRY(load_all(db, SQL_LOAD_OPERATIONS, sink->operation != NULL, row_load_operation, sink, err));
     TRY(load_all(db, SQL_LOAD_WORKERS, sink->worker != NULL, row_load_worker, sink, err));

@@ -481,6 +481,9 @@ INSERT INTO sla_event (id, at_ms, kind, policy, exec_id, job_id, attempt, expect
 VALUES (:id, :at_ms, :kind, :policy, :exec_id, :job_id, :attempt, :expected_ms, :max_ms,
     :actual_ms, :extended_ms, :queue, :actor, :reason, :approver);
 
+-- name: put_clock
+REPLACE INTO clock (only_row, at_ms, by_ms) VALUES (1, :at_ms, :by_ms);
+
 -- name: put_breaker
 REPLACE INTO breaker (target, state, opened_ms, until_ms, probe)
 VALUES (:target, :state, :opened_ms, :until_ms, :probe);
@@ -625,6 +628,9 @@ SELECT name, concurrency, changed_ms, changed_by FROM team ORDER BY name;
 
 -- name: load_rates
 SELECT key, next_us, interval_us FROM rate ORDER BY key;
+
+-- name: load_clock
+SELECT at_ms, by_ms FROM clock;
 
 -- name: load_breakers
 SELECT target, state, opened_ms, until_ms, probe FROM breaker ORDER BY target;

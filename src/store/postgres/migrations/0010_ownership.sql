@@ -24,33 +24,27 @@ ALTER TABLE belfry.live
     ADD COLUMN unseen bigint,
     ADD COLUMN proven boolean;
 
-CREATE OR REPLACE VIEW belfry.live_row AS
-SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
-    coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
-    coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
-    late, coalesce(sla_since_ms, 0) AS sla_since_ms, coalesce(sla_extra_ms, 0) AS sla_extra_ms,
-    sla_marks, token, worker_id, effect_done, error, 0::bigint AS finished_ms,
-    0::bigint AS slot_last_ms, 0::bigint AS slot_count,
-    CASE WHEN coalesce(retry_of, 0) = 0 THEN false
-    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
-    coalesce(unseen, 0) AS unseen, coalesce(proven, false) AS proven
-FROM belfry.live;
-
-CREATE OR REPLACE VIEW belfry.history_row AS
-SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, origin, slot_ms,
-    coalesce(nominal_ms, 0) AS nominal_ms, created_ms, state, due_ms, ready_ms, started_ms,
-    coalesce(attempts, 0) AS attempts, coalesce(lost, 0) AS lost, coalesce(returned, 0) AS returned,
-    late, coalesce(sla_since_ms, 0) AS sla_since_ms, coalesce(sla_extra_ms, 0) AS sla_extra_ms,
-    sla_marks, token, worker_id, effect_done, error, finished_ms,
-    coalesce(slot_last_ms, 0) AS slot_last_ms, coalesce(slot_count, 0) AS slot_count,
-    CASE WHEN coalesce(retry_of, 0) = 0 THEN false
-    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = history.id) END AS own_payload,
-    0::bigint AS unseen, false AS proven
-FROM belfry.history;
-
 -- ---- marks of turns
 
+-- Who the server is in table turn: its start, a slash, the writer. Empty: an older version, which forgets the
+-- newest marks of others, so that nobody can rely on them.
+ALTER TABLE belfry.node ADD COLUMN writer text NOT NULL DEFAULT '';
+
+-- Tokens given in this partition are larger. It jumps when the database went back to an earlier state.
+ALTER TABLE belfry.partition ADD COLUMN token_floor bigint NOT NULL DEFAULT 0;
+
 -- ---- time
+
+-- Which time the server goes by, at its newest renewal; 0: it does not know yet, or is too old to say.
+ALTER TABLE belfry.node ADD COLUMN time_ms bigint NOT NULL DEFAULT 0;
+
+-- The newest moment at which the clock was set by so much, or was so far from what the store had last seen,
+-- that deletions wait behind it. One row.
+CREATE TABLE belfry.clock (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    at_ms bigint NOT NULL, -- by the clock as it went on
+    by_ms bigint NOT NULL
+);
 
 -- ---- the inbox
 
@@ -150,7 +144,8 @@ SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, or
     sla_marks, token, worker_id, effect_done, error, 0::bigint AS finished_ms,
     0::bigint AS slot_last_ms, 0::bigint AS slot_count,
     CASE WHEN coalesce(retry_of, 0) = 0 THEN false
-    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id OFFSET 0) END AS own_payload
+    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id OFFSET 0) END AS own_payload,
+    coalesce(unseen, 0) AS unseen, coalesce(proven, false) AS proven
 FROM belfry.live;
 
 CREATE OR REPLACE VIEW belfry.history_row AS
@@ -161,5 +156,6 @@ SELECT id, job_id, queue, priority, coalesce(retry_of, 0) AS retry_of, first, or
     sla_marks, token, worker_id, effect_done, error, finished_ms,
     coalesce(slot_last_ms, 0) AS slot_last_ms, coalesce(slot_count, 0) AS slot_count,
     CASE WHEN coalesce(retry_of, 0) = 0 THEN false
-    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = history.id OFFSET 0) END AS own_payload
+    ELSE EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = history.id OFFSET 0) END AS own_payload,
+    0::bigint AS unseen, false AS proven
 FROM belfry.history;

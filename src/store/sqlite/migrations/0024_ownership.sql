@@ -11,6 +11,14 @@ ALTER TABLE live ADD COLUMN proven INTEGER NOT NULL DEFAULT 0;
 
 -- ---- time
 
+-- The newest moment at which the clock was set by so much, or was so far from what the store had last seen,
+-- that deletions wait behind it. One row.
+CREATE TABLE clock (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    at_ms INTEGER NOT NULL, -- by the clock as it went on
+    by_ms INTEGER NOT NULL
+) STRICT;
+
 -- ---- indexes
 
 PRAGMA user_version = 24;
