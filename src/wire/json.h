@@ -9,6 +9,8 @@
  *   one would be checked whole and used cut off;
  * - of two members with one key some readers take the first and some the last.
  *
+ * Values that belfry carries but does not read can be left as they are (struct json_rules).
+ *
  * Integers are exact int64; a number with a fraction or an exponent is a double. Time and memory are
  * in proportion to the text (keys are sorted to find twins). Strings without escapes point into the
  * source, so the source must live as long as the tree. Errors say line and column. */
