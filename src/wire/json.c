@@ -180,29 +180,28 @@ static bool find_twin(const struct json_member *members, size_t count, struct js
     return false;
 }
 
-static bool is_span(const struct parser *p, struct str key)
+/* Whether the value behind this key is left unread: only what can be large or deep. */
+static bool is_span(struct parser *p, struct str key)
 {
     for (size_t i = 0; i < p->rules->span_count; i++) {
-        if (str_eq(p->rules->spans[i], key))
-            return true;
+        struct str span = p->rules->spans[i];
+        if (span.len != key.len || memcmp(span.ptr, key.ptr, key.len) != 0)
+            continue;
+        json_lex_space(&p->lex);
+        char c = p->lex.at < p->lex.end ? *p->lex.at : '\0';
+        return c == '{' || c == '[' || c == '-' || json_lex_is_digit(&p->lex);
     }
     return false;
 }
 
-/* Only what can be large or deep is left unread. */
-static enum rc parse_span(struct parser *p, size_t slot)
+static enum rc parse_span(struct parser *p, struct json *ret_value)
 {
-    json_lex_space(&p->lex);
     const char *start = p->lex.at;
-    struct json *value = &p->stack[slot].value;
-    char c = start < p->lex.end ? *start : '\0';
-    if (c != '{' && c != '[' && c != '-' && !json_lex_is_digit(&p->lex))
-        return parse_value(p, slot);
     if (!json_scan(&p->lex, p->rules->span_depth_max))
         return fail_lex(p);
-    value->kind = JSON_SPAN;
-    value->count = 0;
-    value->raw = str_of(start, (size_t)(p->lex.at - start));
+    ret_value->kind = JSON_SPAN;
+    ret_value->count = 0;
+    ret_value->raw = str_of(start, (size_t)(p->lex.at - start));
     return RC_OK;
 }
 
@@ -216,7 +215,9 @@ static enum rc parse_member(struct parser *p)
     TRY(parse_string(p, &p->stack[slot].key));
     if (!json_lex_take(&p->lex, ':'))
         return fail(p, "expected ':'");
-    return is_span(p, p->stack[slot].key) ? parse_span(p, slot) : parse_value(p, slot);
+    if (p->rules->span_count > 0 && is_span(p, p->stack[slot].key))
+        return parse_span(p, &p->stack[slot].value);
+    return parse_value(p, slot);
 }
 
 static enum rc parse_object(struct parser *p, size_t slot)
