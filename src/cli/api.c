@@ -119,8 +119,9 @@ enum rc api_call(struct cli *cli, const char *method, struct str path, struct st
         .timeout_ms = CALL_TIMEOUT_MS,
     };
     TRY(send_call(cli, &call, &response, err));
-    if (json_parse(response.body, &cli->arena, ret_json, err)) {
-        err->rc = RC_CORRUPT; /* the other side's fault, not bad usage */
+    if (json_parse_by(&json_from_server, response.body, &cli->arena, ret_json, err)) {
+        if (err->rc != RC_TOO_LARGE)
+            err->rc = RC_CORRUPT; /* the other side's fault, not bad usage */
         return err_note(err, "%.*s gave an answer that is not JSON", STR_ARG(cli->url));
     }
     return RC_OK;
@@ -179,14 +180,13 @@ void api_add_param(struct buf *query, const char *name, const char *value)
     api_add_encoded(query, value);
 }
 
-static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t left,
+static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t limit,
                         struct str cursor, struct json *ret_page, struct err *err)
 {
     CLEANUP(buf_free) struct buf query = BUF(QUERY_BYTES_MAX);
     if (list->whole)
         return api_get(cli, str_c(list->path), ret_page, err);
     buf_add(&query, list->query);
-    uint64_t limit = left == 0 || left > PAGE_ITEMS_MAX ? PAGE_ITEMS_MAX : left;
     api_add_param(&query, "limit", arena_printf(&cli->arena, "%" PRIu64, limit).ptr);
     if (cursor.len > 0)
         api_add_param(&query, "cursor", arena_zstr(&cli->arena, cursor));
@@ -194,15 +194,35 @@ static enum rc get_page(struct cli *cli, const struct api_list *list, uint64_t l
     return api_get(cli, path, ret_page, err);
 }
 
+/* A page of up to *page_max items, or `left` when that is less (0: all of them). When the things on it
+ * are so large that the server does not put them into one answer, or we do not read it, fewer are asked
+ * for, from then on. */
+static enum rc get_fitting_page(struct cli *cli, const struct api_list *list, uint64_t left,
+                                struct str cursor, uint64_t *page_max, struct json *ret_page,
+                                struct err *err)
+{
+    for (;;) {
+        uint64_t limit = left == 0 || left > *page_max ? *page_max : left;
+        enum rc rc = get_page(cli, list, limit, cursor, ret_page, err);
+        if (rc != RC_TOO_LARGE || limit == 1 || list->whole)
+            return rc;
+        *page_max = limit / 2;
+        cli->refused = false;
+        cli->details = (struct str){0};
+    }
+}
+
 /* A page may be short, or even empty, without being the last one: only the cursor tells. */
 enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
                  struct err *err)
 {
     uint64_t given = 0;
+    uint64_t page_max = PAGE_ITEMS_MAX;
     struct str cursor = STR("");
     do {
         struct json page;
-        TRY(get_page(cli, list, list->limit == 0 ? 0 : list->limit - given, cursor, &page, err));
+        uint64_t left = list->limit == 0 ? 0 : list->limit - given;
+        TRY(get_fitting_page(cli, list, left, cursor, &page_max, &page, err));
         const struct json *items = json_get(&page, str_c(list->key));
         size_t count = items != NULL && items->kind == JSON_ARRAY ? items->count : 0;
         for (size_t i = 0; i < count && (list->limit == 0 || given < list->limit); i++, given++)

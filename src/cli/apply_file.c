@@ -16,7 +16,7 @@ static enum rc read_lines(struct cli *cli, struct str text, documents *docs, str
         struct json doc;
         if (line.len == 0)
             continue;
-        if (json_parse(line, &cli->arena, &doc, err) != RC_OK)
+        if (json_parse_by(&json_from_user, line, &cli->arena, &doc, err) != RC_OK)
             return err_note(err, "line %zu", number);
         *VEC_PUSH(&cli->arena, docs) = doc;
     }
@@ -26,7 +26,8 @@ static enum rc read_lines(struct cli *cli, struct str text, documents *docs, str
 static bool is_object(struct str line, struct arena *arena)
 {
     struct json value;
-    return json_parse(line, arena, &value, NULL) == RC_OK && value.kind == JSON_OBJECT;
+    return json_parse_by(&json_from_user, line, arena, &value, NULL) == RC_OK &&
+           value.kind == JSON_OBJECT;
 }
 
 /* A document over several lines that is broken has no document in its first line. */
@@ -34,7 +35,7 @@ static enum rc split(struct cli *cli, struct str text, documents *docs, struct e
 {
     struct json whole;
     struct str rest = str_trim(text);
-    enum rc rc = json_parse(text, &cli->arena, &whole, err);
+    enum rc rc = json_parse_by(&json_from_user, text, &cli->arena, &whole, err);
     if (rc != RC_OK)
         return is_object(str_cut(&rest, '\n'), &cli->arena) ? read_lines(cli, text, docs, err) : rc;
     const struct json *jobs = json_get(&whole, STR("jobs"));
@@ -59,8 +60,7 @@ static enum rc check_tags(const struct json *doc, const char *set, struct err *e
     const struct json *tags = json_get(doc, STR("tags"));
     const struct json *tag = json_get(tags, STR(APPLY_TAG));
     if (tags != NULL && tags->kind != JSON_OBJECT && tags->kind != JSON_NULL)
-        return err_set(err, RC_INVALID, "tags must be an object, not %s",
-                       json_kind_name(tags->kind));
+        return err_set(err, RC_INVALID, "tags must be an object, not %s", json_value_name(tags));
     if (tag != NULL && (tag->kind != JSON_STRING || !str_eq(tag->string, str_c(set))))
         return err_set(err, RC_INVALID, "the tag " APPLY_TAG " is apply's own: use --set");
     return RC_OK;
@@ -90,8 +90,7 @@ static enum rc take_document(struct cli *cli, const struct json *doc, const char
 {
     struct str name = api_text(doc, STR("name"));
     if (doc->kind != JSON_OBJECT)
-        return err_set(err, RC_INVALID, "a job must be an object, not %s",
-                       json_kind_name(doc->kind));
+        return err_set(err, RC_INVALID, "a job must be an object, not %s", json_value_name(doc));
     if (name.len == 0)
         return err_set(err, RC_INVALID, "every job needs a name, by which it is known");
     if (strmap_get(&file->names, name) != NULL)

@@ -3,6 +3,7 @@
 #include "loop/file.h"
 #include "loop/usage.h"
 #include "wire/json.h"
+#include "wire/json_scan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,12 +114,11 @@ enum rc cli_read_file(struct cli *cli, const char *path, size_t max_bytes, struc
 enum rc cli_payload(struct cli *cli, const char *arg, struct str *ret_json, struct err *err)
 {
     struct str text = str_c(arg);
-    struct json value;
     if (arg[0] == '@')
         TRY(cli_read_file(cli, arg + 1, PAYLOAD_BYTES_MAX, &text, err));
-    if (json_parse(text, &cli->arena, &value, err))
+    if (json_check(text, JSON_DEPTH_MAX, err))
         return err_note(err, "--payload is not JSON");
-    *ret_json = value.raw;
+    *ret_json = str_trim(text);
     return RC_OK;
 }
 

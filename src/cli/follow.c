@@ -55,7 +55,7 @@ static void on_event(void *arg, const struct sse_event *event)
     arena_reset(&f->arena);
     if (f->print == FOLLOW_JSON)
         cli_print_line(event->data);
-    else if (json_parse(event->data, &f->arena, &data, &f->err) == RC_OK)
+    else if (json_parse_by(&json_from_server, event->data, &f->arena, &data, &f->err) == RC_OK)
         print_text(&data);
     (void)fflush(stdout); /* somebody is watching; a failure shows at the end */
 }

@@ -224,8 +224,8 @@ static void add_why(struct cli *cli, const struct cli_target *target, struct jso
     json_put_str(&w, "why", api_text(&answer, STR("summary")));
     json_raw_members(&w, thing->raw);
     json_close(&w);
-    if (!text.overflow &&
-        json_parse(arena_str(&cli->arena, buf_str(&text)), &cli->arena, &both, &ignored) == RC_OK)
+    if (!text.overflow && json_parse_by(&json_from_server, arena_str(&cli->arena, buf_str(&text)),
+                                        &cli->arena, &both, &ignored) == RC_OK)
         *thing = both;
 }
 

@@ -51,7 +51,7 @@ static const struct opts opts = {
 static bool recurs(struct str document, struct arena *arena)
 {
     struct json job;
-    if (json_parse(document, arena, &job, NULL) != RC_OK)
+    if (json_parse_by(&json_from_user, document, arena, &job, NULL) != RC_OK)
         return false; /* the server says it better */
     const struct json *schedule = json_get(&job, STR("schedule"));
     return schedule != NULL &&

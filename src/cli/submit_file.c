@@ -35,7 +35,7 @@ static enum rc submit_lines(struct cli *cli, struct str text, struct err *err)
         if (line.len == 0)
             continue;
         arena_reset(&arena);
-        if (json_parse(line, &arena, &job, &wrong))
+        if (json_parse_by(&json_from_user, line, &arena, &job, &wrong))
             report(cli, number, &wrong);
         else
             TRY(batch_add(batch, number, line, err));
@@ -63,7 +63,8 @@ static enum rc check_alone(const struct cli *cli, const struct submit_args *args
 static bool is_object(struct str text, struct arena *arena)
 {
     struct json value;
-    return json_parse(text, arena, &value, NULL) == RC_OK && value.kind == JSON_OBJECT;
+    return json_parse_by(&json_from_user, text, arena, &value, NULL) == RC_OK &&
+           value.kind == JSON_OBJECT;
 }
 
 /* True when the first or the last line is a document of its own: a broken document over several
@@ -84,7 +85,7 @@ enum rc submit_file(struct cli *cli, const struct submit_args *args, struct err 
     struct json whole;
     TRY(check_alone(cli, args, err));
     TRY(cli_read_file(cli, args->file, FILE_BYTES_MAX, &text, err));
-    enum rc rc = json_parse(text, &cli->arena, &whole, err);
+    enum rc rc = json_parse_by(&json_from_user, text, &cli->arena, &whole, err);
     if (rc == RC_OK) {
         rc = submit_one(cli, args, text, err);
     } else if (looks_like_lines(text, &cli->arena)) {

@@ -16,6 +16,7 @@ static bool report(struct stage *s, struct poll_result what)
     result->permanent = what.permanent;
     result->retry_after_ms = what.retry_after_ms;
     result->tail = what.tail;
+    result->code = what.code;
     result->usage.exit_code = what.usage.exit_code;
     world_turn(&s->w);
     return was_accepted(asked);
@@ -163,6 +164,25 @@ static void the_third_loss_is_the_last(void **state)
     assert_int_equal(job_state_of(&s->w, s->job->job_id), JOB_FAILED);
 }
 
+static void what_nobody_can_read_is_returned_three_times_and_no_more(void **state)
+{
+    (void)state;
+    STAGE(s, .retries = 0);
+    const struct poll_result unread = {
+        .outcome = OUTCOME_RETURNED, .code = POLL_CODE_UNREADABLE, .error = STR("what is this?")};
+    for (uint32_t i = 1; i < 3; i++) {
+        assert_true(report(s, unread));
+        assert_int_equal(unfinished(s)->state, EXEC_QUEUED);
+        assert_int_equal(unfinished(s)->attempts, 0);
+        s->lease = fake_start(&s->w, &s->f);
+        assert_true(report(s, (struct poll_result){.outcome = OUTCOME_RETURNED}));
+        s->lease = fake_start(&s->w, &s->f); /* returns without the code do not count */
+    }
+    assert_true(report(s, unread));
+    assert_int_equal(ended(s)->state, EXEC_FAILED);
+    assert_true(str_starts(ended(s)->error, STR("quarantined, since its workers could not read")));
+}
+
 static void losses_are_counted_over_a_restart(void **state)
 {
     (void)state;
@@ -304,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_success_has_no_class),
         cmocka_unit_test(the_next_attempt_is_not_before_its_worker_asks_for_it),
         cmocka_unit_test(the_third_loss_is_the_last),
+        cmocka_unit_test(what_nobody_can_read_is_returned_three_times_and_no_more),
         cmocka_unit_test(losses_are_counted_over_a_restart),
         cmocka_unit_test(what_a_drain_gives_back_costs_nothing_but_is_counted),
         cmocka_unit_test(a_run_past_its_timeout_is_told_to_stop_and_not_renewed),

@@ -75,9 +75,10 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
         .event = EV_RETRY, .reason = error, .due_ms = next_attempt_ms(e, x, after_ms)};
 }
 
-/* Its worker is gone. Another one may have more luck, but not for ever: what kills whoever runs it
- * must not go through all of them. */
-static struct move after_loss(struct engine *e, const struct exec *x, struct str error)
+/* Another worker may have more luck, but not for ever: what harms whoever gets it must not go through
+ * all of them. */
+static struct move after_harm(struct engine *e, const struct exec *x, const char *what,
+                              struct str error)
 {
     bool goes_on = x->v.lost + 1U < e->options.lost_max || PLANTED(poison_forgotten);
     if (goes_on || x->v.effect_done) /* then nobody will be given it any more */
@@ -85,9 +86,14 @@ static struct move after_loss(struct engine *e, const struct exec *x, struct str
     return (struct move){
         .event = EV_QUARANTINE,
         .why = LETTER_QUARANTINED,
-        .reason = arena_printf(e->arena, "quarantined, since its worker was lost %d times: %.*s",
+        .reason = arena_printf(e->arena, "quarantined, since %s %d times: %.*s", what,
                                x->v.lost + 1, STR_ARG(error)),
     };
+}
+
+static struct move after_loss(struct engine *e, const struct exec *x, struct str error)
+{
+    return after_harm(e, x, "its worker was lost", error);
 }
 
 /* Whether its end, as the worker tells it, is the end of its time: it was told to stop for that. */
@@ -125,7 +131,10 @@ static struct move move_after(struct engine *e, const struct exec *x,
         return after_sla(e, x, end);
     switch (end->outcome) {
     case OUTCOME_SUCCEEDED: return (struct move){.event = EV_SUCCEED, .reason = result->error};
-    case OUTCOME_RETURNED: return (struct move){.event = EV_RETURN, .reason = result->error};
+    case OUTCOME_RETURNED:
+        if (result->code == POLL_CODE_UNREADABLE)
+            return after_harm(e, x, "its workers could not read it, or were lost,", result->error);
+        return (struct move){.event = EV_RETURN, .reason = result->error};
     case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
         return after_loss(e, x, result->error);
     default: break;

@@ -30,6 +30,14 @@ struct poll_held {
     uint64_t token;
 };
 
+/* More about an outcome than a class of failures can say. */
+enum poll_code {
+    POLL_CODE_NONE,
+    /* The worker cannot make sense of the lease. Reported as permanent, it is the end; a worker that thinks
+     * others may know more returns it so, and the server counts these returns as it counts lost leases. */
+    POLL_CODE_UNREADABLE,
+};
+
 struct poll_result {
     uint64_t exec_id;
     uint64_t token;
@@ -41,6 +49,7 @@ struct poll_result {
     enum permanence permanent;
     int64_t retry_after_ms; /* not before this long from now; 0: whenever the job's rules say */
     struct str tail;        /* the last lines of its error output; may be empty */
+    enum poll_code code;
 };
 
 struct poll {
@@ -70,6 +79,13 @@ struct poll_lease {
     struct str payload;
 };
 
+/* A lease of which the worker could read only whose it is. */
+struct poll_unread {
+    uint64_t exec_id;
+    uint64_t token;
+    struct str why;
+};
+
 struct poll_stop {
     uint64_t exec_id;
     uint64_t token;
@@ -87,6 +103,8 @@ struct poll_verdict {
 struct poll_reply {
     const struct poll_lease *leases;
     size_t lease_count;
+    const struct poll_unread *unread; /* found by the reader of a reply; never sent */
+    size_t unread_count;
     const struct poll_stop *stops;
     size_t stop_count;
     const struct poll_verdict *verdicts; /* one per result in the server's partitions, in order */

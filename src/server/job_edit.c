@@ -28,18 +28,65 @@ static enum rc read_stored(struct request *r, const struct job_rec *job, struct 
         return err->rc = RC_CORRUPT;
     /* As this version would write it: an older one may have known less to say. */
     struct str text = whole_text(r, spec_text(ret_spec, r->arena), job->payload);
-    return json_parse(text, r->arena, ret_doc, err) == RC_OK ? RC_OK : (err->rc = RC_CORRUPT);
+    if (json_parse_by(&json_from_server, text, r->arena, ret_doc, err) != RC_OK)
+        return err->rc = RC_CORRUPT;
+    return RC_OK;
 }
 
-static enum rc apply_patch(struct request *r, const struct json *old, const struct json *patch,
+/* ---- payloads, which are otherwise carried unread */
+
+/* Merged members may hold any number: it is copied as it is written. A key that stands twice has no
+ * meaning for a merge, and is refused. */
+static const struct json_rules merge_rules = {.any_number = true};
+
+static bool is_object(const struct json *value)
+{
+    return value->kind == JSON_SPAN && value->raw.ptr[0] == '{';
+}
+
+/* Replaces the payload of doc by one that is read, so that it can be merged. */
+static enum rc open_payload(struct request *r, struct json *doc, struct err *err)
+{
+    const struct json *span = json_get(doc, STR("payload"));
+    struct json value;
+    if (span == NULL || !is_object(span))
+        return RC_OK;
+    TRY(json_parse_by(&merge_rules, span->raw, r->arena, &value, err));
+    struct json_member *members = ARENA_ARRAY(r->arena, struct json_member, doc->count);
+    for (uint32_t i = 0; i < doc->count; i++) {
+        members[i] = doc->members[i];
+        if (&doc->members[i].value == span)
+            members[i].value = value;
+    }
+    doc->members = members;
+    return RC_OK;
+}
+
+/* Both as objects that can be merged; without a payload in the patch the stored one stays unread. */
+static enum rc open_payloads(struct request *r, struct json *old, struct json *patch,
+                             struct err *err)
+{
+    const struct json *change = json_get(patch, STR("payload"));
+    if (change == NULL || !is_object(change))
+        return RC_OK;
+    if (open_payload(r, patch, err) != RC_OK)
+        return err_note(err, "the payload of the patch cannot be merged");
+    if (open_payload(r, old, err) != RC_OK)
+        return err_note(err, "the payload of the job cannot be merged; replace it with PUT");
+    return RC_OK;
+}
+
+static enum rc apply_patch(struct request *r, struct json old, struct json patch,
                            struct json *ret_doc, struct err *err)
 {
     CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
     struct json_writer w = JSON_WRITER(&out);
-    json_merge(&w, old, patch, r->arena);
+    TRY(open_payloads(r, &old, &patch, err));
+    json_merge(&w, &old, &patch, r->arena);
     if (out.overflow)
         return err_set(err, RC_TOO_LARGE, "the job would have more than %d bytes", TEXT_BYTES_MAX);
-    if (json_parse(arena_str(r->arena, buf_str(&out)), r->arena, ret_doc, err) != RC_OK)
+    struct str text = arena_str(r->arena, buf_str(&out));
+    if (json_parse_by(&json_from_user, text, r->arena, ret_doc, err) != RC_OK)
         return err_note(err, "the job that the patch makes is no document");
     return RC_OK;
 }
@@ -54,15 +101,29 @@ static void note(struct job_edit *edit, struct buf *names, struct str key)
     edit->replan |= str_eq(key, STR("schedule")) || str_eq(key, STR("dst"));
 }
 
+/* How a payload is written is no difference. What cannot be read (a key stands twice) is compared as
+ * text. */
+static bool is_same(struct request *r, const struct json *old, const struct json *next)
+{
+    struct json left;
+    struct json right;
+    if (old->kind != JSON_SPAN || next->kind != JSON_SPAN || str_eq(old->raw, next->raw) ||
+        json_parse_by(&merge_rules, old->raw, r->arena, &left, NULL) != RC_OK ||
+        json_parse_by(&merge_rules, next->raw, r->arena, &right, NULL) != RC_OK)
+        return json_same(old, next, r->arena);
+    return json_same(&left, &right, r->arena);
+}
+
 static enum rc compare(struct request *r, const struct json *old, struct job_edit *edit,
                        struct err *err)
 {
     CLEANUP(buf_free) struct buf names = BUF(DIFFERS_BYTES_MAX);
     struct json next;
-    TRY(json_parse(whole_text(r, edit->item.spec, edit->item.payload), r->arena, &next, err));
+    struct str text = whole_text(r, edit->item.spec, edit->item.payload);
+    TRY(json_parse_by(&json_from_server, text, r->arena, &next, err));
     for (size_t i = 0; i < old->count; i++) {
         const struct json *other = json_get(&next, old->members[i].key);
-        if (other == NULL || !json_same(&old->members[i].value, other, r->arena))
+        if (other == NULL || !is_same(r, &old->members[i].value, other))
             note(edit, &names, old->members[i].key);
     }
     for (size_t i = 0; i < next.count; i++) {
@@ -140,7 +201,7 @@ enum rc job_edit_make(struct request *r, const struct job_rec *job,
     *ret_edit = (struct job_edit){0};
     TRY(read_stored(r, job, &old, &stored, err));
     if (is_patch)
-        TRY(apply_patch(r, &stored, doc, &merged, err));
+        TRY(apply_patch(r, stored, *doc, &merged, err));
     const struct json *next = is_patch ? &merged : doc;
     TRY(check_recurs(r, &old, next, errors));
     TRY(job_document_read(r, next, &ret_edit->spec, &ret_edit->item, errors, err));

@@ -99,7 +99,10 @@ static void respond(struct request *r, const struct http_answer *answer)
 void request_answer(struct request *r, int status, struct str json)
 {
     if (r->body.overflow) { /* half a document would look like a whole one that is broken */
-        request_problem(r, 500, "the answer would have more than %zu bytes", r->body.max);
+        request_problem(r, 413,
+                        "the answer would have more than %zu bytes; ask for fewer things at "
+                        "a time (limit)",
+                        r->body.max);
         return;
     }
     char tag[VERSION_TAG_MAX];
@@ -233,7 +236,7 @@ static bool read_object(struct request *r, bool patch, struct json *ret_doc)
     struct err err;
     if (!is_json_body(r, patch))
         return false;
-    enum rc rc = json_parse(r->http->body, r->arena, ret_doc, &err);
+    enum rc rc = json_parse_by(&json_from_user, r->http->body, r->arena, ret_doc, &err);
     if (rc != RC_OK) {
         request_problem(r, problem_status(rc), "the body is not %sJSON: %s",
                         rc == RC_TOO_LARGE ? "acceptable " : "", err.text);

@@ -13,7 +13,7 @@ static enum rc read_spec(const struct inbox_rec *rec, struct arena *arena, struc
 {
     struct json doc;
     struct field_errors errors = {0};
-    TRY(json_parse(rec->body, arena, &doc, err));
+    TRY(json_parse_by(&json_from_user, rec->body, arena, &doc, err));
     if (spec_parse(&doc, arena, ret_spec, &errors) != RC_OK)
         return refuse(&errors, arena, err);
     if (ret_spec->team.len > 0 && !str_eq(ret_spec->team, rec->name)) {

@@ -9,6 +9,7 @@
 #include "server/sql_job.h"
 #include "server/untangle.h"
 #include "wire/calendar_json.h"
+#include "wire/json_scan.h"
 #include "wire/spec_json.h"
 
 #include <assert.h>
@@ -398,10 +399,8 @@ static enum rc check_definition(struct command *cmd, const struct poll_lease *le
                                 struct err *err)
 {
     struct spec spec;
-    struct json payload;
     if (spec_read(lease->spec, cmd->arena, &spec, err) != RC_OK ||
-        (lease->payload.len > 0 &&
-         json_parse(lease->payload, cmd->arena, &payload, err) != RC_OK)) {
+        (lease->payload.len > 0 && json_check(lease->payload, JSON_ANY_DEPTH, err) != RC_OK)) {
         err->rc = RC_CORRUPT;
         return RC_CORRUPT;
     }

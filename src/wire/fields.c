@@ -49,7 +49,7 @@ bool fields_kind(const struct fields *f, const struct field_place *at, const str
 {
     if (value->kind == kind)
         return true;
-    fields_fail(f, at, "must be %s, not %s", json_kind_name(kind), json_kind_name(value->kind));
+    fields_fail(f, at, "must be %s, not %s", json_kind_name(kind), json_value_name(value));
     return false;
 }
 

@@ -1,7 +1,8 @@
 #include "wire/json.h"
 #include "base/mem.h"
-#include "wire/json_text.h"
+#include "wire/json_scan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,8 +14,8 @@ enum {
 
 struct parser {
     struct str text;
-    const char *at;
-    const char *end;
+    struct json_lex lex;
+    const struct json_rules *rules;
     struct arena *arena;
     struct err *err;
     /* Members (and items, without keys) of all containers that are still open. Every value is read
@@ -30,67 +31,31 @@ struct parser {
 
 /* ---- errors */
 
-/* Lines and columns are counted only now: text without errors does not pay for them. */
 static enum rc fail_at(const struct parser *p, const char *at, enum rc rc, const char *what,
                        struct str detail)
 {
-    size_t line = 1;
-    size_t column = 1;
-    for (const char *c = p->text.ptr; c < at; c++) {
-        if (*c == '\n') {
-            line++;
-            column = 1;
-        } else if (((unsigned char)*c & 0xc0) != 0x80) { /* a column is a character, not a byte */
-            column++;
-        }
-    }
-    detail = str_head(detail, 64);
-    return err_set(p->err, rc, "line %zu, column %zu: %s%.*s", line, column, what, STR_ARG(detail));
+    return json_fail(p->text, at, rc, what, detail, p->err);
 }
 
-static enum rc fail(const struct parser *p, const char *what)
+static enum rc fail_lex(const struct parser *p)
 {
-    return fail_at(p, p->at, RC_INVALID, p->at == p->end ? "the text ends early: " : "",
-                   str_c(what));
+    return json_lex_fail(p->text, &p->lex, p->err);
+}
+
+static enum rc fail(struct parser *p, const char *what)
+{
+    p->lex.wrong = what;
+    return fail_lex(p);
 }
 
 /* ---- strings */
-
-/* Moves behind the closing quote. *ret_body is what stands between the quotes, still escaped. */
-static enum rc scan_string(struct parser *p, struct str *ret_body, bool *ret_escaped)
-{
-    const char *start = ++p->at;
-    *ret_escaped = false;
-    for (;;) {
-        p->at = json_plain_end(p->at, p->end);
-        if (p->at == p->end)
-            return fail(p, "a string has no closing quote");
-        unsigned char c = (unsigned char)*p->at;
-        size_t len = 1;
-        if (c == '"')
-            break;
-        if (c == '\\') {
-            *ret_escaped = true;
-            len = p->end - p->at < 2 ? 1 : 2; /* json_unescape looks closer */
-        } else if (c < 0x20) {
-            return fail(p, "a control character in a string must be escaped");
-        } else {
-            len = str_utf8_len(str_of(p->at, (size_t)(p->end - p->at)));
-        }
-        if (len == 0)
-            return fail(p, "this is not UTF-8");
-        p->at += len;
-    }
-    *ret_body = str_of(start, (size_t)(p->at - start));
-    p->at++;
-    return RC_OK;
-}
 
 static enum rc parse_string(struct parser *p, struct str *ret_text)
 {
     struct str body = {NULL, 0};
     bool escaped = false;
-    TRY(scan_string(p, &body, &escaped));
+    if (!json_lex_string(&p->lex, &body, &escaped))
+        return fail_lex(p);
     const char *bad = NULL;
     *ret_text = escaped ? json_unescape(body, p->arena, &bad) : body;
     if (bad != NULL)
@@ -99,20 +64,6 @@ static enum rc parse_string(struct parser *p, struct str *ret_text)
 }
 
 /* ---- numbers */
-
-static bool is_digit(const struct parser *p)
-{
-    return p->at < p->end && *p->at >= '0' && *p->at <= '9';
-}
-
-static enum rc take_digits(struct parser *p)
-{
-    if (!is_digit(p))
-        return fail(p, "a number lacks a digit here");
-    while (is_digit(p))
-        p->at++;
-    return RC_OK;
-}
 
 /* strtod wants a NUL. The process never leaves the C locale, so the point is a point. */
 static bool to_double(struct str raw, double *ret_number)
@@ -128,54 +79,27 @@ static bool to_double(struct str raw, double *ret_number)
 
 static enum rc parse_number(struct parser *p, struct json *ret_value)
 {
-    const char *start = p->at;
-    bool whole = true;
-    p->at += *p->at == '-';
-    bool zero = p->at < p->end && *p->at == '0';
-    const char *digits = p->at;
-    TRY(take_digits(p));
-    if (zero && p->at - digits > 1)
-        return fail_at(p, digits, RC_INVALID, "a number has a leading zero", STR(""));
-    if (p->at < p->end && *p->at == '.') {
-        whole = false;
-        p->at++;
-        TRY(take_digits(p));
-    }
-    if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
-        whole = false;
-        p->at++;
-        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
-        TRY(take_digits(p));
-    }
-    struct str raw = str_of(start, (size_t)(p->at - start));
+    const char *start = p->lex.at;
+    bool whole;
+    if (!json_lex_number(&p->lex, &whole))
+        return fail_lex(p);
+    struct str raw = str_of(start, (size_t)(p->lex.at - start));
     ret_value->kind = whole ? JSON_INT : JSON_DOUBLE;
     if (whole ? str_to_i64(raw, &ret_value->integer) : to_double(raw, &ret_value->number))
         return RC_OK;
-    return fail_at(p, start, RC_INVALID, "number out of range", STR(""));
+    if (!p->rules->any_number)
+        return fail_at(p, start, RC_INVALID, "number out of range", STR(""));
+    ret_value->kind = JSON_SPAN;
+    return RC_OK;
 }
 
 /* ---- containers */
-
-static void skip_space(struct parser *p)
-{
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
-        p->at++;
-}
-
-static bool take(struct parser *p, char c)
-{
-    skip_space(p);
-    if (p->at == p->end || *p->at != c)
-        return false;
-    p->at++;
-    return true;
-}
 
 /* A place on top of the stack for the next value. */
 static enum rc add_slot(struct parser *p, size_t *ret_slot)
 {
     if (++p->values > JSON_VALUES_MAX)
-        return fail_at(p, p->at, RC_TOO_LARGE, "there are too many values", STR(""));
+        return fail_at(p, p->lex.at, RC_TOO_LARGE, "there are too many values", STR(""));
     if (p->top == p->cap) {
         struct json_member *old = p->stack;
         p->cap *= 2;
@@ -198,13 +122,13 @@ static enum rc parse_value(struct parser *p, size_t slot);
 static enum rc parse_array(struct parser *p, size_t slot)
 {
     size_t base = p->top;
-    if (!take(p, ']')) {
+    if (!json_lex_take(&p->lex, ']')) {
         do {
             size_t item = 0;
             TRY(add_slot(p, &item));
             TRY(parse_value(p, item));
-        } while (take(p, ','));
-        if (!take(p, ']'))
+        } while (json_lex_take(&p->lex, ','));
+        if (!json_lex_take(&p->lex, ']'))
             return fail(p, "expected ',' or ']'");
     }
     size_t count = p->top - base;
@@ -256,27 +180,54 @@ static bool find_twin(const struct json_member *members, size_t count, struct js
     return false;
 }
 
+/* Whether the value behind this key is left unread: only what can be large or deep. */
+static bool is_span(struct parser *p, struct str key)
+{
+    for (size_t i = 0; i < p->rules->span_count; i++) {
+        struct str span = p->rules->spans[i];
+        if (span.len != key.len || memcmp(span.ptr, key.ptr, key.len) != 0)
+            continue;
+        json_lex_space(&p->lex);
+        char c = p->lex.at < p->lex.end ? *p->lex.at : '\0';
+        return c == '{' || c == '[' || c == '-' || json_lex_is_digit(&p->lex);
+    }
+    return false;
+}
+
+static enum rc parse_span(struct parser *p, struct json *ret_value)
+{
+    const char *start = p->lex.at;
+    if (!json_scan(&p->lex, p->rules->span_depth_max))
+        return fail_lex(p);
+    ret_value->kind = JSON_SPAN;
+    ret_value->count = 0;
+    ret_value->raw = str_of(start, (size_t)(p->lex.at - start));
+    return RC_OK;
+}
+
 static enum rc parse_member(struct parser *p)
 {
     size_t slot = 0;
-    skip_space(p);
-    if (p->at == p->end || *p->at != '"')
+    json_lex_space(&p->lex);
+    if (p->lex.at == p->lex.end || *p->lex.at != '"')
         return fail(p, "expected a key in quotes");
     TRY(add_slot(p, &slot));
     TRY(parse_string(p, &p->stack[slot].key));
-    if (!take(p, ':'))
+    if (!json_lex_take(&p->lex, ':'))
         return fail(p, "expected ':'");
+    if (p->rules->span_count > 0 && is_span(p, p->stack[slot].key))
+        return parse_span(p, &p->stack[slot].value);
     return parse_value(p, slot);
 }
 
 static enum rc parse_object(struct parser *p, size_t slot)
 {
     size_t base = p->top;
-    if (!take(p, '}')) {
+    if (!json_lex_take(&p->lex, '}')) {
         do
             TRY(parse_member(p));
-        while (take(p, ','));
-        if (!take(p, '}'))
+        while (json_lex_take(&p->lex, ','));
+        if (!json_lex_take(&p->lex, '}'))
             return fail(p, "expected ',' or '}'");
     }
     size_t count = p->top - base;
@@ -297,7 +248,7 @@ static enum rc parse_container(struct parser *p, size_t slot)
     if (p->depth == JSON_DEPTH_MAX)
         return fail(p, "nested too deeply");
     p->depth++;
-    bool object = *p->at++ == '{';
+    bool object = *p->lex.at++ == '{';
     p->stack[slot].value.kind = object ? JSON_OBJECT : JSON_ARRAY;
     TRY(object ? parse_object(p, slot) : parse_array(p, slot));
     p->depth--;
@@ -317,48 +268,47 @@ static enum rc parse_word(struct parser *p, struct json *ret_value)
         {STR_INIT("false"), JSON_BOOL, false},
         {STR_INIT("null"), JSON_NULL, false},
     };
-    struct str rest = str_of(p->at, (size_t)(p->end - p->at));
     for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_starts(rest, words[i].word)) {
+        if (json_lex_word(&p->lex, words[i].word)) {
             ret_value->kind = words[i].kind;
             ret_value->boolean = words[i].boolean;
-            p->at += words[i].word.len;
             return RC_OK;
         }
     }
-    return fail(p, "expected a value");
+    return fail_lex(p);
 }
 
 static enum rc parse_any(struct parser *p, size_t slot)
 {
     struct json *value = &p->stack[slot].value;
-    switch (p->at < p->end ? *p->at : '\0') {
+    switch (p->lex.at < p->lex.end ? *p->lex.at : '\0') {
     case '"': value->kind = JSON_STRING; return parse_string(p, &value->string);
     case '{':
     case '[': return parse_container(p, slot);
     case '-': return parse_number(p, value);
-    default: return is_digit(p) ? parse_number(p, value) : parse_word(p, value);
+    default: return json_lex_is_digit(&p->lex) ? parse_number(p, value) : parse_word(p, value);
     }
 }
 
 static enum rc parse_value(struct parser *p, size_t slot)
 {
-    skip_space(p);
-    const char *start = p->at;
+    json_lex_space(&p->lex);
+    const char *start = p->lex.at;
     p->stack[slot].value.count = 0;
     TRY(parse_any(p, slot));
-    p->stack[slot].value.raw = str_of(start, (size_t)(p->at - start));
+    p->stack[slot].value.raw = str_of(start, (size_t)(p->lex.at - start));
     return RC_OK;
 }
 
-enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value, struct err *err)
+enum rc json_parse_by(const struct json_rules *rules, struct str text, struct arena *arena,
+                      struct json *ret_value, struct err *err)
 {
     if (text.len == 0)
         text = STR("");
     CLEANUP(free_stack) struct parser p;
     p.text = text; /* one by one: first[] is large and needs no zeroes */
-    p.at = text.ptr;
-    p.end = text.ptr + text.len;
+    p.lex = (struct json_lex){.at = text.ptr, .end = text.ptr + text.len};
+    p.rules = rules;
     p.arena = arena;
     p.err = err;
     p.stack = p.first;
@@ -367,12 +317,25 @@ enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value,
     size_t root = 0;
     TRY(add_slot(&p, &root));
     TRY(parse_value(&p, root));
-    skip_space(&p);
-    if (p.at != p.end)
+    json_lex_space(&p.lex);
+    if (p.lex.at != p.lex.end)
         return fail(&p, "something stands behind the value");
     *ret_value = p.stack[root].value;
     return RC_OK;
 }
+
+enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value, struct err *err)
+{
+    static const struct json_rules all = {0};
+    return json_parse_by(&all, text, arena, ret_value, err);
+}
+
+static const struct str carried[] = {STR_INIT("payload"), STR_INIT("result")};
+
+const struct json_rules json_from_user = {
+    .spans = carried, .span_count = COUNT_OF(carried), .span_depth_max = JSON_DEPTH_MAX};
+
+const struct json_rules json_from_server = {.spans = carried, .span_count = COUNT_OF(carried)};
 
 const struct json *json_get(const struct json *object, struct str key)
 {
@@ -392,5 +355,17 @@ const char *json_kind_name(enum json_kind kind)
         [JSON_DOUBLE] = "a number",  [JSON_STRING] = "a string",    [JSON_ARRAY] = "an array",
         [JSON_OBJECT] = "an object",
     };
+    assert(kind != JSON_SPAN);
     return names[kind];
+}
+
+const char *json_value_name(const struct json *value)
+{
+    if (value->kind != JSON_SPAN)
+        return json_kind_name(value->kind);
+    switch (value->raw.ptr[0]) {
+    case '{': return json_kind_name(JSON_OBJECT);
+    case '[': return json_kind_name(JSON_ARRAY);
+    default: return json_kind_name(JSON_DOUBLE);
+    }
 }

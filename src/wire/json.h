@@ -9,6 +9,8 @@
  *   one would be checked whole and used cut off;
  * - of two members with one key some readers take the first and some the last.
  *
+ * Values that belfry carries but does not read can be left as they are (struct json_rules).
+ *
  * Integers are exact int64; a number with a fraction or an exponent is a double. Time and memory are
  * in proportion to the text (keys are sorted to find twins). Strings without escapes point into the
  * source, so the source must live as long as the tree. Errors say line and column. */
@@ -23,7 +25,8 @@ enum json_kind {
     JSON_DOUBLE,
     JSON_STRING,
     JSON_ARRAY,
-    JSON_OBJECT
+    JSON_OBJECT,
+    JSON_SPAN, /* left unread by the rules: well formed, and there is only its text (raw) */
 };
 
 enum {
@@ -56,9 +59,29 @@ struct json_member {
  * more than JSON_VALUES_MAX. */
 enum rc json_parse(struct str text, struct arena *arena, struct json *ret_value, struct err *err);
 
+/* What is not read as usual. */
+struct json_rules {
+    /* Objects, arrays and numbers under these keys, wherever they stand, become a JSON_SPAN: they count
+     * neither towards the depth nor the values of the document, and may hold what is said in
+     * json_scan.h. */
+    const struct str *spans;
+    size_t span_count;
+    uint32_t span_depth_max; /* of each by its own count; JSON_ANY_DEPTH: any */
+    bool any_number;         /* a number that is out of range is a JSON_SPAN */
+};
+
+/* Messages of users and workers: payload and result are spans of at most JSON_DEPTH_MAX. */
+extern const struct json_rules json_from_user;
+/* What a server says, or has stored: it was checked when it came in, and is not judged again. */
+extern const struct json_rules json_from_server;
+
+enum rc json_parse_by(const struct json_rules *rules, struct str text, struct arena *arena,
+                      struct json *ret_value, struct err *err);
+
 /* The member called key, or NULL; NULL too when object is NULL or not an object. */
 const struct json *json_get(const struct json *object, struct str key);
 const char *json_kind_name(enum json_kind kind); /* "a string", "an object" */
+const char *json_value_name(const struct json *value);
 
 /* The writer appends to a buf and keeps track of commas and nesting. Wrong nesting is a bug and
  * asserts. Text that is not UTF-8 is written with U+FFFD in place of each bad byte, and so is a NUL:

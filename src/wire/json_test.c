@@ -314,6 +314,7 @@ static void write_random(struct json_writer *w, int depth)
 static void rewrite(struct json_writer *w, const struct json *v)
 {
     switch (v->kind) {
+    case JSON_SPAN: fail(); break;
     case JSON_NULL: json_null(w); break;
     case JSON_BOOL: json_bool(w, v->boolean); break;
     case JSON_INT: json_int(w, v->integer); break;

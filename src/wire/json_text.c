@@ -91,3 +91,17 @@ struct str json_unescape(struct str body, struct arena *arena, const char **ret_
     }
     return str_of(text, (size_t)(to - text));
 }
+
+const char *json_bad_escape(struct str body)
+{
+    const char *end = body.ptr + body.len;
+    const char *escape = memchr(body.ptr, '\\', body.len);
+    while (escape != NULL) {
+        char unused[4];
+        const char *at = escape + 1;
+        if (take_escape(&at, end, unused) == NULL)
+            return escape;
+        escape = memchr(at, '\\', (size_t)(end - at));
+    }
+    return NULL;
+}

@@ -92,6 +92,7 @@ bool json_same(const struct json *a, const struct json *b, struct arena *arena)
     case JSON_STRING: return str_eq(a->string, b->string);
     case JSON_ARRAY: return a->count == b->count && same_items(a, b, arena);
     case JSON_OBJECT: return a->count == b->count && same_members(a, b, arena);
+    case JSON_SPAN: return str_eq(a->raw, b->raw);
     }
     abort(); /* a kind that does not exist: our own mistake */
 }

@@ -236,6 +236,7 @@ static void put_value(struct json_writer *w, struct str key, struct values v, st
         json_close(w);
         break;
     case JSON_NULL:
+    case JSON_SPAN:
     case JSON_DOUBLE: json_raw(w, first_said(v)->raw); break;
     }
 }

@@ -121,6 +121,17 @@ static void read_permanent(const struct fields *f, const struct field_place *at,
         *(enum permanence *)into = value->boolean ? PERMANENT_YES : PERMANENT_NO;
 }
 
+static void read_code(const struct fields *f, const struct field_place *at,
+                      const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (str_eq(value->string, STR("unreadable")))
+        *(enum poll_code *)into = POLL_CODE_UNREADABLE;
+    else
+        fields_fail(f, at, "must be unreadable");
+}
+
 #define USAGE(text, member, low, high)                                                             \
     {                                                                                              \
         FIELD(text, struct poll_result, usage.member), .kind = FIELD_INT, .min = (low),            \
@@ -146,6 +157,7 @@ static const struct field result_fields[] = {
     {FIELD("retry_after_ms", struct poll_result, retry_after_ms), .kind = FIELD_INT,
      .max = SPEC_DURATION_MAX_MS},
     {FIELD("error_tail", struct poll_result, tail), .kind = FIELD_TEXT, .max = POLL_TAIL_BYTES_MAX},
+    {FIELD("code", struct poll_result, code), .kind = FIELD_OWN, .read = read_code},
 };
 
 static const struct field_list result_list = {
@@ -172,6 +184,7 @@ static void check_result(const struct fields *f, const struct poll_result *resul
     const struct field_place item = {.parent = &results, .index = index};
     const struct field_place class = {.parent = &item, .key = STR("error_class")};
     const struct field_place permanent = {.parent = &item, .key = STR("permanent")};
+    const struct field_place code = {.parent = &item, .key = STR("code")};
     bool failed = result->outcome == OUTCOME_FAILED || result->outcome == OUTCOME_PERMANENT ||
                   result->outcome == OUTCOME_TIMEOUT;
     if (result->class != FAILURE_NONE && !failed)
@@ -183,6 +196,9 @@ static void check_result(const struct fields *f, const struct poll_result *resul
         fields_fail(f, &permanent, "must stand only beside failed, permanent and timeout");
     else if (result->permanent == PERMANENT_NO && result->outcome == OUTCOME_PERMANENT)
         fields_fail(f, &permanent, "must not be false beside the outcome permanent");
+    if (result->code != POLL_CODE_NONE && result->outcome != OUTCOME_PERMANENT &&
+        result->outcome != OUTCOME_RETURNED)
+        fields_fail(f, &code, "must stand only beside permanent and returned");
 }
 
 enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret_poll,
@@ -201,6 +217,11 @@ enum rc poll_parse(const struct json *doc, struct arena *arena, struct poll *ret
 
 /* ---- what the worker reads */
 
+/* A lease carries its definition and payload unread: however large and deep they are, they are no
+ * reason not to understand the reply that many of them share. */
+static const struct str carried[] = {STR_INIT("payload"), STR_INIT("spec")};
+static const struct json_rules reply_rules = {.spans = carried, .span_count = COUNT_OF(carried)};
+
 /* A worker has nobody to show fields to: it gets one sentence. */
 static enum rc read_reply(struct str text, struct arena *arena, const struct field *fields,
                           size_t count, void *into, struct err *err)
@@ -208,7 +229,7 @@ static enum rc read_reply(struct str text, struct arena *arena, const struct fie
     struct json doc;
     struct field_errors errors = {.count = 0};
     const struct fields f = {.arena = arena, .errors = &errors, .lenient = true};
-    TRY(json_parse(text, arena, &doc, err));
+    TRY(json_parse_by(&reply_rules, text, arena, &doc, err));
     fields_read(&f, NULL, &doc, fields, count, into);
     if (errors.count == 0)
         return RC_OK;
@@ -260,11 +281,43 @@ static const struct field lease_fields[] = {
     {FIELD("payload", struct poll_lease, payload), .kind = FIELD_RAW},
 };
 
-static const struct field_list lease_list = {
-    .fields = lease_fields,
-    .field_count = COUNT_OF(lease_fields),
-    .item_bytes = sizeof(struct poll_lease),
+static const struct field unread_fields[] = {
+    EXEC_ID(struct poll_unread),
+    TOKEN(struct poll_unread),
 };
+
+/* Each lease by itself: one that makes no sense must not cost the others, nor the terms and verdicts that
+ * came with it. */
+static void read_leases(const struct fields *f, const struct field_place *at,
+                        const struct json *value, void *into)
+{
+    struct poll_reply *reply = into;
+    if (!fields_kind(f, at, value, JSON_ARRAY))
+        return;
+    if (value->count > POLL_HELD_MAX) {
+        fields_fail(f, at, "must have at most %d items", POLL_HELD_MAX);
+        return;
+    }
+    struct poll_lease *leases = ARENA_ARRAY(f->arena, struct poll_lease, value->count);
+    struct poll_unread *unread = ARENA_ARRAY(f->arena, struct poll_unread, value->count);
+    for (size_t i = 0; i < value->count; i++) {
+        const struct field_place place = {.parent = at, .index = i};
+        struct field_errors errors = {.count = 0};
+        struct fields own = {.arena = f->arena, .errors = &errors, .lenient = true};
+        struct poll_lease *lease = &leases[reply->lease_count];
+        fields_read(&own, &place, &value->items[i], lease_fields, COUNT_OF(lease_fields), lease);
+        if (errors.count == 0) {
+            reply->lease_count++;
+            continue;
+        }
+        *lease = (struct poll_lease){0};
+        struct poll_unread *one = &unread[reply->unread_count++];
+        fields_read(f, &place, &value->items[i], unread_fields, COUNT_OF(unread_fields), one);
+        one->why = field_errors_text(&errors, f->arena);
+    }
+    reply->leases = leases;
+    reply->unread = unread;
+}
 
 static const struct field stop_fields[] = {
     EXEC_ID(struct poll_stop),
@@ -379,7 +432,7 @@ static void read_servers(const struct fields *f, const struct field_place *at,
 }
 
 static const struct field reply_fields[] = {
-    LIST("leases", struct poll_reply, leases, lease_count, lease_list),
+    {.name = STR_INIT("leases"), .kind = FIELD_OWN, .read = read_leases},
     LIST("stop", struct poll_reply, stops, stop_count, stop_list),
     LIST("results", struct poll_reply, verdicts, verdict_count, verdict_list),
     {FIELD("drain", struct poll_reply, drain), .kind = FIELD_BOOL},

@@ -43,7 +43,7 @@ static void read_command(const struct fields *f, const struct field_place *at,
     if (value->kind == JSON_ARRAY) {
         read_argv(f, at, value, spec);
     } else if (value->kind != JSON_STRING) {
-        fields_fail(f, at, "must be an array or a string, not %s", json_kind_name(value->kind));
+        fields_fail(f, at, "must be an array or a string, not %s", json_value_name(value));
     } else if (fields_text(f, at, value, FIELD_TEXT, 1, SPEC_ARGV_BYTES_MAX - 1)) {
         struct str *text = ARENA_NEW(f->arena, struct str);
         *text = value->string;

@@ -67,6 +67,9 @@ struct fake_server {
     bool drain;
     int poll_status;              /* answer polls with this instead; 0: behave */
     uint64_t unreadable;          /* the execution whose result it cannot read */
+    bool takes_bare;              /* unless it comes with nothing but its outcome */
+    uint64_t garbled;             /* replies that bring this lease are no JSON; 0: none */
+    unsigned garbles;             /* how many were */
     bool hold_logs;               /* do not answer uploads */
     int checkpoint_status;        /* answer calls about checkpoints with this; 0: behave */
     unsigned checkpoint_refusals; /* this many times; 0: always */
@@ -165,6 +168,13 @@ static inline void fake_reply_due(struct fake_server *f, struct http_request *re
     reply.stop_count = f->stop.exec_id != 0 && !f->provisional;
     reply.verdicts = verdicts;
     reply.verdict_count = verdict_count;
+    for (size_t i = 0; i < count; i++) {
+        if (f->leases[i].exec_id == f->garbled && f->garbled != 0) {
+            f->garbles++;
+            fake_answer(req, 200, "application/json", STR("{\"leases\":[{\"exec"));
+            return; /* the same are due again with the next poll */
+        }
+    }
     f->lease_count -= count;
     fake_reply(req, &reply);
     memmove(f->leases, f->leases + count, f->lease_count * sizeof(f->leases[0]));
@@ -243,7 +253,8 @@ static inline bool fake_is_newest(struct fake_server *f, uint64_t seq)
 static inline bool fake_reads_all(const struct fake_server *f)
 {
     for (size_t i = 0; i < f->poll.result_count; i++) {
-        if (f->poll.results[i].exec_id == f->unreadable)
+        const struct poll_result *result = &f->poll.results[i];
+        if (result->exec_id == f->unreadable && (result->result.len > 0 || !f->takes_bare))
             return false;
     }
     return true;
@@ -261,7 +272,7 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
         f->era = home->registrations;
         f->seq = f->awaited = 0;
     }
-    assert_int_equal(json_parse(body, &f->arena, &doc, &err), RC_OK);
+    assert_int_equal(json_parse_by(&json_from_user, body, &f->arena, &doc, &err), RC_OK);
     assert_int_equal(poll_parse(&doc, &f->arena, &poll, &errors), RC_OK);
     if (!fake_is_newest(f, poll.seq)) {
         struct poll_reply plain = fake_plain(f);

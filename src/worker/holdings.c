@@ -20,6 +20,7 @@ struct held {
     uint64_t token;
     enum held_state state;
     bool expired; /* was visited by holdings_expire */
+    bool bare;    /* the result has lost all but its outcome */
     int64_t ttl_ms;
     int64_t deadline_ms; /* boot clock */
     int64_t told_ms;     /* the deadline that the owner knows */
@@ -344,6 +345,36 @@ void holdings_landed(struct holdings *h, uint64_t seq)
         if (held->in_seq == seq)
             held->in_seq = 0;
     }
+}
+
+static void strip(struct held *held)
+{
+    struct poll_result *result = &held->result;
+    bool succeeded = result->outcome == OUTCOME_SUCCEEDED;
+    bool for_good = result->outcome == OUTCOME_FAILED && result->permanent == PERMANENT_YES;
+    held->bare = true;
+    *result = (struct poll_result){
+        .exec_id = result->exec_id,
+        .token = result->token,
+        .outcome = for_good ? OUTCOME_PERMANENT : result->outcome,
+        .usage = result->usage,
+        .error =
+            succeeded ? STR("its result was left out, since the server refused it") : result->error,
+    };
+}
+
+bool holdings_strip(struct holdings *h, uint64_t seq)
+{
+    bool any = false;
+    LIST_EACH(&h->ended, node)
+    {
+        struct held *held = held_of(node);
+        if (held->in_seq != seq || held->bare)
+            continue;
+        strip(held);
+        any = true;
+    }
+    return any;
 }
 
 void holdings_drop(struct holdings *h, uint64_t seq)

@@ -56,6 +56,9 @@ int64_t holdings_deadline_ms(const struct holdings *h, const struct partition_se
 void holdings_verdict(struct holdings *h, const struct poll_verdict *verdict);
 /* Poll seq was answered, or failed: the results it carried that got no verdict wait again. */
 void holdings_landed(struct holdings *h, uint64_t seq);
+/* Takes from the results that poll seq carried all but the outcome, and notes in a success that its result
+ * was left out. False when there is none of which that was not done before. */
+bool holdings_strip(struct holdings *h, uint64_t seq);
 /* Forgets the results that poll seq carried: the server will never take them. */
 void holdings_drop(struct holdings *h, uint64_t seq);
 

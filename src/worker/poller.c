@@ -159,6 +159,10 @@ static size_t take_leases(struct crew *c, const struct link *link, const struct 
             c->events.on_lease(c->events.arg, lease,
                                holdings_term_ms(&c->holdings, lease->exec_id));
     }
+    for (size_t i = 0; i < reply->unread_count; i++) {
+        if (is_in(&believed, reply->unread[i].exec_id))
+            poller_reject(c, link, &reply->unread[i]);
+    }
     c->turn += taken > 0;
     crew_watch(c);
     return taken;
@@ -271,27 +275,6 @@ static void look_drained(struct poller *p, const struct link *link)
     crew_look_drained(p->crew);
 }
 
-/* A poll the server calls bad must hold a result it cannot read. Fewer at a time, down to one,
- * find it; that one is given up, or it would keep all others from being told for ever. But first it
- * is sent without what a server of an older version, that has come in the place of a newer, does not
- * know. */
-static void poll_refused(struct poller *p, const struct link *link, struct str body)
-{
-    struct crew *c = p->crew;
-    if (link->tells_heard) {
-        p->heard = 0;
-        holdings_landed(&c->holdings, link->seq);
-        pace_pause(&p->pace, IDLE_GAP_MS);
-        return;
-    }
-    log_error("the server refuses a poll", "body", arena_zstr(&c->scratch, body), NULL);
-    if (link->result_count == 1)
-        holdings_drop(&c->holdings, link->seq);
-    p->result_max = link->result_count > 1 ? link->result_count / 2 : 1;
-    holdings_landed(&c->holdings, link->seq);
-    pace_pause(&p->pace, link->result_count > 0 ? IDLE_GAP_MS : PACE_REFUSED_MS);
-}
-
 /* When to poll again. What was answered at once with nothing new is not asked in the same breath. */
 static int64_t gap_ms(const struct poller *p, const struct link *link, size_t news)
 {
@@ -314,8 +297,10 @@ static void on_answered(struct poller *p, const struct link *link,
     if (poll_reply_parse(response->body, &c->scratch, &reply, &bad)) {
         holdings_landed(&c->holdings, link->seq);
         doubt(p);
-        pace_failed(&p->pace, bad.text);
-        crew_failed(c, p);
+        if (!poller_asks_again(p, link, &bad)) {
+            pace_failed(&p->pace, bad.text);
+            crew_failed(c, p);
+        }
         return;
     }
     bool first = !p->met;
@@ -323,7 +308,7 @@ static void on_answered(struct poller *p, const struct link *link,
     size_t taken = take_reply(p, link, &reply);
     look_drained(p, link);
     p->result_max = SIZE_MAX;
-    p->offer_max = p->offer_max > SIZE_MAX / 2 ? SIZE_MAX : p->offer_max * 2;
+    poller_offer_more(p);
     int64_t delay_ms = first ? 0 : gap_ms(p, link, taken + reply.verdict_count);
     crew_learn(c, p, &reply);
     crew_stir(c);
@@ -338,7 +323,7 @@ static void on_failed(struct poller *p, const struct link *link,
     holdings_landed(&c->holdings, link->seq);
     doubt(p);
     if (response == NULL && err->rc == RC_TOO_LARGE)
-        p->offer_max = link->free > 1 ? link->free / 2 : 1;
+        poller_offer_less(p, link);
     bool handled = pace_handled(&p->pace, response, err, c->token_file);
     if (!handled && response->status == 404) {
         pace_pause(&p->pace, UNKNOWN_GAP_MS);
@@ -379,7 +364,7 @@ static void on_polled(void *arg, const struct http_response *response, const str
     else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have, */
         on_outlived(p, response);
     else if (status == 400 || status == 413)
-        poll_refused(p, link, response->body);
+        poller_refused(p, link, response->body);
     else
         on_failed(p, link, response, err);
 }

@@ -63,7 +63,7 @@ struct poller {
     bool listed;         /* other servers have named it, when they last did */
     int64_t answered_ms; /* boot clock: its newest answer, or its first call */
     size_t result_max;   /* per poll; smaller while the server refuses them */
-    size_t offer_max;    /* free slots per poll; smaller while replies are too large for us */
+    size_t offer_max;    /* free slots per poll; smaller while we cannot read replies */
     bool last_word;      /* draining: it has been told that there is nothing left */
     bool retired;        /* on its way out */
     bool closing;
@@ -85,6 +85,15 @@ void poller_take(struct crew *c, const struct link *link, const struct poll_repl
 uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply);
 /* The results of these may be told to this server: a server that may not decide has no use for any. */
 struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope);
+/* poller_repair.c: the server calls our poll bad. */
+void poller_refused(struct poller *p, const struct link *link, struct str body);
+/* Half as many leases as this poll has asked for, down to none; and more again, after a reply that was read. */
+void poller_offer_less(struct poller *p, const struct link *link);
+void poller_offer_more(struct poller *p);
+/* A reply could not be read: polls soon for fewer leases. False when it was asked for none. */
+bool poller_asks_again(struct poller *p, const struct link *link, const struct err *why);
+/* Reports a lease that we cannot read as one that has failed for good. */
+void poller_reject(struct crew *c, const struct link *link, const struct poll_unread *unread);
 /* relay.c: sends a poll to this server by way of another, if we hold something and can. */
 void relay_poll(struct poller *p);
 /* The newest poll, while it is under way; else NULL. */

@@ -312,6 +312,70 @@ static void a_result_the_server_cannot_read_does_not_block_the_others(void **sta
     assert_null(fake_result(o->server, 12));
 }
 
+static void a_success_counts_without_the_result_that_is_refused(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    fake_lease(o->server, 10, 1, "{}", "");
+    FAKE_WAIT(o->server, fake_holds(o->server, 10) && o->server->parked != NULL);
+    o->server->unreadable = 10;
+    o->server->takes_bare = true;
+    finish(o, 10, 1);
+    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    const struct poll_result *result = fake_result(o->server, 10);
+    assert_non_null(result);
+    assert_int_equal(result->outcome, OUTCOME_SUCCEEDED);
+    assert_int_equal(result->result.len, 0);
+    assert_true(str_eq(result->error, STR("its result was left out, since the server refused it")));
+}
+
+/* ---- replies that cannot be read */
+
+static void an_unreadable_reply_costs_no_lease_but_its_own(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    fake_lease(o->server, 9, 1, "{}", "");
+    FAKE_WAIT(o->server, fake_holds(o->server, 9) && o->server->parked != NULL);
+    o->server->garbled = 13;
+    unsigned before = o->server->polls;
+    o->server->frozen = true; /* so that all of them are due in one reply */
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->polls > before);
+    for (uint64_t id = 10; id < 14; id++)
+        fake_lease(o->server, id, 1, "{}", "");
+    o->server->frozen = false;
+    FAKE_WAIT(o->server,
+              fake_holds(o->server, 12)); /* those in front of it came in shorter replies */
+    unsigned garbles = o->server->garbles;
+    assert_true(garbles > 0);
+    /* What runs is renewed meanwhile, since every other poll asks for nothing. */
+    int64_t deadline_ms = o->deadline_ms;
+    FAKE_WAIT(o->server, o->server->garbles > garbles + 2 && o->deadline_ms > deadline_ms);
+    assert_int_equal(o->lost_count, 0);
+    o->server->garbled = 0;
+    FAKE_WAIT(o->server, fake_holds(o->server, 13));
+    FAKE_WAIT(o->server,
+              o->server->poll.free == SLOTS - 5); /* all that are free are offered again */
+}
+
+static void a_lease_that_makes_no_sense_is_reported_as_unreadable(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    fake_lease(o->server, 10, 1, "{}", "");
+    fake_lease(o->server, 11, 1, "{}", "");
+    fake_lease(o->server, 12, 1, "{}", "");
+    o->server->leases[1].attempt = 0;
+    FAKE_WAIT(o->server, fake_result(o->server, 11) != NULL);
+    const struct poll_result *result = fake_result(o->server, 11);
+    assert_int_equal(result->outcome, OUTCOME_PERMANENT);
+    assert_int_equal(result->code, POLL_CODE_UNREADABLE);
+    assert_true(str_starts(result->error, STR("the worker cannot read its lease: leases[1].att")));
+    FAKE_WAIT(o->server, fake_holds(o->server, 10) && fake_holds(o->server, 12));
+    assert_int_equal(o->lease_count, 2);
+}
+
 /* ---- older servers, and newer ones */
 
 static void the_first_registration_says_whom_we_replace(void **state)
@@ -438,6 +502,9 @@ int main(void)
         TEST(the_first_poll_after_a_failure_does_not_wait),
         TEST(a_server_that_forgot_us_is_told_our_name_again),
         TEST(a_result_the_server_cannot_read_does_not_block_the_others),
+        TEST(a_success_counts_without_the_result_that_is_refused),
+        TEST(an_unreadable_reply_costs_no_lease_but_its_own),
+        TEST(a_lease_that_makes_no_sense_is_reported_as_unreadable),
         TEST(the_first_registration_says_whom_we_replace),
         TEST(an_older_server_registers_us_without_the_rest),
         TEST(what_was_heard_is_told_to_who_names_epochs),

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "wire/json.h"
+#include "wire/json_scan.h"
 #include "worker/tmpdir.h"
 
 #include <errno.h>
@@ -87,7 +88,6 @@ static enum rc read_result(int fd, struct arena *arena, struct str *ret_text, st
 enum rc run_files_result(const struct run_files *files, struct arena *arena, struct str *ret_result,
                          struct err *err)
 {
-    struct json value;
     *ret_result = (struct str){0};
     int fd = open(files->result, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -95,7 +95,7 @@ enum rc run_files_result(const struct run_files *files, struct arena *arena, str
     enum rc rc = read_result(fd, arena, ret_result, err);
     close(fd);
     if (rc == RC_OK && ret_result->len > 0)
-        rc = json_parse(*ret_result, arena, &value, err);
+        rc = json_check(*ret_result, JSON_DEPTH_MAX, err);
     if (rc != RC_OK)
         *ret_result = (struct str){0};
     return rc;

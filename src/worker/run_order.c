@@ -17,7 +17,8 @@ static enum rc copy(struct run_order *order, const struct poll_lease *lease, str
     order->lease = *lease;
     order->lease.spec = arena_str(&order->arena, lease->spec);
     order->lease.payload = arena_str(&order->arena, lease->payload);
-    TRY(spec_read(order->lease.spec, &order->arena, &order->spec, err));
+    if (spec_read(order->lease.spec, &order->arena, &order->spec, err) != RC_OK)
+        return err->rc = RC_CORRUPT;
     if (order->spec.work == WORK_HANDLER)
         return err_set(err, RC_INVALID, "this worker runs commands and has no handlers");
     return RC_OK;

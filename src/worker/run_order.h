@@ -14,7 +14,7 @@ struct run_order {
     int64_t deadline_ms; /* boot clock: the spawner ends it by then; 0: never */
 };
 
-/* RC_INVALID when the lease's spec makes no sense here. */
+/* RC_CORRUPT when the lease's spec cannot be read, RC_INVALID when it is not for this worker. */
 enum rc run_order_new(const struct poll_lease *lease, struct run_order **ret_order,
                       struct err *err);
 void run_order_free(struct run_order *order);

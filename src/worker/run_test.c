@@ -242,7 +242,7 @@ static void a_spec_for_others_is_refused(void **state)
     struct poll_lease lease = {.exec_id = 50, .spec = STR("{\"handler\": \"send_email\"}")};
     assert_int_equal(run_new(&s->host, 50, &lease, &s->run, &err), RC_INVALID);
     lease.spec = STR("{");
-    assert_int_equal(run_new(&s->host, 50, &lease, &s->run, &err), RC_INVALID);
+    assert_int_equal(run_new(&s->host, 50, &lease, &s->run, &err), RC_CORRUPT);
 }
 
 static void without_a_directory_it_fails_and_says_why(void **state)

@@ -90,6 +90,7 @@ static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline
                                .outcome = OUTCOME_PERMANENT,
                                .usage = {.exit_code = -1},
                                .error = str_c(err.text),
+                               .code = err.rc == RC_CORRUPT ? POLL_CODE_UNREADABLE : POLL_CODE_NONE,
                            });
         return;
     }

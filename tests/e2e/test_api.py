@@ -151,7 +151,7 @@ def test_a_body_must_be_json():
         expect(201, server, "POST", "/jobs", job, headers={"Content-Type": kind})
     for body in (b"", b"{", b"[]", b'"x"', b"null", b'{"command": "true"} x', b"\xff",
                  b'{"command": "\\u0000"}', b'{"command": "a", "command": "b"}',
-                 b"[" * 100000, b'{"command": "true", "payload": 1e999}'):
+                 b"[" * 100000, b'{"command": "true", "priority": 1e999}'):
         refused(400, "invalid", "POST", "/jobs", body)
 
 

@@ -150,6 +150,103 @@ def test_a_document_is_read_in_the_time_its_bytes_are_worth():
         assert SANITIZED or took_s < 1, (body[:20], took_s)
 
 
+# ---- payloads and results, which are carried unread
+
+def deep(levels):
+    return b"[" * levels + b"]" * levels
+
+
+def submit_raw(own, payload, command='["sh", "-c", "cat > $BELFRY_RESULT_FILE"]', **kwargs):
+    """The id of a job whose command gives its payload back as its result, both as these very bytes."""
+    body = b'{"command":' + command.encode() + b',"retry":{"max_retries":3},"payload":' + payload + b"}"
+    answer = call(own, "POST", API + "/jobs", body, **kwargs)
+    assert answer.status == 201, answer
+    return answer.json["job_id"]
+
+
+def test_payloads_and_results_may_be_nested_64_deep():
+    jobs = {levels: submit_raw(server, deep(levels)) for levels in (61, 62, 63, 64)}
+    for levels, job_id in jobs.items():
+        done = server.wait_for_status(job_id, *FINAL)
+        assert done["status"] == "completed" and done["attempt_count"] == 1, (levels, done)
+        seen = call(server, "GET", API + f"/executions/{done['execution_id']}").body
+        assert b'"result":' + deep(levels) in seen, (levels, seen)
+        assert b'"payload":' + deep(levels) in call(server, "GET", API + f"/jobs/{job_id}").body
+        assert deep(levels).decode() in server.cli("show", job_id, "-o", "json").stdout
+    body = b'{"command":"true","payload":' + deep(65) + b"}"
+    assert "nested too deeply" in problem(400, "POST", "/jobs", body)["detail"]
+
+
+def test_a_retry_may_bring_a_deep_payload():
+    job_id, failed = submit(server, command="test -s $BELFRY_PAYLOAD_FILE",
+                            retry={"max_retries": 0})
+    server.wait_for_status(job_id, "failed")
+    body = b'{"payload":' + deep(65) + b"}"
+    assert "nested too deeply" in problem(400, "POST", f"/executions/{failed}/retry", body)["detail"]
+    answer = call(server, "POST", API + f"/executions/{failed}/retry", b'{"payload":' + deep(64) + b"}")
+    assert answer.status // 100 == 2, answer
+    assert server.wait_for_status(job_id, "completed")["execution_id"] != failed
+
+
+def test_a_result_nested_too_deeply_costs_the_result_and_not_the_run():
+    """The command alone can say it, and the worker checks what it has written."""
+    text = deep(65).decode()
+    done = run(command=["sh", "-c", f"printf %s '{text}' > $BELFRY_RESULT_FILE"])
+    assert done["status"] == "completed" and done["attempt_count"] == 1, done
+    assert execution(server, done["execution_id"])["result"] is None, done
+
+
+def test_bytes_of_a_payload_come_back_as_they_were_sent():
+    for payload in (b"18446744073709551616", b"1e999", b'{"a" : 1E+999,\t"a":-0.0,"\\u00e9":[]}',
+                    b"[1.10, 123456789012345678901234567890]"):
+        job_id = submit_raw(server, payload)
+        done = server.wait_for_status(job_id, *FINAL)
+        assert done["status"] == "completed", done
+        assert payload in call(server, "GET", API + f"/jobs/{job_id}").body, payload
+        assert payload in call(server, "GET", API + f"/executions/{done['execution_id']}").body, payload
+    for payload in (b'["\\u0000"]', b'["\\ud800"]', b"[1,]", b'["\xff"]', b"[01]"):
+        answer = call(server, "POST", API + "/jobs", b'{"command":"true","payload":' + payload + b"}")
+        assert answer.status == 400, (payload, answer)
+
+
+def test_leases_of_one_reply_share_no_limit():
+    """Three payloads of half a million numbers, and many jobs with as many arguments as may be."""
+    with Server("--slots", "310") as own:
+        call(own, "POST", API + "/queues/default/pause")
+        numbers = b"[" + b",".join([b"1"] * 524000) + b"]"
+        jobs = [submit_raw(own, numbers, '["true"]') for _ in range(3)]
+        arguments = "[" + ",".join(['"true"'] + ['"x"'] * 4089) + "]"
+        jobs += [submit_raw(own, b"0", arguments) for _ in range(300)]
+        call(own, "POST", API + "/queues/default/resume")
+        for job_id in jobs:
+            done = own.wait_for_status(job_id, *FINAL)
+            assert done["status"] == "completed" and done["attempt_count"] == 1, done
+        listed = own.cli("jobs", "--limit", "1000")
+        assert listed.returncode == 0, listed
+        assert len(listed.stdout.strip().splitlines()) == 304, len(listed.stdout.splitlines())
+
+
+def test_a_patch_merges_payloads_as_text():
+    answer = call(server, "POST", API + "/jobs", b'{"command":"true","schedule":{"cron":"0 3 * * *"},'
+                  b'"payload":{"a":{"n":1e999,"gone":1},"big":18446744073709551616}}')
+    path = API + f"/jobs/{answer.json['job_id']}"
+
+    def patch(payload):
+        return call(server, "PATCH", path, b'{"payload":' + payload + b"}",
+                    headers={"Content-Type": "application/merge-patch+json",
+                             "If-Match": call(server, "GET", path).headers["ETag"]})
+    answer = patch(b'{"a":{"gone":null,"m":-1e-999},"c":1.10}')
+    assert answer.status == 200, answer
+    merged = b'"payload":{"a":{"n":1e999,"m":-1e-999},"big":18446744073709551616,"c":1.10}'
+    assert merged in call(server, "GET", path).body, call(server, "GET", path).body
+    assert patch(b'{"a":1,"a":2}').status == 400
+    deepest = b'{"d":' * 63 + b"{}" + b"}" * 63
+    assert patch(deepest).status == 200
+    assert deepest[1:-1] in call(server, "GET", path).body
+    assert patch(b'[{"a":1,"a":2}]').status == 200  # it replaces, so nothing is merged
+    assert b'"payload":[{"a":1,"a":2}]' in call(server, "GET", path).body
+
+
 # ---- workers
 
 def test_numbers_of_a_poll_have_an_end():

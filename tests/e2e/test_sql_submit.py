@@ -10,6 +10,7 @@ import psycopg2
 
 from belfry import main, tests_of, wait_for
 from cluster import Cluster, Postgres, Shared
+from protocol import call
 
 POSTGRES = Postgres()
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "sql"
@@ -284,6 +285,31 @@ def test_a_payload_from_sql_is_no_larger_than_one_over_http():
     wait_for(lambda: len(refused()) == 12, "all large ones to be rejected")
     for rejected in refused():
         assert rejected["reason"].startswith("the payload has 5242882 bytes; at most 1048576"), rejected
+
+
+def test_json_keeps_its_text_and_jsonb_does_not():
+    shop = SHOP.made
+    alice = shop.connect("alice")
+    payload = '{"b" : 1e400, "a":18446744073709551616,"a":1.10}'
+    deep = "[" * 64 + "]" * 64
+    sent = (("", "as-text", payload), ("::json", "as-json", payload), ("::jsonb", "as-jsonb", "[1.10,  2]"),
+            ("::json", "deep-json", deep))
+    with alice.cursor() as cursor:
+        for cast, name, text in sent:
+            document = f'{{"name":"{name}","command":["true"],"payload":{text}}}'
+            cursor.execute(f"SELECT belfry.submit(%s{cast})", (document,))
+        cursor.execute("SELECT belfry.submit(%s::json)", (
+            f'{{"name":"too-deep","command":["true"],"payload":[{deep}]}}',))
+        too_deep = cursor.fetchone()[0]
+    alice.commit()
+    for _, name, text in sent:
+        job = shop.wait_for_job(name)
+        body = call(shop.servers[0], "GET", f"/api/v1/jobs/{job['job_id']}").body.decode()
+        kept = "[1.10, 2]" if name == "as-jsonb" else text
+        assert f'"payload":{kept}' in body, body
+    reasons = wait_for(lambda: [r["reason"] for r in shop.rejected() if r["submission"] == too_deep],
+                       "the one that is too deep to be rejected")
+    assert "nested too deeply" in reasons[0], reasons
 
 
 def test_unique_work_of_another_server_is_replaced():

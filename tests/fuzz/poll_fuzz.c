@@ -16,7 +16,7 @@ static void assert_same(void)
 static struct json reread(const struct buf *printed)
 {
     struct json doc;
-    enum rc rc = json_parse(buf_str(printed), &arena, &doc, NULL);
+    enum rc rc = json_parse_by(&json_from_user, buf_str(printed), &arena, &doc, NULL);
     assert(rc == RC_OK);
     return doc;
 }
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = fuzz_text(data, size);
     struct json doc;
-    if (json_parse(text, &arena, &doc, NULL) == RC_OK) {
+    if (json_parse_by(&json_from_user, text, &arena, &doc, NULL) == RC_OK) {
         try_poll(&doc);
         try_hello(&doc);
     }

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct spec second;
     struct field_errors errors = {0};
     struct err err = {0};
-    if (json_parse(fuzz_text(data, size), &arena, &doc, &err))
+    if (json_parse_by(&json_from_user, fuzz_text(data, size), &arena, &doc, &err))
         return 0;
     enum rc rc = spec_parse(&doc, &arena, &first, &errors);
     assert((rc == RC_OK) == (errors.count == 0));

@@ -48,6 +48,75 @@ CREATE TABLE belfry.clock (
 
 -- ---- the inbox
 
+-- ---- submissions
+
+-- What every form of belfry.submit does with the text of the job.
+CREATE FUNCTION belfry.put_submission(job text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = belfry, pg_temp AS $$
+DECLARE
+    of_team text;
+    ticket bigint;
+BEGIN
+    SELECT s.team INTO of_team FROM belfry.submitter s WHERE s.role = session_user;
+    IF NOT FOUND THEN
+        RAISE insufficient_privilege USING MESSAGE = format('role %s may not submit jobs', session_user),
+            HINT = format('SELECT belfry.admit_submitter(%L, ''TEAM'')', session_user);
+    END IF;
+    IF job IS NULL THEN
+        RAISE null_value_not_allowed USING MESSAGE = 'belfry.submit: the job must not be NULL';
+    END IF;
+    IF octet_length(job) > 33554432 THEN
+        RAISE program_limit_exceeded USING MESSAGE = 'belfry.submit: a job has at most 32 MiB';
+    END IF;
+    INSERT INTO belfry.inbox (bucket, kind, sent_ms, name, actor, body)
+    VALUES (floor(random() * 1024)::integer, 1, belfry.now_ms(), of_team, 'sql:' || session_user, job)
+    RETURNING id INTO ticket;
+    RETURN ticket;
+END $$;
+
+-- jsonb has lost what was written: the order of keys, spaces, the first of two equal keys, 1.0e2 for 100.
+CREATE OR REPLACE FUNCTION belfry.submit(job jsonb) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = belfry, pg_temp AS $$
+    SELECT belfry.put_submission(job::text)
+$$;
+
+-- Keeps the text, byte for byte.
+CREATE FUNCTION belfry.submit(job json) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = belfry, pg_temp AS $$
+    SELECT belfry.put_submission(job::text)
+$$;
+
+-- The same. A literal without a type has to find one of these forms, and between json and jsonb alone it could
+-- not choose: of several functions PostgreSQL takes the one for text.
+CREATE FUNCTION belfry.submit(job text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = belfry, pg_temp AS $$
+    SELECT belfry.put_submission(job::json::text)
+$$;
+
+REVOKE EXECUTE ON FUNCTION belfry.put_submission(text), belfry.submit(json), belfry.submit(text) FROM PUBLIC;
+
+CREATE OR REPLACE FUNCTION belfry.admit_submitter(role text, team text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF team !~ '^[A-Za-z0-9_.:-]{1,200}$' THEN
+        RAISE invalid_parameter_value USING MESSAGE = format('''%s'' is not the name of a team', team);
+    END IF;
+    INSERT INTO belfry.submitter (role, team) VALUES ($1, $2)
+    ON CONFLICT ON CONSTRAINT submitter_pkey DO UPDATE SET team = excluded.team;
+    EXECUTE format('GRANT USAGE ON SCHEMA belfry TO %I', role);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION belfry.submit(jsonb), belfry.submit(json), belfry.submit(text),
+        belfry.cancel(text, text) TO %I', role);
+END $$;
+
+-- Those who were let in before.
+DO $$
+DECLARE
+    admitted text;
+BEGIN
+    FOR admitted IN SELECT s.role FROM belfry.submitter s JOIN pg_roles r ON r.rolname = s.role LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION belfry.submit(json), belfry.submit(text) TO %I', admitted);
+    END LOOP;
+END $$;
+
 -- ---- indexes
 
 -- The newest of a job's executions first, without a look at those of others.
