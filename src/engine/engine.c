@@ -138,6 +138,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(e->arena == NULL); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
+    silence_begin(e, now.boot_ms);
     e->moment = now;
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
@@ -452,6 +453,7 @@ void engine_tick(struct engine *e)
     zones_renew(e);
     retain_step(e);
     pace_answer(e);
+    silence_spare(e);
     for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
         end_term(e, CONTAINER_OF(node, struct term, node));
     for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)

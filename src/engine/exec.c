@@ -358,6 +358,7 @@ static void apply(struct engine *e, struct exec_values *v, const struct move *mo
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
         v->stop_told = false;
+        v->spared = false;
         v->proven = false;
         v->named_ms = 0;
         v->pace = PACE_UNKNOWN;

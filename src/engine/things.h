@@ -157,6 +157,7 @@ struct exec_values {
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     bool unsure;        /* began while nobody knew the time; memory only */
+    bool spared;        /* leased: the server stood still meanwhile; memory only */
     uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
     uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.h */
     uint8_t has;        /* those granted, and with the home until they are given back */
@@ -567,6 +568,7 @@ struct engine {
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
     struct heap terms;     /* leases and workers, by the boot clock */
+    bool slept;            /* it stood still, and its leases have not got another term for that */
     struct heap pacing;    /* executions that are PACE_ASKING, by id */
     struct trades trades;
     struct alerts alerts;
