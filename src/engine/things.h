@@ -599,6 +599,7 @@ struct engine {
     int64_t boot_ms; /* boot clock */
     struct arena *arena;
     bool away;                     /* the store takes nothing: see away.c */
+    size_t due_left;               /* timers and slots that this turn may still decide about */
     struct question *due_question; /* NULL: not asked in this turn */
     struct question *far_question; /* the same */
     struct clock_rec clock_rec;    /* to be kept */
