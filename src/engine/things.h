@@ -429,6 +429,8 @@ struct ended {
     uint64_t id;
     enum job_state state;
     enum exec_state slot; /* as what the slot ended; EXEC_NONE: it is a job */
+    bool job_over;        /* the job itself has ended, and is ours */
+    bool purged;          /* the slot is too old to be known */
 };
 
 /* What the store is asked in this turn about how long the runs of a job take. */
