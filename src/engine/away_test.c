@@ -32,7 +32,7 @@ static void away_turn(struct world *w)
 
 static void away_pass(struct world *w, int64_t ms)
 {
-    w->now_ms += ms;
+    world_wake(w, ms);
     away_turn(w);
 }
 

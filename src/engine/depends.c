@@ -247,8 +247,12 @@ struct str why_impossible(struct engine *e, const struct edge *edge, const struc
     struct str type = dependency_type_name(edge->type);
     id_format(job, ID_JOB, edge->upstream);
     if (ended->slot == EXEC_NONE)
-        return arena_printf(e->arena, "it waited for the %.*s of %s, which is %.*s", STR_ARG(type),
-                            job, STR_ARG(job_state_name(ended->state)));
+        return ended->purged
+                   ? arena_printf(e->arena,
+                                  "it waited for the %.*s of %s, whose slot before it is deleted",
+                                  STR_ARG(type), job)
+                   : arena_printf(e->arena, "it waited for the %.*s of %s, which is %.*s",
+                                  STR_ARG(type), job, STR_ARG(job_state_name(ended->state)));
     id_format(slot, ID_EXEC, ended->id);
     return arena_printf(e->arena, "it waited for the %.*s of %s, whose slot before it (%s) is %.*s",
                         STR_ARG(type), job, slot, STR_ARG(exec_state_name(ended->slot)));
@@ -259,12 +263,27 @@ void depends_skip(struct engine *e, struct exec *x, struct str reason)
     exec_move(e, x, &(struct move){.event = EV_SKIP, .actor = SERVER, .reason = reason});
 }
 
-/* A job that runs once is due once: then its rule is settled, too. */
-static void settle_rule(struct engine *e, const struct edge *edge)
+/* Another execution of the job waits by the rule. */
+static bool is_in_use(const struct edge *rule, const struct job *job)
 {
-    if (edge->rule != NULL && edge->exec->job->v.def->schedule == NULL &&
-        edge->rule->v.state == DEPENDENCY_PER_SLOT)
-        change(e, edge->rule, edge->v.state);
+    LIST_EACH(&job->edges, node)
+    {
+        const struct edge *edge = CONTAINER_OF(node, struct edge, sibling);
+        if (edge->rule == rule && edge->v.state == DEPENDENCY_WAITING)
+            return true;
+    }
+    return false;
+}
+
+/* What is impossible stays a rule: the upstream may be run again. With the commit a settled one is gone, so
+ * no edge may need it any more. */
+void depends_settle_rule(struct engine *e, const struct exec *x, struct edge *rule,
+                         enum dependency_state state, bool for_good)
+{
+    bool once = x->job->v.def->schedule == NULL;
+    bool met = for_good && state == DEPENDENCY_MET && !is_in_use(rule, x->job);
+    if (rule->v.state == DEPENDENCY_PER_SLOT && (once || met))
+        change(e, rule, state);
 }
 
 void depends_settle(struct engine *e, struct edge *edge, const struct ended *ended)
@@ -275,7 +294,8 @@ void depends_settle(struct engine *e, struct edge *edge, const struct ended *end
         remote_over(e, edge, ended);
         return;
     }
-    settle_rule(e, edge);
+    if (edge->rule != NULL)
+        depends_settle_rule(e, x, edge->rule, edge->v.state, ended->job_over);
     if (PLANTED(dependency_signal_lost))
         return;
     if (edge->v.state == DEPENDENCY_IMPOSSIBLE) {
@@ -356,7 +376,8 @@ void depends_exec_over(struct engine *e, struct exec *x)
         change(e, edge, DEPENDENCY_MOOT);
     }
     if (x->origin == ORIGIN_SLOT && !PLANTED(slot_signal_lost))
-        tell(e, (struct ended){x->id, job_state_after(x->v.state), x->v.state});
+        tell(e,
+             (struct ended){.id = x->id, .state = job_state_after(x->v.state), .slot = x->v.state});
 }
 
 void depends_over(struct engine *e, struct job *job)
@@ -370,5 +391,5 @@ void depends_over(struct engine *e, struct job *job)
                 change(e, rule, DEPENDENCY_MOOT);
         }
     }
-    tell(e, (struct ended){job->id, job->v.state, EXEC_NONE});
+    tell(e, (struct ended){.id = job->id, .state = job->v.state, .job_over = true});
 }

@@ -122,7 +122,8 @@ void heard_over(struct engine *e, const struct inbox_rec *rec)
     int64_t slot = rec->number / STATES;
     if (edge == NULL || state <= JOB_NONE || state >= JOB_STATES || slot < 0 || slot >= EXEC_STATES)
         return; /* it is over, or waits for something else by now */
-    struct ended ended = {rec->from, (enum job_state)state, (enum exec_state)slot};
+    struct ended ended = {
+        .id = rec->from, .state = (enum job_state)state, .slot = (enum exec_state)slot};
     if (slot != EXEC_NONE)
         ended.id = read_id(ID_EXEC, rec->name);
     depends_settle(e, edge, &ended);

@@ -14,15 +14,21 @@
 
 #include <assert.h>
 
-bool depends_recurs(struct engine *e, const struct job_rec *rec)
+/* NULL: it runs once. */
+static const struct schedule *schedule_of(struct engine *e, const struct job_rec *rec)
 {
     struct rules rules;
     struct err err;
     const struct job *job = map_get(&e->jobs, rec->id);
     if (job != NULL)
-        return job->v.def->schedule != NULL;
-    return e->options.read_rules(e->options.rules_arg, rec, e->arena, &rules, &err) == RC_OK &&
-           rules.schedule != NULL;
+        return job->v.def->schedule;
+    enum rc rc = e->options.read_rules(e->options.rules_arg, rec, e->arena, &rules, &err);
+    return rc == RC_OK ? rules.schedule : NULL;
+}
+
+bool depends_recurs(struct engine *e, const struct job_rec *rec)
+{
+    return schedule_of(e, rec) != NULL;
 }
 
 /* ---- the time of an execution has come */
@@ -53,14 +59,6 @@ static void wait_by(struct engine *e, struct exec *x, struct edge *rule,
     touch_new(e, THING_EDGE, edge, false)->durable = false;
 }
 
-/* Of a job that runs once the rule is settled when it is known what it came to. */
-static void settle_rule(struct engine *e, const struct exec *x, struct edge *rule,
-                        enum dependency_state state)
-{
-    if (x->job->v.def->schedule == NULL)
-        edge_change(e, rule, (struct edge_values){.state = state});
-}
-
 static bool skip_impossible(struct engine *e, struct exec *x, const struct rulebook *st)
 {
     LIST_EACH(&st->rules, node)
@@ -69,8 +67,9 @@ static bool skip_impossible(struct engine *e, struct exec *x, const struct ruleb
         if (rule->v.state != DEPENDENCY_PER_SLOT || apply(e, rule).state != DEPENDENCY_IMPOSSIBLE)
             continue;
         const struct job *up = map_get(&e->jobs, rule->upstream);
-        struct str why = why_impossible(e, rule, &(struct ended){up->id, up->v.state, EXEC_NONE});
-        settle_rule(e, x, rule, DEPENDENCY_IMPOSSIBLE);
+        struct str why =
+            why_impossible(e, rule, &(struct ended){.id = up->id, .state = up->v.state});
+        depends_settle_rule(e, x, rule, DEPENDENCY_IMPOSSIBLE, true);
         depends_skip(e, x, why);
         return true;
     }
@@ -103,7 +102,7 @@ bool depends_begin(struct engine *e, struct exec *x)
         if (v.state == DEPENDENCY_WAITING)
             wait_by(e, x, rule, &v);
         else
-            settle_rule(e, x, rule, v.state);
+            depends_settle_rule(e, x, rule, v.state, true);
     }
     if (x->waits_for > 0 && x->v.state != EXEC_BLOCKED)
         exec_move(e, x,
@@ -162,7 +161,9 @@ static void found_slot(struct engine *e, struct edge *edge, const struct exec_re
     struct edge_values v = wait_for(slot->id);
     v.unsure = state == EXEC_SCHEDULED;
     if (exec_is_final(state))
-        depends_settle(e, edge, &(struct ended){slot->id, job_state_after(state), state});
+        depends_settle(
+            e, edge,
+            &(struct ended){.id = slot->id, .state = job_state_after(state), .slot = state});
     else
         edge_change(e, edge, v);
 }
@@ -173,18 +174,47 @@ static void found_job(struct engine *e, struct edge *edge, const struct answer *
     const struct job *job = map_get(&e->jobs, edge->upstream);
     enum job_state state = job != NULL ? job->v.state : a->jobs[0].state;
     if (job_is_over(state) && (job != NULL ? !job_has_unfinished(job) : a->newest == NULL))
-        depends_settle(e, edge, &(struct ended){edge->upstream, state, EXEC_NONE});
+        depends_settle(e, edge,
+                       &(struct ended){.id = edge->upstream, .state = state, .job_over = true});
     else
         edge_change(e, edge, wait_for(edge->upstream));
 }
 
+/* An upstream that is no more never comes. */
+static void found_no_job(struct engine *e, struct edge *edge)
+{
+    depends_settle(e, edge, &(struct ended){.id = edge->upstream, .state = JOB_CANCELLED});
+}
+
+/* The upstream's first slot is not ahead of it any more, by memory or by the answer. */
+static bool had_slots(const struct engine *e, const struct answer *a)
+{
+    const struct job *job = map_get(&e->jobs, a->jobs[0].id);
+    const struct exec *ahead = job == NULL ? NULL : slot_ahead(job);
+    return ahead != NULL ? !ahead->first : a->newest == NULL || !a->newest->first;
+}
+
+/* By its schedule it had slots by then, and it had some: so they are too old. An edited schedule tells nothing
+ * about the time before. */
+static bool was_purged(struct engine *e, const struct edge *edge, const struct answer *a)
+{
+    const struct job_rec *up = &a->jobs[0];
+    struct schedule schedule = *schedule_of(e, up);
+    struct slot first;
+    schedule.start_ms = up->created_ms; /* of one that was read nobody has said so */
+    return up->version == 1 && had_slots(e, a) && schedule_first(&schedule, &first) &&
+           first.at_ms <= edge_slot_ms(edge);
+}
+
 /* An upstream that had no slot yet at or before this one keeps nobody waiting: as if it had gone
- * well, and had gone wrong. One that is no more never comes. */
-static void found_nothing(struct engine *e, struct edge *edge, bool known)
+ * well, and had gone wrong. Of one that is deleted it is known that it is over, and no more. */
+static void found_no_slot(struct engine *e, struct edge *edge, bool purged)
 {
     enum job_state good = edge->type == DEPENDS_FAILURE ? JOB_FAILED : JOB_COMPLETED;
     depends_settle(e, edge,
-                   &(struct ended){edge->upstream, known ? good : JOB_CANCELLED, EXEC_NONE});
+                   &(struct ended){.id = edge->upstream,
+                                   .state = purged ? JOB_CANCELLED : good,
+                                   .purged = purged});
 }
 
 /* It runs once, and a server that started took it for due; or the clock was set back since. */
@@ -213,11 +243,11 @@ static void answer(struct engine *e, struct edge *edge, const struct answer *a)
     else if (a == NULL)
         ask_elsewhere(e, edge);
     else if (a->job_count == 0)
-        found_nothing(e, edge, false);
+        found_no_job(e, edge);
     else if (!whole && a->exec != NULL)
         found_slot(e, edge, a->exec);
     else if (!whole && depends_recurs(e, a->jobs))
-        found_nothing(e, edge, true);
+        found_no_slot(e, edge, was_purged(e, edge, a));
     else
         found_job(e, edge, a); /* whatever it has become since */
 }

@@ -436,9 +436,135 @@ static void ten_thousand_that_wait_for_one_slot_ask_once(void **state)
     assert_int_equal(w.engine->execs.len, COUNT + 1); /* those ahead */
 }
 
+/* ---- what is too old */
+
+static struct engine_options keep_for_an_hour(void)
+{
+    struct engine_options options = engine_defaults;
+    options.history_keep_ms = HOUR_MS;
+    options.letters_keep_ms = HOUR_MS;
+    return options;
+}
+
+/* Long enough for a pass that deletes what is old. */
+static void grow_old(struct world *w, int64_t ms)
+{
+    for (int64_t left_ms = ms; left_ms > 0; left_ms -= 10 * MINUTE_MS)
+        pass(w, 10 * MINUTE_MS);
+}
+
+static void a_job_that_ran_once_settles_the_rule_and_may_be_deleted(void **state)
+{
+    (void)state;
+    struct engine_options options = keep_for_an_hour();
+    WORLD_WITH(w, options);
+    const struct submission *up = SUBMIT(&w);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = 5 * HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    grow_old(&w, 4 * HOUR_MS);
+    assert_non_null(map_get(&w.table.history, up->exec_id)); /* the rule names it */
+    grow_old(&w, HOUR_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 1);
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_MET);
+    run_out(&w, down->job_id, OUTCOME_SUCCEEDED);
+    grow_old(&w, 2 * HOUR_MS);
+    assert_null(map_get(&w.table.history, up->exec_id));
+    world_restart(&w);
+    world_turn(&w);
+    grow_old(&w, 3 * HOUR_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 1);
+}
+
+/* It waits when its upstream ends, and others of its job that are in line do. */
+static void one_that_waits_settles_it_with_the_end(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *up = SUBMIT(&w);
+    world_turn(&w);
+    const struct submission *down = SUBMIT(&w, .every_ms = HOUR_MS, .overlap = OVERLAP_PARALLEL,
+                                           .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    pass(&w, HOUR_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_BLOCKED), 2);
+    run_out(&w, up->job_id, OUTCOME_SUCCEEDED);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 2);
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_MET);
+    pass(&w, HOUR_MS);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 3);
+}
+
+static void what_failed_stays_for_those_that_wait_for_its_success(void **state)
+{
+    (void)state;
+    struct engine_options options = keep_for_an_hour();
+    WORLD_WITH(w, options);
+    const struct submission *up = SUBMIT(&w, .retries = 0);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    run_out(&w, up->job_id, OUTCOME_PERMANENT);
+    grow_old(&w, 10 * HOUR_MS);
+    assert_non_null(map_get(&w.table.history, up->exec_id));
+    assert_int_equal(edge_state(&w, down->job_id, up->job_id), DEPENDENCY_PER_SLOT);
+    assert_int_equal(count_in(&w, down->job_id, EXEC_QUEUED), 0);
+    struct asked *cancel = ask_about(&w, CMD_CANCEL_JOB, down->job_id);
+    world_turn(&w);
+    assert_int_equal(cancel->cmd.reply.rc, RC_OK);
+    grow_old(&w, 3 * HOUR_MS);
+    assert_null(map_get(&w.table.history, up->exec_id)); /* nobody names it any more */
+}
+
+static void a_failed_slot_stays_as_long_as_it_is_the_newest(void **state)
+{
+    (void)state;
+    struct engine_options options = keep_for_an_hour();
+    WORLD_WITH(w, options);
+    const struct submission *up = SUBMIT(&w, .every_ms = 24 * HOUR_MS, .retries = 0);
+    world_turn(&w);
+    const struct submission *down =
+        SUBMIT(&w, .every_ms = 30 * HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    world_turn(&w);
+    pass(&w, 24 * HOUR_MS);
+    run_out(&w, up->job_id, OUTCOME_PERMANENT);
+    grow_old(&w, 6 * HOUR_MS);
+    assert_int_equal(state_of(&w, down->exec_id), EXEC_SKIPPED);
+}
+
+/* Nobody named it while it was there. */
+static void a_deleted_slot_does_not_count_as_met(void **state)
+{
+    (void)state;
+    struct engine_options options = keep_for_an_hour();
+    WORLD_WITH(w, options);
+    const struct submission *up = SUBMIT(&w, .every_ms = 24 * HOUR_MS, .retries = 0);
+    world_turn(&w);
+    pass(&w, 24 * HOUR_MS);
+    run_out(&w, up->job_id, OUTCOME_PERMANENT);
+    grow_old(&w, 4 * HOUR_MS);
+    const struct submission *success =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_SUCCESS));
+    const struct submission *any =
+        SUBMIT(&w, .every_ms = HOUR_MS, .after = ON(up->job_id, DEPENDS_COMPLETION));
+    world_turn(&w);
+    pass(&w, HOUR_MS);
+    assert_int_equal(state_of(&w, success->exec_id), EXEC_SKIPPED);
+    assert_int_equal(state_of(&w, any->exec_id), EXEC_QUEUED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_that_ran_once_settles_the_rule_and_may_be_deleted),
+        cmocka_unit_test(one_that_waits_settles_it_with_the_end),
+        cmocka_unit_test(what_failed_stays_for_those_that_wait_for_its_success),
+        cmocka_unit_test(a_failed_slot_stays_as_long_as_it_is_the_newest),
+        cmocka_unit_test(a_deleted_slot_does_not_count_as_met),
         cmocka_unit_test(a_slot_waits_for_the_slot_of_the_same_moment),
         cmocka_unit_test(a_slot_that_is_over_long_since_decides_at_once),
         cmocka_unit_test(an_earlier_slot_that_still_runs_does_not_count),

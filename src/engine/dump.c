@@ -106,12 +106,12 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
         out,
         "exec %" PRIu64 " job=%" PRIu64 " retry_of=%" PRIu64 " slot=%" PRId64 " created=%" PRId64
         " state=%d attempts=%" PRIu32 " lost=%d returned=%d unseen=%d,%d done=%d told=%d"
-        " late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
+        " spared=%d late=%d due=%" PRId64 " since=%" PRId64 " started=%" PRId64 " finished=%" PRId64
         " granted=%" PRIu64 " waits=%" PRIu16 " origin=%d nominal=%" PRId64 " slots=%" PRIu64
         ",%" PRId64,
         x->id, x->job->id, x->retry_of, x->v.slot_ms, x->created_ms, (int)v->state, v->attempts,
-        v->lost, v->returned, v->unseen, v->proven, v->effect_done, v->stop_told, v->late,
-        v->due_ms, v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for,
+        v->lost, v->returned, v->unseen, v->proven, v->effect_done, v->stop_told, v->spared,
+        v->late, v->due_ms, v->ready_ms, v->started_ms, v->finished_ms, v->granted, x->waits_for,
         (int)x->origin, x->v.nominal_ms, v->slot_count, v->slot_last_ms);
     buf_printf(out,
                " lease=%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%d,%d,%d,%d until=%" PRId64

@@ -138,6 +138,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
 {
     assert(e->arena == NULL); /* the last turn was committed or undone */
     assert(now.boot_ms >= e->boot_ms);
+    silence_begin(e, now.boot_ms);
     e->moment = now;
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
@@ -388,11 +389,14 @@ void engine_decide(struct engine *e, struct command *cmd)
 
 /* ---- time */
 
-/* The first of the heap whose moment has come, or NULL. */
-static struct heap_node *first_until(const struct heap *heap, int64_t now_ms)
+/* The first of the heap whose moment has come, or NULL; also when the turn has had enough of those. */
+static struct heap_node *next_until(struct engine *e, const struct heap *heap, int64_t now_ms)
 {
     const struct heap_item *first = heap_min(heap);
-    return first == NULL || (int64_t)first->key > now_ms ? NULL : first->node;
+    if (e->due_left == 0 || first == NULL || (int64_t)first->key > now_ms)
+        return NULL;
+    e->due_left--;
+    return first->node;
 }
 
 static void end_term(struct engine *e, struct term *term)
@@ -429,22 +433,22 @@ void exec_come_due(struct engine *e, struct exec *x)
 }
 
 /* What goes by the wall clock; nothing while that is not known, or is being set. */
-static void come_due(struct engine *e, size_t left)
+static void come_due(struct engine *e)
 {
     struct heap_node *node;
     int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
     if (steps_hold_dues(e))
         return;
-    for (; left > 0 && (node = first_until(&e->dues, due_ms)) != NULL; left--)
+    while ((node = next_until(e, &e->dues, due_ms)) != NULL)
         exec_come_due(e, CONTAINER_OF(node, struct exec, due));
-    for (; left > 0 && (node = first_until(&e->deadlines, e->now_ms)) != NULL; left--)
+    while ((node = next_until(e, &e->deadlines, e->now_ms)) != NULL)
         (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
 }
 
 void engine_tick(struct engine *e)
 {
     struct heap_node *node;
-    size_t left = e->options.due_max;
+    e->due_left = e->options.due_max;
     steps_tick(e); /* first: who is drawn out of memory has moved by then */
     if (!e->clock.shifting)
         adopt_due(e);
@@ -452,13 +456,14 @@ void engine_tick(struct engine *e)
     zones_renew(e);
     retain_step(e);
     pace_answer(e);
-    for (; left > 0 && (node = first_until(&e->terms, e->boot_ms)) != NULL; left--)
+    silence_spare(e);
+    while ((node = next_until(e, &e->terms, e->boot_ms)) != NULL)
         end_term(e, CONTAINER_OF(node, struct term, node));
-    for (; left > 0 && (node = first_until(&e->ready.limits.wakes, e->boot_ms)) != NULL; left--)
+    while ((node = next_until(e, &e->ready.limits.wakes, e->boot_ms)) != NULL)
         rate_wake(e, CONTAINER_OF(node, struct limit, wake));
-    for (; left > 0 && (node = first_until(&e->ready.breakers.wakes, e->boot_ms)) != NULL; left--)
+    while ((node = next_until(e, &e->ready.breakers.wakes, e->boot_ms)) != NULL)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
-    come_due(e, left);
+    come_due(e);
     alerts_look(e);
     alert_turns_lost(e);
     mail_step(e);

@@ -363,6 +363,7 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
         v->granted = ++e->grants;
         v->started_ms = e->now_ms;
         v->stop_told = false;
+        v->spared = false;
         v->proven = false;
         v->named_ms = 0;
         v->pace = PACE_UNKNOWN;

@@ -340,6 +340,10 @@ struct edge *edge_new(struct engine *e, const struct dependency_rec *rec, struct
 void edge_change(struct engine *e, struct edge *edge, struct edge_values to);
 /* What the edge waits for ended like that: its execution goes on, waits on, or is skipped. */
 void depends_settle(struct engine *e, struct edge *edge, const struct ended *ended);
+/* A job that runs once is due once: then its rule is settled when it is known what it comes to. Of one that
+ * recurs it is when it is met for good, since its upstream runs once and is over. */
+void depends_settle_rule(struct engine *e, const struct exec *x, struct edge *rule,
+                         enum dependency_state state, bool for_good);
 /* x can never run. */
 void depends_skip(struct engine *e, struct exec *x, struct str reason);
 /* Nothing is left that x waits for but, perhaps, its time, and then the slots of others. */

@@ -3,6 +3,7 @@
 #include "base/when.h"
 #include "engine/internal.h"
 #include "engine/permits.h"
+#include "engine/silence.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -376,6 +377,8 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
         wait_ms = sooner_ms(wait_ms, &e->deadlines, now.wall_ms);
     }
     wait_ms = sooner_ms(wait_ms, &e->terms, now.boot_ms);
+    if (silence_turn_ms(e) != INT64_MAX && silence_turn_ms(e) - now.boot_ms < wait_ms)
+        wait_ms = silence_turn_ms(e) - now.boot_ms;
     wait_ms = sooner_ms(wait_ms, &e->ready.limits.wakes, now.boot_ms);
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);
     if (e->alerts.look_ms > 0 && e->alerts.look_ms - now.boot_ms < wait_ms)

@@ -136,7 +136,10 @@ static struct move move_after(struct engine *e, const struct exec *x,
             return after_harm(e, x, "its workers could not read it, or were lost,", result->error);
         return (struct move){.event = EV_RETURN, .reason = result->error};
     case OUTCOME_STOPPED: /* nobody asked: the worker feared for its lease */
-        return after_loss(e, x, result->error);
+        if (!x->v.spared)
+            return after_loss(e, x, result->error);
+        end->outcome = OUTCOME_RETURNED;
+        return (struct move){.event = EV_RETURN, .reason = result->error};
     default: break;
     }
     struct failure failure = failure_of(result);

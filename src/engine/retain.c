@@ -90,13 +90,14 @@ static bool step_letters(struct engine *e)
     return q != NULL && q->answer.more;
 }
 
-/* Nothing that somebody still has to decide about, and nothing that is not over for long enough. */
+/* Nothing that somebody still has to decide about, nothing that is not over for long enough, and nothing that
+ * others will ask about: a job that recurs waits, slot after slot, for how this one ended. */
 static bool may_go(const struct engine *e, const struct old_exec *x)
 {
     int64_t keep_ms = e->options.history_keep_ms;
     if (PLANTED(retention_by_birth))
         return !x->is_letter;
-    return !x->is_letter && x->finished_ms < e->now_ms - keep_ms;
+    return !x->is_letter && !x->is_named && x->finished_ms < e->now_ms - keep_ms;
 }
 
 static bool step_execs(struct engine *e)

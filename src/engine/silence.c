@@ -61,6 +61,35 @@ bool unseen_sla_over(const struct engine *e, const struct exec *x)
     return sla_was_over(x, e->loaded.wall_ms - (e->loaded.boot_ms - alive_ms(e, x)));
 }
 
+/* ---- a server that stood still */
+
+/* While there are terms there is a turn in every half of one, so this is no server that had nothing to do. */
+void silence_begin(struct engine *e, int64_t boot_ms)
+{
+    if (boot_ms - e->boot_ms > e->options.lease_ms)
+        e->slept = true;
+}
+
+int64_t silence_turn_ms(const struct engine *e)
+{
+    return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 2;
+}
+
+/* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault either. */
+void silence_spare(struct engine *e)
+{
+    if (!e->slept)
+        return;
+    MAP_EACH(&e->execs, slot)
+    {
+        struct exec *x = slot->value;
+        if (!exec_is_leased(x->v.state))
+            continue;
+        exec_renew(e, x);
+        x->v.spared = true;
+    }
+}
+
 /* ---- ends */
 
 /* Whether its end, here and now, is one that nobody can explain. */

@@ -53,6 +53,98 @@ static const struct exec_values *values_of(const struct world *w, uint64_t exec_
     return &exec_of(w, exec_id)->v;
 }
 
+/* ---- a server that stood still */
+
+/* Server and worker sleep together for an hour; the worker stops what it ran when it wakes up, or goes on. */
+static void a_laptop_that_sleeps_counts_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    for (int i = 0; i < 5; i++) {
+        struct poll_lease lease = fake_start(&w, &f);
+        world_sleep(&w, 60 * 60000);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        ask_poll(&w, &f, 0);
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        fake_drop(&f, lease.exec_id);
+        struct asked *report = ask_report(&w, &f, &lease, OUTCOME_STOPPED);
+        report->cmd.poll.wait_ms = 0;
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, job->exec_id)->lost, 0);
+    }
+}
+
+static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    world_sleep(&w, w.options.lease_ms + 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    world_pass(&w, w.options.lease_ms - 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    world_pass(&w, 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(values_of(&w, job->exec_id)->lost, 1);
+}
+
+/* A turn that comes a little late is no sleep: there is one in every half of a term. */
+static void a_server_with_leases_has_a_turn_in_every_half_of_a_term(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    for (int i = 0; i < 10 && state_of(&w, job->exec_id) == EXEC_RUNNING; i++) {
+        assert_true(world_wait_ms(&w) <= w.options.lease_ms / 2);
+        world_sleep(&w, world_wait_ms(&w) + 100);
+    }
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+static void a_turn_without_the_store_leaves_that_to_the_next(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    w.now_ms += 60 * 60000;
+    engine_begin(w.engine, world_now(&w), &w.arena);
+    engine_away(w.engine);
+    (void)engine_seal(w.engine);
+    struct list done;
+    list_init(&done);
+    const struct event *events;
+    size_t count;
+    engine_commit(w.engine, &done, &events, &count);
+    world_sleep(&w, 10);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
+static void an_idle_worker_is_known_after_a_sleep(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    world_sleep(&w, 2 * w.options.forget_ms);
+    assert_non_null(map_get(&w.engine->workers, f.id));
+}
+
 /* ---- what is counted */
 
 static void an_inherited_lease_that_ends_in_silence_is_counted(void **state)
@@ -433,6 +525,11 @@ static void innocents_survive_reboots_that_are_a_minute_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_laptop_that_sleeps_counts_nothing),
+        cmocka_unit_test(who_stays_silent_after_that_is_lost_a_term_later),
+        cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_half_of_a_term),
+        cmocka_unit_test(a_turn_without_the_store_leaves_that_to_the_next),
+        cmocka_unit_test(an_idle_worker_is_known_after_a_sleep),
         cmocka_unit_test(an_inherited_lease_that_ends_in_silence_is_counted),
         cmocka_unit_test(a_reported_end_sets_it_back),
         cmocka_unit_test(a_late_success_ends_a_suspect_like_any_other),

@@ -4,7 +4,8 @@
  * slot. When that is due, the same turn decides about it and about every later slot that has passed
  * since, and puts the next one ahead: so a slot can neither be lost between two commits nor be
  * decided twice, and nothing but the executions themselves remembers where a schedule stands. The
- * next slot is always computed from the last one, never from the clock.
+ * next slot is always computed from the last one, never from the clock. Where more slots are to be made up
+ * than a turn makes, it decides about the oldest, and the one ahead is the first of the rest.
  *
  * Slots that are not to run are recorded as skipped, those that follow one another for the same
  * reason as one record with a count. */
@@ -132,14 +133,17 @@ static void replace(struct engine *e, struct exec *x)
         let_go(e, x, STR("its time has come"));
 }
 
-/* Its time has come: whether it may go depends on what its job still does. */
-static void start(struct engine *e, struct exec *x)
+/* Its time has come: whether it may go depends on what its job still does. made_up: it was missed, and is to
+ * run all the same, so it waits for its turn whatever its job says about slots that meet on time. */
+static void start(struct engine *e, struct exec *x, bool made_up)
 {
     if (deadline_pass(e, x))
         return; /* it must not start, so it keeps nobody else from that */
     const struct exec *other = slot_under_way(x->job, x);
     if (other == NULL || x->job->v.def->overlap == OVERLAP_PARALLEL)
         let_go(e, x, STR("its time has come"));
+    else if (made_up)
+        block(e, x, other);
     else if (x->job->v.def->overlap == OVERLAP_QUEUE)
         wait_behind(e, x, other);
     else if (x->job->v.def->overlap == OVERLAP_REPLACE)
@@ -194,23 +198,42 @@ static struct slot_range find_excluded(const struct job *job, const struct slot 
     return schedule_range(s, slot, until_ms < last->at_ms ? until_ms : last->at_ms);
 }
 
-static void fire(struct engine *e, struct job *job, struct exec *x, const struct slot *slot)
+/* Of a job that makes up all that it missed: this one was. Others of it were, too; or it was there only when
+ * its time had come already, as the first that a page before has left. */
+static bool is_made_up(const struct engine *e, const struct exec *x, const struct slot_range *range)
+{
+    int64_t due_ms = x->v.slot_ms + x->job->v.def->schedule->stagger_ms;
+    return x->job->v.def->misfire.policy == MISFIRE_ALL &&
+           (range->count > 1 || x->created_ms >= due_ms || e->now_ms - due_ms > SCHEDULE_STALL_MS);
+}
+
+static void fire(struct engine *e, struct job *job, struct exec *x, const struct slot *slot,
+                 const struct slot_range *range)
 {
     if (x == NULL) {
         x = new_exec(e, job, ORIGIN_SLOT, slot);
         exec_created(e, x, SERVER, STR("a slot that nobody fired"));
     }
-    start(e, x);
+    start(e, x, is_made_up(e, x, range));
 }
 
-/* As far as the calendars of the job let them. */
-static void fire_range(struct engine *e, struct job *job, struct exec *x,
+/* A turn decides about so many slots, whosever they are; the first of a job is counted where it comes due. */
+static bool is_page_full(struct engine *e)
+{
+    if (e->due_left == 0)
+        return true;
+    e->due_left--;
+    return false;
+}
+
+/* As far as the calendars of the job let them, and a page is long. False: the first that is left is ahead. */
+static bool fire_range(struct engine *e, struct job *job, struct exec *x,
                        const struct slot_range *range, const struct ruling *now)
 {
     struct slot slot = range->first;
     if (now->verdict == CALENDAR_SKIPS) {
         skip_range(e, job, x, range, ruling_words(e->arena, now));
-        return;
+        return true;
     }
     for (uint64_t left = range->count; left > 0; x = NULL) {
         struct ruling ruling;
@@ -220,12 +243,17 @@ static void fire_range(struct engine *e, struct job *job, struct exec *x,
             slot = excluded.last;
             left -= excluded.count;
         } else {
-            fire(e, job, x, &slot);
+            fire(e, job, x, &slot, range);
             left--;
         }
         if (left > 0 && !schedule_next(job->v.def->schedule, &slot, &slot))
-            return;
+            return true;
+        if (left > 0 && is_page_full(e)) {
+            slot_put_ahead(e, job, &slot);
+            return false;
+        }
     }
+    return true;
 }
 
 /* The execution that is there goes to the first range that has slots. */
@@ -247,9 +275,9 @@ static void catch_up(struct engine *e, struct job *job, struct exec *x, const st
                STR("missed for longer than its grace"));
     skip_range(e, job, take_for(&plan.passed, &x), &plan.passed,
                STR("missed, and its misfire policy says so"));
-    fire_range(e, job, take_for(&plan.fire, &x), &plan.fire, now);
+    bool whole = fire_range(e, job, take_for(&plan.fire, &x), &plan.fire, now);
     assert(x == NULL); /* the slot that is due is in one of them */
-    if (plan.has_next)
+    if (whole && plan.has_next)
         slot_put_ahead(e, job, &plan.next);
 }
 
@@ -264,8 +292,8 @@ static struct str why_too_late(const struct engine *e, const struct job *job, in
     int64_t late_ms = e->now_ms - end_ms;
     if (late_ms > misfire->grace_ms)
         return STR("missed for longer than its grace");
-    if ((misfire->policy == MISFIRE_LATEST && newer_is_due) ||
-        (misfire->policy == MISFIRE_SKIP && late_ms > SCHEDULE_ON_TIME_MS))
+    if ((misfire->policy != MISFIRE_ALL && newer_is_due) ||
+        (misfire->policy == MISFIRE_SKIP && late_ms > SCHEDULE_STALL_MS))
         return STR("missed, and its misfire policy says so");
     return STR("");
 }
@@ -286,7 +314,7 @@ static void end_hold(struct engine *e, struct exec *x, const struct slot *due,
     if (late.len > 0)
         skip(e, x, late);
     else
-        start(e, x);
+        start(e, x, job->v.def->misfire.policy == MISFIRE_ALL && newer_is_due);
     if (rest.count > 1 && schedule_next(s, due, &rest.first)) {
         rest.count--;
         skip_range(e, job, NULL, &rest, name_exec(e, "held by a calendar, as ", x, " was"));
@@ -483,7 +511,7 @@ struct exec *slot_trigger(struct engine *e, struct job *job, const struct exec_r
     struct exec *x = new_exec(e, job, ORIGIN_REQUEST, &slot);
     x->retry_of = again != NULL ? again->id : 0;
     exec_created(e, x, actor, reason);
-    start(e, x);
+    start(e, x, false);
     return x;
 }
 

@@ -152,7 +152,8 @@ static void a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself(void 
 /* The server is away for an hour and ten seconds. */
 static const struct submission *be_away(struct world *w, struct wish wish)
 {
-    wish.every_ms = MINUTE_MS;
+    if (wish.every_ms == 0)
+        wish.every_ms = MINUTE_MS;
     const struct submission *job = ask_submit_one(w, wish);
     world_turn(w);
     w->now_ms += HOUR_MS + 10 * SECOND_MS;
@@ -201,12 +202,73 @@ static void after_downtime_nothing_runs_when_the_policy_is_skip(void **state)
 {
     (void)state;
     WORLD(w);
-    const struct submission *job = be_away(
-        &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
+    const struct submission *job =
+        be_away(&w, (struct wish){.every_ms = 7 * MINUTE_MS,
+                                  .overlap = OVERLAP_PARALLEL,
+                                  .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 0);
-    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 60);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 8);
     world_pass(&w, find_exec(&w, job->job_id, EXEC_SCHEDULED)->due_ms - w.now_ms);
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+}
+
+static void but_a_stall_of_less_than_a_minute_costs_no_slot(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = be_away(
+        &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms,
+                     job->due_ms + 59 * MINUTE_MS);
+    assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 59);
+    const struct submission *slow =
+        SUBMIT(&w, .every_ms = HOUR_MS, .misfire = {MISFIRE_SKIP, HOUR_MS, 1});
+    world_turn(&w);
+    world_pass(&w, HOUR_MS + 30 * SECOND_MS);
+    assert_int_equal(count_execs(&w, slow->job_id, EXEC_QUEUED), 1);
+}
+
+/* Each runs, one after the other, and none is replaced or skipped. */
+static void what_is_made_up_waits_whatever_the_overlap(void **state)
+{
+    (void)state;
+    static const enum overlap overlaps[] = {OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_REPLACE};
+    for (size_t i = 0; i < COUNT_OF(overlaps); i++) {
+        WORLD(w);
+        const struct submission *job = be_away(
+            &w, (struct wish){.overlap = overlaps[i], .misfire = {MISFIRE_ALL, HOUR_MS, 20}});
+        struct fake f = HIRE(&w, .slots = 30);
+        assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
+        assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 19);
+        for (int64_t no = 0; no < 20; no++) {
+            struct poll_lease lease = fake_start(&w, &f);
+            assert_int_equal(exec_of(&w, lease.exec_id)->v.slot_ms,
+                             job->due_ms + (40 + no) * MINUTE_MS);
+            fake_drop(&f, lease.exec_id);
+            finish(&w, &f, &lease, OUTCOME_SUCCEEDED);
+        }
+        assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 0);
+    }
+}
+
+/* Also the last of them, which is alone on its page. */
+static void a_turn_makes_up_no_more_than_a_page(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.due_max = 5;
+    WORLD_WITH(w, options);
+    const struct submission *job =
+        be_away(&w, (struct wish){.overlap = OVERLAP_SKIP, .misfire = {MISFIRE_ALL, HOUR_MS, 21}});
+    for (size_t page = 1; page <= 4; page++) {
+        assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 5 * page - 1);
+        assert_int_equal(count_execs(&w, job->job_id, EXEC_SCHEDULED), 1);
+        assert_int_equal(world_wait_ms(&w), 0);
+        world_turn(&w);
+    }
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 20);
+    assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 1);
+    assert_true(find_exec(&w, job->job_id, EXEC_SCHEDULED)->due_ms > w.now_ms);
 }
 
 /* ---- overlap */
@@ -501,6 +563,9 @@ int main(void)
         cmocka_unit_test(after_downtime_all_run_up_to_a_limit),
         cmocka_unit_test(what_is_older_than_its_grace_has_a_record_of_its_own),
         cmocka_unit_test(after_downtime_nothing_runs_when_the_policy_is_skip),
+        cmocka_unit_test(but_a_stall_of_less_than_a_minute_costs_no_slot),
+        cmocka_unit_test(what_is_made_up_waits_whatever_the_overlap),
+        cmocka_unit_test(a_turn_makes_up_no_more_than_a_page),
         cmocka_unit_test(a_slot_is_skipped_while_the_run_before_it_is_not_over),
         cmocka_unit_test(a_run_that_waits_for_its_next_attempt_is_not_over_either),
         cmocka_unit_test(slots_wait_for_each_other_when_they_queue),

@@ -190,6 +190,25 @@ static void what_a_step_forward_passes_over_are_misfires(void **state)
     assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, job->due_ms + HOUR_MS);
 }
 
+static void after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job =
+        SUBMIT(&w, .every_ms = MINUTE_MS,
+               .misfire = {.policy = MISFIRE_SKIP, .grace_ms = YEAR_MS, .limit = 1});
+    world_turn(&w);
+    step(&w, HOUR_MS + 30000);
+    size_t queued = 0;
+    MAP_EACH(&w.table.live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        queued += x->job_id == job->job_id && x->state == EXEC_QUEUED &&
+                  x->slot_ms == job->due_ms + 59 * MINUTE_MS;
+    }
+    assert_int_equal(queued, 1);
+}
+
 static void after_a_step_back_slots_are_planned_from_now(void **state)
 {
     (void)state;
@@ -392,6 +411,7 @@ int main(void)
         cmocka_unit_test(an_sla_counts_how_long_the_attempt_has_run),
         cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
+        cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
         cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),
         cmocka_unit_test(a_smaller_step_back_leaves_slots_alone),
         cmocka_unit_test(the_next_slot_of_a_rare_job_stays),

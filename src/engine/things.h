@@ -157,6 +157,7 @@ struct exec_values {
     bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
     bool late;          /* as in its record */
     bool unsure;        /* began while nobody knew the time; memory only */
+    bool spared;        /* leased: the server stood still meanwhile; memory only */
     uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
     uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.h */
     uint8_t has;        /* those granted, and with the home until they are given back */
@@ -430,6 +431,8 @@ struct ended {
     uint64_t id;
     enum job_state state;
     enum exec_state slot; /* as what the slot ended; EXEC_NONE: it is a job */
+    bool job_over;        /* the job itself has ended, and is ours */
+    bool purged;          /* the slot is too old to be known */
 };
 
 /* What the store is asked in this turn about how long the runs of a job take. */
@@ -569,6 +572,7 @@ struct engine {
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */
     struct heap terms;     /* leases and workers, by the boot clock */
+    bool slept;            /* it stood still, and its leases have not got another term for that */
     struct heap pacing;    /* executions that are PACE_ASKING, by id */
     struct trades trades;
     struct alerts alerts;
@@ -600,6 +604,7 @@ struct engine {
     int64_t boot_ms; /* boot clock */
     struct arena *arena;
     bool away;                     /* the store takes nothing: see away.c */
+    size_t due_left;               /* timers and slots that this turn may still decide about */
     struct question *due_question; /* NULL: not asked in this turn */
     struct question *far_question; /* the same */
     struct clock_rec clock_rec;    /* to be kept */

@@ -384,8 +384,10 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
                    size_t *ret_event_count)
 {
     close_polls(e);
-    if (!e->away)
+    if (!e->away) {
         zones_renewed(e);
+        e->slept = false;
+    }
     if (!delta_is_empty(&e->delta))
         e->turn = e->delta.turn;
     alerts_commit(e);

@@ -566,9 +566,10 @@ void worker_wake(struct engine *e, struct worker *w)
     if (w->v.parked != NULL) {
         worker_open(e, w);
         w->turn.answer = true;
-    } else if (w->busy == 0 && forget_at_ms(e, w) <= e->boot_ms) {
+    } else if (w->busy == 0 && forget_at_ms(e, w) <= e->boot_ms && !e->slept) {
         forget(e, w);
-    } else { /* its leases will end first; or it was heard since, by a server that could not decide */
+    } else { /* its leases will end first; or it was heard since, by a server that could not decide; or
+              * we heard nobody ourselves */
         touch_worker(e, w);
         worker_set_parked(e, w, NULL, e->boot_ms + forget_after_ms(e, w));
     }

@@ -125,7 +125,7 @@ static void who_is_forgotten_in_this_turn_is_gone_for_all_its_commands(void **st
     (void)state;
     WORLD(w);
     struct fake f = HIRE(&w);
-    w.now_ms += w.options.forget_ms;
+    world_wake(&w, w.options.forget_ms);
     struct asked *poll = ask_poll(&w, &f, 1);
     struct asked *drain = ask_about(&w, CMD_DRAIN, f.id);
     struct asked *list = ask(&w, CMD_WORKERS);

@@ -437,6 +437,7 @@ struct old_exec {
     uint64_t id;
     int64_t finished_ms;
     bool is_letter; /* it is among the dead letters */
+    bool is_named;  /* a standing rule waits for its job, of which no later slot has ended */
 };
 
 /* An alert, as far as ASK_OLD_ALERTS tells. */

@@ -258,7 +258,7 @@ static uint64_t count_to_fire(const struct schedule *s, const struct slot *due, 
     switch (misfire->policy) {
     case MISFIRE_LATEST: return 1;
     case MISFIRE_ALL: return misfire->limit;
-    default: return total - count_until(s, due, now_ms - SCHEDULE_ON_TIME_MS - 1);
+    default: return total > count_until(s, due, now_ms - SCHEDULE_STALL_MS - 1);
     }
 }
 

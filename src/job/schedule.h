@@ -90,7 +90,7 @@ struct slot_range schedule_range(const struct schedule *s, const struct slot *fi
 enum misfire_policy {
     MISFIRE_LATEST, /* only the newest one */
     MISFIRE_ALL,    /* all of them, but the newest `limit` at most */
-    MISFIRE_SKIP,   /* none but those on time */
+    MISFIRE_SKIP,   /* the newest, unless it is late by more than a stall */
 };
 
 struct misfire {
@@ -101,7 +101,7 @@ struct misfire {
 
 enum { SCHEDULE_GAPS = 10 };
 
-enum { SCHEDULE_ON_TIME_MS = 1000 /* a server that is busy is not one that was down */ };
+enum { SCHEDULE_STALL_MS = 60000 /* a server that is busy is not one that was down */ };
 
 extern const struct misfire misfire_default; /* latest, 24 hours, 100 */
 

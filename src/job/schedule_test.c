@@ -254,8 +254,9 @@ static struct catch_up walk_plan(const struct schedule *s, struct slot due, int6
         total++;
     slot = due;
     for (uint64_t i = 0; i < total; i++) {
-        bool on_time = slot.at_ms >= now_ms - SCHEDULE_ON_TIME_MS;
-        bool fires = misfire->policy == MISFIRE_SKIP ? on_time : i + fire >= total;
+        bool stalled = slot.at_ms >= now_ms - SCHEDULE_STALL_MS;
+        bool fires =
+            misfire->policy == MISFIRE_SKIP ? stalled && i + 1 == total : i + fire >= total;
         struct slot_range *range = slot.at_ms < now_ms - misfire->grace_ms ? &plan.expired
                                    : fires                                 ? &plan.fire
                                                                            : &plan.passed;
@@ -345,18 +346,24 @@ static void all_means_the_newest_up_to_the_limit(void **state)
     assert_int_equal(plan.next.at_ms, 301 * MINUTE_MS);
 }
 
-static void skip_fires_nothing_that_is_late(void **state)
+static void skip_fires_the_newest_unless_that_is_late(void **state)
 {
     (void)state;
     struct schedule s = schedule_every(0, HOUR_MS);
     struct slot due = first_of(&s);
     struct misfire misfire = {MISFIRE_SKIP, DAY_MS, 100};
     struct catch_up plan;
-    schedule_catch_up(&s, &due, 5 * HOUR_MS + 2000, &misfire, &plan);
+    schedule_catch_up(&s, &due, 5 * HOUR_MS + MINUTE_MS + 1, &misfire, &plan);
     assert_int_equal(plan.passed.count, 5);
     assert_int_equal(plan.fire.count, 0);
-    schedule_catch_up(&s, &due, 5 * HOUR_MS + 500, &misfire, &plan);
+    schedule_catch_up(&s, &due, 5 * HOUR_MS + MINUTE_MS, &misfire, &plan);
     assert_int_equal(plan.passed.count, 4);
+    assert_int_equal(plan.fire.count, 1);
+    s = schedule_every(0, 10000); /* of several in that time only one */
+    due = first_of(&s);
+    schedule_catch_up(&s, &due, 60000, &misfire, &plan);
+    assert_int_equal(plan.passed.count, 5);
+    assert_int_equal(plan.fire.first.at_ms, 60000);
     assert_int_equal(plan.fire.count, 1);
 }
 
@@ -461,7 +468,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slot_on_time_just_fires),
         cmocka_unit_test(after_a_week_the_latest_fires_and_the_rest_is_one_range),
         cmocka_unit_test(all_means_the_newest_up_to_the_limit),
-        cmocka_unit_test(skip_fires_nothing_that_is_late),
+        cmocka_unit_test(skip_fires_the_newest_unless_that_is_late),
         cmocka_unit_test(nothing_older_than_the_grace_fires),
         cmocka_unit_test(a_staggered_slot_is_not_late_before_its_share),
         cmocka_unit_test(a_thousand_years_are_counted_not_walked),

@@ -193,6 +193,60 @@ static void a_turn_is_told_what_has_ended_by_id(void **state)
     w->store->ops->abort(w->store);
 }
 
+/* Two slots of a job that goes on, both over. */
+static void end_two_slots(struct world *w, struct job_change *job, uint64_t *ret_ids)
+{
+    struct exec_change execs[2];
+    *job = new_job(w);
+    for (size_t i = 0; i < 2; i++) {
+        execs[i] = new_exec(w, job, EXEC_FAILED);
+        execs[i].kind = CHANGE_RECORD;
+        execs[i].exec.origin = ORIGIN_SLOT;
+        execs[i].exec.slot_ms = T0 + (int64_t)i;
+        execs[i].exec.finished_ms = T0 + 50;
+        execs[i].exec.first = i == 0;
+        ret_ids[i] = execs[i].exec.id;
+    }
+    job->job.last_exec = ret_ids[0];
+    world_commit(w, (struct delta){.jobs = job, .job_count = 1, .execs = execs, .exec_count = 2});
+}
+
+static void a_turn_is_told_what_a_standing_rule_names(void **state)
+{
+    struct world *w = *state;
+    struct job_change once;
+    struct job_change recurring;
+    struct job_change other = new_job(w);
+    uint64_t slots[2];
+    uint64_t id = live_and_end(w, JOB_FAILED, &once);
+    end_two_slots(w, &recurring, slots);
+    struct dependency_rec rules[] = {
+        {once.job.id, other.job.id, DEPENDS_SUCCESS, DEPENDENCY_PER_SLOT},
+        {recurring.job.id, other.job.id, DEPENDS_SUCCESS, DEPENDENCY_PER_SLOT},
+    };
+    world_commit(w,
+                 (struct delta){
+                     .jobs = &other, .job_count = 1, .dependencies = rules, .dependency_count = 2});
+    struct question q = {.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 3);
+    assert_int_equal(q.answer.old[0].id, id);
+    assert_true(q.answer.old[0].is_named);
+    assert_int_equal(q.answer.old[1].id, slots[0]);
+    assert_false(q.answer.old[1].is_named); /* another slot has ended since */
+    assert_true(q.answer.old[2].is_named);
+    w->store->ops->abort(w->store);
+    rules[0].state = DEPENDENCY_MET;
+    rules[1].state = DEPENDENCY_MOOT;
+    world_commit(w, (struct delta){.dependencies = rules, .dependency_count = 2});
+    q = (struct question){.kind = ASK_OLD, .until_ms = T0 + 1000000, .limit = 10};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.old_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_false(q.answer.old[i].is_named);
+    w->store->ops->abort(w->store);
+}
+
 /* ---- what goes with it, or by itself */
 
 /* A job that is over, or one more execution of it. */
@@ -396,6 +450,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(many_executions_of_one_job_can_go_at_once),
     PROMISE(a_job_that_is_run_again_stays),
     PROMISE(a_turn_is_told_what_has_ended_by_id),
+    PROMISE(a_turn_is_told_what_a_standing_rule_names),
     PROMISE(sla_events_go_with_their_execution),
     PROMISE(a_turn_is_told_of_old_alerts_and_deletes_those_it_names),
     PROMISE(a_turn_is_told_of_old_tallies_and_deletes_those_it_names),

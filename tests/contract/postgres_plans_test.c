@@ -92,6 +92,8 @@ static const struct exception {
     {QUERY_COUNT, "old_week", "a row for each week that is going, and partition"},
     {Q_FIND_OLD_WEEKS, "pg_inherits", "the catalog, asked as the past is tidied"},
     {Q_FIND_OLD_WEEKS, "pg_class", "the same"},
+    {Q_FIND_OLD_WEEKS, "dependency",
+     "the rules that stand, by an index of these and of what waits"},
     {Q_FORGET_REJECTED, "rejected", "few are there, and one more came"},
     {Q_READ_CALENDARS, "calendar", "all are asked for"},
     {Q_READ_DRIFT, "turn", "the largest of all; asked for lists by time of creation alone"},

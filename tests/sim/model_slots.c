@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 
+enum { LATE_MS = 1000 };
+
 bool model_recurs(const struct model_exec *x)
 {
     return x->job->schedule != NULL;
@@ -125,8 +127,8 @@ static bool group_lets_go(const struct world *w, const struct model_exec *x, int
     const struct misfire *misfire = &model_wish(&w->model, x->job)->rules.misfire;
     int64_t last_ms = end_ms - x->job->schedule->stagger_ms;
     saw(SAW_CALENDAR_GROUP);
-    if (misfire->policy == MISFIRE_SKIP)
-        return now_ms - end_ms <= SCHEDULE_ON_TIME_MS;
+    if (misfire->policy == MISFIRE_SKIP && now_ms - end_ms > SCHEDULE_STALL_MS)
+        return false;
     return misfire->policy == MISFIRE_ALL || newer(x->job, x, last_ms, now_ms, 1) == 0;
 }
 
@@ -138,7 +140,7 @@ static bool misfire_lets_go(const struct world *w, const struct model_exec *x, i
     switch (misfire->policy) {
     case MISFIRE_LATEST: return newer(x->job, x, last_ms, now_ms, 1) == 0;
     case MISFIRE_ALL: return newer(x->job, x, last_ms, now_ms, misfire->limit) < misfire->limit;
-    default: return late_ms <= SCHEDULE_ON_TIME_MS;
+    default: return late_ms <= SCHEDULE_STALL_MS && newer(x->job, x, last_ms, now_ms, 1) == 0;
     }
 }
 
@@ -162,8 +164,18 @@ static void check_fired(struct world *w, const struct model_exec *x, int64_t now
     PROMISE(w, right,
             "%s fired %" PRId64 " ms late, and its misfire policy or a calendar says otherwise",
             exec_label(w, x->rec.id), late_ms);
-    if (late_ms > SCHEDULE_ON_TIME_MS)
+    if (late_ms > LATE_MS)
         saw(SAW_FIRED_LATE);
+}
+
+/* Surely: it may be so for other reasons, too. */
+static bool is_made_up(const struct world *w, const struct model_exec *x, int64_t now_ms)
+{
+    int64_t end_ms;
+    return model_wish(&w->model, x->job)->rules.misfire.policy == MISFIRE_ALL &&
+           !model_calendars_unclear(w, x->job) && !was_group(w, x, now_ms, &end_ms) &&
+           (now_ms - model_due_ms(x) > SCHEDULE_STALL_MS ||
+            newer(x->job, x, x->rec.slot_ms, now_ms, 1) > 0);
 }
 
 static bool asks_to_resume(const struct model_exec *x, const struct turn_view *view)
@@ -240,8 +252,12 @@ void slots_decided(struct world *w, const struct model_exec *x, enum exec_event 
         check_fired(w, x, view->now.wall_ms);
     else
         check_skipped(w, x, reason, last_ms, view);
-    if (overlaps)
+    if (overlaps) {
+        PROMISE(w, !is_made_up(w, x, view->now.wall_ms),
+                "%s was missed and is to be made up, but was skipped for another",
+                exec_label(w, x->rec.id));
         saw(SAW_OVERLAP);
+    }
 }
 
 /* ---- what holds between turns */

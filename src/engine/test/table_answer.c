@@ -98,6 +98,22 @@ static int old_order(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
+/* A standing rule waits for its job, and no later slot of that has ended. */
+static bool is_named(const struct table *t, const struct exec_rec *x)
+{
+    bool named = false;
+    for (size_t i = 0; i < t->depends.cap; i++) {
+        const struct dependency_rec *rule = t->depends.slots[i].value;
+        named |= rule != NULL && rule->upstream == x->job_id && rule->state == DEPENDENCY_PER_SLOT;
+    }
+    MAP_EACH(&t->history, slot)
+    {
+        const struct exec_rec *other = slot->value;
+        named &= other->job_id != x->job_id || other->origin != ORIGIN_SLOT || other->id <= x->id;
+    }
+    return named;
+}
+
 static void answer_old(struct table *t, struct question *q)
 {
     struct old_exec *old = ARENA_ARRAY(&t->arena, struct old_exec, t->history.len);
@@ -106,8 +122,8 @@ static void answer_old(struct table *t, struct question *q)
     {
         const struct exec_rec *x = slot->value;
         if (x->id > q->after_id && x->created_ms < q->until_ms)
-            old[len++] =
-                (struct old_exec){x->id, x->finished_ms, map_get(&t->letters, x->id) != NULL};
+            old[len++] = (struct old_exec){x->id, x->finished_ms,
+                                           map_get(&t->letters, x->id) != NULL, is_named(t, x)};
     }
     if (len > 0)
         qsort(old, len, sizeof *old, old_order);

@@ -172,7 +172,19 @@ void world_turn(struct world *w)
     world_check(w);
 }
 
+void world_wake(struct world *w, int64_t ms)
+{
+    w->now_ms += ms;
+    w->engine->boot_ms = world_now(w).boot_ms;
+}
+
 void world_pass(struct world *w, int64_t ms)
+{
+    world_wake(w, ms);
+    world_turn(w);
+}
+
+void world_sleep(struct world *w, int64_t ms)
 {
     w->now_ms += ms;
     world_turn(w);

@@ -76,8 +76,12 @@ void asked_free(struct asked *asked);
 
 void world_turn(struct world *w);
 
-/* Time goes by, then there is a turn. */
+/* Time goes by, then there is a turn. The server was awake: turns in which there was nothing to do are left out. */
 void world_pass(struct world *w, int64_t ms);
+/* The same without that turn. */
+void world_wake(struct world *w, int64_t ms);
+/* The server stood still for so long, then there is a turn. */
+void world_sleep(struct world *w, int64_t ms);
 
 /* The server dies and another one loads what the table remembers. Parked polls are dropped. */
 void world_restart(struct world *w);

@@ -4,6 +4,30 @@
 
 #include <stdlib.h>
 
+/* A standing rule waits for the job. */
+static bool is_upstream(const struct mem_store *m, uint64_t job_id)
+{
+    for (size_t i = 0; i < m->dependencies.cap; i++) {
+        const struct dependency_rec *rule = m->dependencies.slots[i].value;
+        if (rule != NULL && rule->upstream == job_id && rule->state == DEPENDENCY_PER_SLOT)
+            return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct mem_store *m, const struct exec_rec *exec)
+{
+    if (!is_upstream(m, exec->job_id))
+        return false;
+    MAP_EACH(&m->history, slot)
+    {
+        const struct exec_rec *other = slot->value;
+        if (other->job_id == exec->job_id && other->origin == ORIGIN_SLOT && other->id > exec->id)
+            return false;
+    }
+    return true;
+}
+
 void mem_answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                     struct question *q)
 {
@@ -21,8 +45,9 @@ void mem_answer_old(struct mem_store *m, const struct partition_set *owned, stru
     count = count < q->limit ? count : q->limit;
     struct old_exec *old = ARENA_ARRAY(arena, struct old_exec, count);
     for (size_t i = 0; i < count; i++)
-        old[i] = (struct old_exec){found[i]->id, found[i]->finished_ms,
-                                   map_get(&m->letters, found[i]->id) != NULL};
+        old[i] =
+            (struct old_exec){found[i]->id, found[i]->finished_ms,
+                              map_get(&m->letters, found[i]->id) != NULL, is_named(m, found[i])};
     q->answer.old = old;
     q->answer.old_count = count;
 }

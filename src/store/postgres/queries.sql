@@ -408,7 +408,8 @@ ORDER BY died_ms, exec_id LIMIT $6::bigint;
 
 -- name: find_old_weeks
 -- Those of which nothing is younger than the moment $1, by the end of the week, a day and the drift $2; unless
--- something of it has not ended, ended later all the same, or is a dead letter.
+-- something of it has not ended, ended later all the same, is a dead letter, or is what a standing rule names
+-- (see find_old; of the first executions the jobs tell).
 INSERT INTO belfry.old_week (week, partition)
 SELECT w.week, p.id
 FROM (SELECT substring(c.relname FROM '_w([0-9]+)$')::bigint AS week
@@ -424,6 +425,11 @@ WHERE (w.week + 1) * 604800000 + 86400000 + $2::bigint <= $1::bigint - 157783680
     AND NOT EXISTS (SELECT 1 FROM belfry.history h
         WHERE h.finished_ms >= $1::bigint AND h.finished_ms - h.created_ms > 86400000
             AND h.id >= ids.first_id AND h.id < ids.end_id OFFSET 0)
+    AND NOT EXISTS (SELECT 1 FROM belfry.dependency r
+        CROSS JOIN LATERAL (SELECT greatest(j.first_exec, (SELECT max(n.id) FROM belfry.history n
+            WHERE n.job_id = r.upstream AND NOT n.first AND n.origin = 1)) AS id
+            FROM belfry.job j WHERE j.id = r.upstream OFFSET 0) newest
+        WHERE r.state = 5 AND newest.id >= ids.first_id AND newest.id < ids.end_id OFFSET 0)
 ON CONFLICT DO NOTHING;
 
 -- name: old_ids
@@ -445,7 +451,11 @@ SELECT coalesce((SELECT max(w.end_id) - 1 FROM (
 
 -- name: find_old
 -- Ids are asked for by partition of the table.
-SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id OFFSET 0)
+-- A standing rule that waits for its job needs the newest slot.
+SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM belfry.dead_letter d WHERE d.exec_id = h.id OFFSET 0),
+    EXISTS (SELECT 1 FROM belfry.dependency r WHERE r.upstream = h.job_id AND r.state = 5 OFFSET 0)
+        AND NOT EXISTS (SELECT 1 FROM belfry.history n
+            WHERE n.job_id = h.job_id AND NOT n.first AND n.origin = 1 AND n.id > h.id OFFSET 0)
 FROM belfry.history h
 WHERE h.id > $1::bigint AND h.id <= $2::bigint AND h.created_ms < $3::bigint
     AND belfry.is_owned(h.id, $4::bigint::integer, $5::bigint)

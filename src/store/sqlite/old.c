@@ -120,7 +120,8 @@ enum rc sqlite_find_old(struct sqlite_store *s, struct arena *arena, struct ques
         struct row row = stmt_row(&stmt, NULL);
         struct old_exec exec = {.id = row_u64(&row)};
         exec.finished_ms = row_i64(&row);
-        exec.is_letter = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
+        exec.is_letter = row_i64(&row) != 0;
+        exec.is_named = row_i64(&row) != 0 || row.bad; /* what makes no sense is not deleted */
         *VEC_PUSH(arena, &old) = exec;
     }
     q->answer.old = old.items;

@@ -243,7 +243,11 @@ ORDER BY died_ms, exec_id;
 -- name: find_old
 -- What was created before a moment has an id from before it, too, but for the drift (see
 -- keep_turn); a millisecond of ids counts from 2020 and is 2^22 wide, and there are 2^41 of them.
-SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM dead_letter d WHERE d.exec_id = h.id)
+-- A standing rule (state 5: job/dependency.h) that waits for its job needs the newest slot (origin 1).
+SELECT h.id, h.finished_ms, EXISTS (SELECT 1 FROM dead_letter d WHERE d.exec_id = h.id),
+    EXISTS (SELECT 1 FROM dependency r WHERE r.upstream = h.job_id AND r.state = 5)
+        AND NOT EXISTS (SELECT 1 FROM history n
+            WHERE n.job_id = h.job_id AND n.first = 0 AND n.origin = 1 AND n.id > h.id)
 FROM history h
 WHERE h.id > :after_id AND h.created_ms < :until_ms
     AND h.id < min(:until_ms + (SELECT max(drift_ms) FROM partition) - 1577836800000,
