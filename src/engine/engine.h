@@ -203,7 +203,7 @@ void engine_undo(struct engine *e);
  * answer may be sent at once. Between turns, and also between seal and commit or undo: then only what the
  * turn, if it is kept, leaves to the worker, and the renewal holds whatever becomes of the turn. Works on an
  * engine that another has taken the place of, too. */
-void engine_answer_kept(struct engine *e, struct command *poll, struct moment now);
+void engine_answer_kept(struct engine *e, struct command *cmd, struct moment now);
 
 /* Partitions with leases that nobody has named and that must be waited for longer than a plain term (of
  * which the newest turn is the beginning). Between turns. */

@@ -73,13 +73,12 @@ static void fail(struct request *r, const struct err *err)
     struct forward *f = r->forward;
     enum repeat repeat = routes_repeat(r);
     f->lost |= f->sent && !f->unsent;
+    bool again = !(f->lost && repeat == REPEAT_NEVER) && may_wait(r);
     if (err->rc == RC_TIMEOUT)
         request_problem(r, 504, "%s", err->text);
-    else if (f->lost && repeat == REPEAT_NEVER)
-        request_problem(r, 502, "whether it was done is not known: %s", err->text);
-    else if (may_wait(r))
+    else if (again)
         wait_and_try(r);
-    else if (f->lost && repeat == REPEAT_IN_DOUBT)
+    else if (f->lost && repeat != REPEAT_FREELY)
         request_problem(r, 502, "whether it was done is not known: %s", err->text);
     else
         request_problem(r, 503, "the server that decides about this cannot be reached: %s",

@@ -134,7 +134,8 @@ static void check_ahead(struct world *w, struct model_job *job, const struct tur
     if (job_is_over(job->rec.state))
         return;
     PROMISE(w, x != NULL, "%s was edited, and has no slot ahead", job_label(w, job->rec.id));
-    int64_t ahead_ms = x->rec.created_ms - view->now.wall_ms; /* far in the future it is not believed */
+    int64_t ahead_ms =
+        x->rec.created_ms - view->now.wall_ms; /* far in the future it is not believed */
     int64_t from_ms = view->now.wall_ms + (ahead_ms > 0 && ahead_ms < FAR_MS ? ahead_ms : 0);
     struct slot want = {.at_ms = x->rec.slot_ms, .nominal_ms = x->rec.nominal_ms};
     if (wish->replan)
