@@ -304,6 +304,24 @@ static void a_silent_worker_of_another_server_leaves_memory_only(void **state)
     assert_int_equal(asked->cmd.reply.rc, RC_OK);
 }
 
+/* A server without its store refuses polls for long; its first turn hears one, and would forget who sent it. */
+static void a_worker_of_another_server_that_polls_is_not_forgotten(void **state)
+{
+    (void)state;
+    HALF_WORLD(w);
+    struct fake far = hire_elsewhere(&w, false);
+    ask_poll(&w, &far, 1)->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    world_wake(&w, w.options.forget_ms + 1);
+    struct asked *asked = ask_poll(&w, &far, 1);
+    world_turn(&w);
+    assert_int_equal(asked->answers, 0); /* parked: it is known */
+    world_pass(&w, w.options.park_ms);
+    assert_int_equal(asked->cmd.reply.rc, RC_OK);
+    world_pass(&w, w.options.forget_ms + 1);
+    assert_null(map_get(&w.engine->workers, far.id));
+}
+
 /* It may be talking to all others; those that start must find its record. */
 static void its_home_is_patient_with_a_silent_worker(void **state)
 {
@@ -503,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_worker_that_drains_elsewhere_drains_here),
         cmocka_unit_test(only_its_home_writes_down_that_a_worker_drains),
         cmocka_unit_test(a_silent_worker_of_another_server_leaves_memory_only),
+        cmocka_unit_test(a_worker_of_another_server_that_polls_is_not_forgotten),
         cmocka_unit_test(its_home_is_patient_with_a_silent_worker),
         cmocka_unit_test(a_server_that_owns_nothing_registers_nobody),
         cmocka_unit_test(nobody_is_called_unknown_while_the_store_is_away),

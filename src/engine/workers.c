@@ -430,11 +430,24 @@ void worker_disown(struct engine *e, struct worker *w)
     w->busy = 0;
 }
 
+/* It was to leave our memory in this very turn, and here it is: we were the ones who could not hear. Its
+ * record, which is another server's, stays. */
+static void remember(struct engine *e, struct worker *w)
+{
+    touch_worker(e, w);
+    worker_unplace(e, w);
+    w->v.gone = false;
+    w->v.wake_ms = e->boot_ms + forget_after_ms(e, w);
+    worker_place(e, w);
+}
+
 /* The worker that polls, which may have been registered by another server. NULL, and answered, when
  * there is none. */
 static struct worker *poll_worker(struct engine *e, struct command *cmd)
 {
     struct worker *w = map_get(&e->workers, cmd->poll.worker_id);
+    if (w != NULL && w->v.gone && !is_home(e, w))
+        remember(e, w);
     if (w != NULL && !w->v.gone)
         return w;
     const struct worker_rec *rec = asked_about_worker(cmd) ? cmd->questions[0].answer.worker : NULL;

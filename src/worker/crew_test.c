@@ -229,6 +229,18 @@ static void a_poll_that_was_replaced_on_a_dead_line_is_told_by_others(void **sta
     assert_int_equal(o->lost_count, 0);
 }
 
+/* Should it die in silence, we give up a quarter of a lease later, and need another to ask again. */
+static void nobody_parks_us_until_a_lease_is_about_to_end(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 4000); /* a lease is kept for three seconds from the poll that it came with */
+    start(o);
+    const struct fake_server *f = o->servers[1];
+    FAKE_WAIT(o->servers[0], f->parked != NULL && clock_mono_us() - f->parked_us >= 400000);
+    lease_at(o, 1, id_in(7, 1));
+    assert_true(f->poll.wait_ms <= 3000 - 400 - 4000 / 2);
+}
+
 static void a_server_that_we_never_reached_is_told_by_others(void **state)
 {
     struct owner *o = *state;
@@ -376,6 +388,7 @@ int main(void)
         TEST(the_death_of_a_server_kills_no_command),
         TEST(a_server_that_only_we_cannot_reach_is_told_by_others),
         TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others),
+        TEST(nobody_parks_us_until_a_lease_is_about_to_end),
         TEST(a_server_that_we_never_reached_is_told_by_others),
         TEST(a_server_that_is_cut_off_costs_nothing),
         TEST(a_result_is_offered_to_all_until_one_accepts_it),

@@ -377,14 +377,18 @@ static int64_t at_most(int64_t a_ms, int64_t b_ms)
 }
 
 /* How long one of several servers may park us. What we hold may come from another owner: a server that
- * has just taken it over must say soon that it is good, and nobody knows who will be the next. */
+ * has just taken it over must say soon that it is good, and nobody knows who will be the next. And a
+ * server that has died in silence is given up only a quarter of a lease after it should have answered;
+ * another quarter is left then, to ask again and by way of others. */
 static int64_t crew_wait_ms(const struct poller *p, uint32_t offer, int64_t longest_ms)
 {
     const struct crew *c = p->crew;
     struct partition_set orphans = crew_orphans(c, p);
     int64_t left_ms = holdings_deadline_ms(&c->holdings, &p->owned) - clock_boot_ms();
-    if (left_ms < c->welcome.lease_ms / 3)
+    int64_t spare_ms = left_ms - c->welcome.lease_ms / 2;
+    if (spare_ms <= 0)
         return 0;
+    longest_ms = at_most(longest_ms, spare_ms);
     if (holdings_any(&c->holdings, &orphans))
         longest_ms = at_most(longest_ms, ORPHAN_WAIT_MS);
     if (offer == 0 && crew_free_slots(c) > 0)

@@ -109,6 +109,7 @@ struct model_exec {
     uint64_t lease_epoch;   /* of its partition, when it was granted or loaded */
     uint32_t kills;         /* times that it took down its worker and its server: killer.h */
     int64_t queued_ms;      /* boot clock: it became queued */
+    int64_t held_ms;        /* the same: seen not to be allowed to start, on days of storms */
     int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
     uint32_t lost;          /* steps of these kinds that it has taken */
     uint32_t returned;

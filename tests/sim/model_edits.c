@@ -10,6 +10,8 @@
 
 #include <inttypes.h>
 
+enum { WRONG_CLOCK_MS = 600000 }; /* so far ahead is only a moment of a clock that was wrong */
+
 bool model_find_wish(const struct model *m, struct str payload, size_t *ret_no)
 {
     uint64_t no;
@@ -125,7 +127,13 @@ static bool is_disturbed(const struct turn_view *view)
     return false;
 }
 
-enum { FAR_MS = 600000 };
+/* A slot that was made by a clock which was set back since is not made again, unless that clock was so
+ * far ahead that it must have been wrong: several steps of one day can add up to that. */
+static int64_t replan_from_ms(const struct model_exec *x, int64_t now_ms)
+{
+    int64_t ahead_ms = x->rec.created_ms - now_ms;
+    return ahead_ms > 0 && ahead_ms < WRONG_CLOCK_MS ? x->rec.created_ms : now_ms;
+}
 
 static void check_ahead(struct world *w, struct model_job *job, const struct turn_view *view)
 {
@@ -134,12 +142,9 @@ static void check_ahead(struct world *w, struct model_job *job, const struct tur
     if (job_is_over(job->rec.state))
         return;
     PROMISE(w, x != NULL, "%s was edited, and has no slot ahead", job_label(w, job->rec.id));
-    int64_t ahead_ms =
-        x->rec.created_ms - view->now.wall_ms; /* far in the future it is not believed */
-    int64_t from_ms = view->now.wall_ms + (ahead_ms > 0 && ahead_ms < FAR_MS ? ahead_ms : 0);
     struct slot want = {.at_ms = x->rec.slot_ms, .nominal_ms = x->rec.nominal_ms};
     if (wish->replan)
-        (void)schedule_after(job->schedule, from_ms, &want);
+        (void)schedule_after(job->schedule, replan_from_ms(x, view->now.wall_ms), &want);
     else if (x == job->planned_before)
         want.at_ms = job->slot_before_ms;
     PROMISE(w,

@@ -23,6 +23,7 @@ struct call {
     int from;                  /* the end of the network (cuts.h) that it comes from, … */
     struct sim_server *via;    /* … by way of this server; NULL: straight */
     bool away;                 /* it was taken while the store was away: results get no verdict */
+    int64_t wake_ms;           /* when its poll is parked: until then at most; else 0 */
     bool forwarded;            /* by another server, which is allowed once */
     struct sim_worker *worker; /* who waits for the reply; NULL: nobody */
     uint64_t life;             /* of that worker */

@@ -264,12 +264,15 @@ void promise_parked(struct world *w, const struct sim_server *s)
 {
     LIST_EACH(&s->inside, node)
     {
-        const struct call *call = CONTAINER_OF(node, struct call, at);
+        struct call *call = CONTAINER_OF(node, struct call, at);
         const struct worker *k = call->cmd.kind == CMD_POLL
                                      ? map_get(&s->turn.engine->workers, call->cmd.poll.worker_id)
                                      : NULL;
         PROMISE(w, k != NULL && k->v.parked == &call->cmd,
                 "a command of kind %d is neither answered nor parked", (int)call->cmd.kind);
+        PROMISE(w, call->wake_ms == 0 || k->v.wake_ms <= call->wake_ms,
+                "poll %" PRIu64 " is looked at in vain, and waits anew", call->cmd.poll.seq);
+        call->wake_ms = k->v.wake_ms;
     }
 }
 

@@ -286,15 +286,30 @@ static bool has_room(const struct world *w, const struct sim_worker *k, const st
            w->boot_ms - k->full_ms > WAIT_MAX_MS;
 }
 
+/* Since when it has been allowed to start: what held it back may have ended only now. */
+static int64_t allowed_ms(const struct model_exec *x)
+{
+    return x->held_ms > x->queued_ms ? x->held_ms : x->queued_ms;
+}
+
 static void check_waiting(struct world *w, const struct model_exec *x)
 {
-    if (x->rec.state != EXEC_QUEUED || model_is_suspect(x) || model_needs_permits(w, x) ||
-        model_is_held(w, x) || w->boot_ms - x->queued_ms < WAIT_MAX_MS)
+    int64_t waited_ms = w->boot_ms - allowed_ms(x);
+    if (x->rec.state != EXEC_QUEUED || waited_ms < WAIT_MAX_MS)
         return;
     for (size_t i = 0; i < w->scene.workers; i++)
         PROMISE(w, !has_room(w, &w->workers[i], x),
                 "%s has waited for %" PRId64 " ms while %s had room for it",
-                exec_label(w, x->rec.id), w->boot_ms - x->queued_ms, w->workers[i].label);
+                exec_label(w, x->rec.id), waited_ms, w->workers[i].label);
+}
+
+static void watch_held(struct world *w)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        struct model_exec *x = w->model.execs.items[i];
+        if (x->rec.state == EXEC_QUEUED && (model_is_suspect(x) || model_is_held(w, x)))
+            x->held_ms = w->boot_ms;
+    }
 }
 
 /* For how long a worker has had room. */
@@ -311,6 +326,7 @@ static void watch(struct world *w, void *what, uint64_t no)
 {
     check_partitions(w);
     watch_workers(w);
+    watch_held(w);
     if (w->boot_ms > w->storm.fair_ms + WAIT_MAX_MS && w->scene.killer_ms == 0) {
         for (size_t i = 0; i < w->model.execs.len; i++)
             check_waiting(w, w->model.execs.items[i]);

@@ -338,7 +338,7 @@ static void lose_patience(struct world *w, void *what, uint64_t no)
         agenda_add(w, k->asleep_until_ms, lose_patience, k, no);
         return;
     }
-    SAY(w, k->label, "gives up waiting");
+    SAY(w, k->label, "gives up waiting for %s", w->cluster ? p->server->name : "the server");
     if (link == &p->relay) {
         link->call_no = 0;
         lose_relayed(p, link);
@@ -378,8 +378,10 @@ static int64_t crew_wait_ms(const struct world *w, const struct sim_poller *p, u
     const struct sim_worker *k = p->worker;
     struct partition_set orphans = crew_orphans(p);
     int64_t left_ms = holdings_deadline_ms(&k->holdings, &p->owned) - w->boot_ms;
-    if (left_ms < w->scene.engine.lease_ms / 3)
+    int64_t spare_ms = left_ms - w->scene.engine.lease_ms / 2;
+    if (spare_ms <= 0)
         return 0;
+    longest_ms = spare_ms < longest_ms ? spare_ms : longest_ms;
     if (holdings_any(&k->holdings, &orphans) && longest_ms > ORPHAN_WAIT_MS)
         longest_ms = ORPHAN_WAIT_MS;
     if (offer == 0 && crew_free_slots(k) > 0 && longest_ms > PEEK_WAIT_MS)
@@ -466,8 +468,10 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
     add_late_success(w, k, call);
     *link = (struct sim_link){
         .seq = poll->seq, .free = poll->free, .result_count = poll->result_count, .scope = of};
-    SAY(w, k->label, "poll %" PRIu64 ": %" PRIu32 " free, %zu held, %zu results, wait %" PRId64,
-        poll->seq, poll->free, poll->held_count, poll->result_count, poll->wait_ms);
+    SAY(w, k->label,
+        "poll %" PRIu64 " to %s: %" PRIu32 " free, %zu held, %zu results, wait %" PRId64, poll->seq,
+        w->cluster ? p->server->name : "the server", poll->free, poll->held_count,
+        poll->result_count, poll->wait_ms);
     send(w, k, link, call, poll->wait_ms + w->scene.engine.lease_ms / 4);
 }
 
