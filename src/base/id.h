@@ -42,6 +42,8 @@ int64_t id_time_ms(uint64_t id); /* wall clock */
 
 /* Writes prefix, digits and NUL; ret_text holds ID_TEXT_MAX. Returns the text. */
 struct str id_format(char *ret_text, const char *prefix, uint64_t id);
+/* The same for a message: good until the end of the block that it stands in. */
+#define ID_TEXT(prefix, id) (id_format((char[ID_TEXT_MAX]){0}, (prefix), (id)).ptr)
 /* RC_INVALID unless text is exactly prefix and 13 lower-case digits of a possible id. */
 enum rc id_parse(struct str text, const char *prefix, uint64_t *ret_id, struct err *err);
 

@@ -14,6 +14,7 @@ struct walk {
     void *values;
     struct arena *arena;
     struct err *err;
+    bool *given; /* by the place in the table */
 };
 
 int opts_choice(const char *choices, struct str word)
@@ -84,9 +85,21 @@ static enum rc set_value(struct walk *w, const struct opt *opt, const char *valu
     return err_set(w->err, RC_UNSUPPORTED, "--%s is not supported by this version yet", opt->name);
 }
 
+/* Of two values one would be dropped without a word, and the command would do what nobody asked for. */
+static enum rc refuse_second(struct walk *w, const struct opt *opt)
+{
+    bool *given = &w->given[opt - w->opts->table];
+    bool one = opt->kind == OPT_TEXT || opt->kind == OPT_NUMBER || opt->kind == OPT_CHOICE;
+    if (one && *given)
+        return err_set(w->err, RC_INVALID, "--%s is given twice, and takes one value", opt->name);
+    *given = true;
+    return RC_OK;
+}
+
 /* Takes the option at w->at; attached is its value when that stands in the same word, else NULL. */
 static enum rc take(struct walk *w, const struct opt *opt, const char *attached)
 {
+    TRY(refuse_second(w, opt));
     if (opt->kind == OPT_FLAG && attached != NULL)
         return err_set(w->err, RC_INVALID, "--%s takes no value", opt->name);
     if (opt->kind != OPT_FLAG && opt->kind != OPT_LATER && attached == NULL) {
@@ -125,7 +138,8 @@ enum rc opts_parse(const struct opts *opts, int argc, char *const *argv, void *v
                    struct opt_words *ret_words, struct arena *arena, struct err *err)
 {
     assert(argc > 0);
-    struct walk w = {opts, argc, argv, 1, values, arena, err};
+    struct walk w = {opts,   argc,  argv, 1,
+                     values, arena, err,  ARENA_ARRAY(arena, bool, opts->count)};
     struct opt_list words = {0};
     bool dashes = false;
     size_t dashes_at = 0;

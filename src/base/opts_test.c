@@ -113,6 +113,18 @@ static void lists_keep_every_value_in_order(void **state)
     assert_string_equal(out.args.tags.items[1], "b=2");
 }
 
+/* The first value was dropped without a word: `jobs --tag a=1 --tag b=2` listed those with b=2. */
+static void a_second_value_for_one_is_refused(void **state)
+{
+    (void)state;
+    struct outcome out = PARSE("--into", "a", "--into=a");
+    assert_int_equal(out.rc, RC_INVALID);
+    assert_string_equal(out.err.text, "--into is given twice, and takes one value");
+    assert_int_equal(PARSE("--depth=1", "--depth=2").rc, RC_INVALID);
+    assert_int_equal(PARSE("-ojson", "--output", "table").rc, RC_INVALID);
+    assert_int_equal(PARSE("-f", "--force", "--into", "a", "--depth", "2").rc, RC_OK);
+}
+
 static void a_refused_option_is_named(void **state)
 {
     (void)state;
@@ -161,6 +173,7 @@ int main(void)
         cmocka_unit_test(options_and_words_may_be_mixed),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(lists_keep_every_value_in_order),
+        cmocka_unit_test(a_second_value_for_one_is_refused),
         cmocka_unit_test(a_refused_option_is_named),
         cmocka_unit_test(a_promised_option_says_that_it_comes_later),
         cmocka_unit_test(the_help_page_comes_from_the_table),

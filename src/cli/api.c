@@ -212,23 +212,33 @@ static enum rc get_fitting_page(struct cli *cli, const struct api_list *list, ui
     }
 }
 
+/* Hands over what the limit leaves room for. */
+static void give_page(const struct api_list *list, const struct json *page, api_sink *sink,
+                      void *arg, struct api_rest *rest)
+{
+    const struct json *items = json_get(page, str_c(list->key));
+    size_t count = items != NULL && items->kind == JSON_ARRAY ? items->count : 0;
+    size_t i = 0;
+    for (; i < count && (list->limit == 0 || rest->given < list->limit); i++, rest->given++)
+        sink(arg, &items->items[i]);
+    rest->cursor = api_text(page, STR("next_cursor"));
+    rest->more = i < count || rest->cursor.len > 0;
+}
+
 /* A page may be short, or even empty, without being the last one: only the cursor tells. */
 enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
-                 struct err *err)
+                 struct api_rest *ret_rest, struct err *err)
 {
-    uint64_t given = 0;
+    struct api_rest rest = {0};
     uint64_t page_max = PAGE_ITEMS_MAX;
-    struct str cursor = STR("");
     do {
         struct json page;
-        uint64_t left = list->limit == 0 ? 0 : list->limit - given;
-        TRY(get_fitting_page(cli, list, left, cursor, &page_max, &page, err));
-        const struct json *items = json_get(&page, str_c(list->key));
-        size_t count = items != NULL && items->kind == JSON_ARRAY ? items->count : 0;
-        for (size_t i = 0; i < count && (list->limit == 0 || given < list->limit); i++, given++)
-            sink(arg, &items->items[i]);
-        cursor = api_text(&page, STR("next_cursor"));
-    } while (cursor.len > 0 && (list->limit == 0 || given < list->limit));
+        uint64_t left = list->limit == 0 ? 0 : list->limit - rest.given;
+        TRY(get_fitting_page(cli, list, left, rest.cursor, &page_max, &page, err));
+        give_page(list, &page, sink, arg, &rest);
+    } while (rest.cursor.len > 0 && (list->limit == 0 || rest.given < list->limit));
+    if (ret_rest != NULL)
+        *ret_rest = rest;
     return RC_OK;
 }
 

@@ -31,10 +31,17 @@ struct api_list {
     uint64_t limit;
     bool whole; /* the server gives all of it in one piece, and takes no parameters */
 };
-/* The item lives in the run's arena. */
+/* Where a list stopped. */
+struct api_rest {
+    uint64_t given;
+    bool more; /* there are, beyond the limit */
+    struct str
+        cursor; /* where they begin; empty at the end, and when the server gives no cursors */
+};
+/* The item lives in the run's arena, as ret_rest does, which may be NULL. */
 typedef void api_sink(void *arg, const struct json *item);
 enum rc api_list(struct cli *cli, const struct api_list *list, api_sink *sink, void *arg,
-                 struct err *err);
+                 struct api_rest *ret_rest, struct err *err);
 
 /* Adds a text percent-encoded: for a part of a path that a user typed. */
 void api_add_encoded(struct buf *out, const char *text);

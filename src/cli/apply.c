@@ -163,7 +163,7 @@ static enum rc find_strangers(struct apply *apply, struct err *err)
         api_add_param(&query, "tag",
                       arena_printf(&cli->arena, APPLY_TAG ":%s", apply->args->set).ptr);
         struct api_list list = {.path = "/jobs", .key = "jobs", .query = buf_str(&query)};
-        TRY(api_list(cli, &list, look_at, apply, err));
+        TRY(api_list(cli, &list, look_at, apply, NULL, err));
     }
     return RC_OK;
 }

@@ -138,6 +138,6 @@ static enum rc run(struct cli *cli, const void *args, struct err *err)
 
 int calendars_command(int argc, char **argv)
 {
-    struct calendar_args args = {.list.limit = LIST_LIMIT_DEFAULT};
+    struct calendar_args args = {.list = {.limit = LIST_LIMIT_DEFAULT, .all = true}};
     return cli_main(&listing.opts, argc, argv, &args.list.common, run);
 }

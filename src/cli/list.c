@@ -1,6 +1,9 @@
 #include "cli/list.h"
 #include "cli/api.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum { QUERY_BYTES_MAX = 1 << 16 };
 
 /* What one run of a list is about. */
@@ -41,13 +44,24 @@ static void add_row(void *arg, const struct json *item)
     view_add_row(arg, item);
 }
 
+/* Apart from the table, which scripts read. */
+static void tell_rest(const struct listing *listing, const struct api_rest *rest)
+{
+    if (rest->more)
+        fprintf(stderr, "belfry %s: %" PRIu64 " shown, there are more: --all lists everything\n",
+                listing->opts.command, rest->given);
+}
+
 static enum rc print_table(struct cli *cli, const struct listing *listing,
                            const struct api_list *list, struct err *err)
 {
     CLEANUP(view_free) struct view view;
     view_start(&view, listing->fields, listing->field_count, &cli->arena);
-    TRY(api_list(cli, list, add_row, &view, err));
+    struct api_rest rest;
+    TRY(api_list(cli, list, add_row, &view, &rest, err));
     view_print(&view, listing->nothing);
+    fflush(stdout); /* on a terminal or in a file of both, the note stands below the table */
+    tell_rest(listing, &rest);
     return RC_OK;
 }
 
@@ -60,12 +74,30 @@ static void print_item(void *arg, const struct json *item)
     cli_print(item->raw);
 }
 
+/* As the API says it: null at the end, and nothing in lists that come in one piece. */
+static void print_cursor(const struct api_list *list, struct str cursor)
+{
+    CLEANUP(buf_free) struct buf text = BUF(QUERY_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&text);
+    if (list->whole)
+        return;
+    if (cursor.len > 0)
+        json_str(&w, cursor);
+    else
+        json_null(&w);
+    cli_print(STR(",\"next_cursor\":"));
+    cli_print(buf_str(&text));
+}
+
 static enum rc print_json(struct cli *cli, const struct api_list *list, struct err *err)
 {
     bool first = true;
     cli_print(arena_printf(&cli->arena, "{\"%s\":[", list->key));
-    TRY(api_list(cli, list, print_item, &first, err));
-    cli_print_line(STR("]}"));
+    struct api_rest rest;
+    TRY(api_list(cli, list, print_item, &first, &rest, err));
+    cli_print(STR("]"));
+    print_cursor(list, rest.cursor);
+    cli_print_line(STR("}"));
     return RC_OK;
 }
 

@@ -89,7 +89,9 @@ struct job *adopt_answer(struct engine *e, struct command *cmd)
 {
     const struct answer *a = cmd->question_count > 0 ? &cmd->questions[0].answer : NULL;
     if (a == NULL || a->job_count == 0 || (!is_about_job(cmd) && a->exec == NULL)) {
-        command_fail(e, cmd, RC_NOT_FOUND, "no such %s", is_about_job(cmd) ? "job" : "execution");
+        bool about_job = is_about_job(cmd);
+        command_fail(e, cmd, RC_NOT_FOUND, "there is no %s %s", about_job ? "job" : "execution",
+                     ID_TEXT(about_job ? ID_JOB : ID_EXEC, cmd->target.id));
         return NULL;
     }
     struct job *job = adopt_job(e, &a->jobs[0], &cmd->reply.err);

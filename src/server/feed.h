@@ -1,6 +1,7 @@
 /* feed.h - what the tail thread sends to those who follow. Part of the tail: `struct tail` is
  * shared by tail.c, feed.c and checkpoints.c only. */
 #pragma once
+#include "server/event_names.h"
 #include "server/tail.h"
 
 struct tail {
@@ -14,16 +15,15 @@ struct tail {
     struct list keeping; /* requests with output to keep */
     bool losing;         /* the last of it could not be kept, and somebody was told */
     struct list follows;
-    bool lagging;         /* somebody has to be looked at again soon */
-    int64_t trim_ms;      /* boot clock: when to delete old output next */
-    int64_t look_ms;      /* the same: when to look for output that came to other servers */
-    int64_t sweep_ms;     /* the same for checkpoints … */
-    uint64_t sweep_after; /* … and where to go on; 0: from the first */
-    struct strmap names; /* owned: texts in events, which outlive their engine; the turn thread's */
-    struct str last_name; /* of them: most events are about the queue of the one before */
-    struct event *ring;   /* owned: EVENTS_KEPT of them */
-    uint64_t event_first; /* the oldest number in the ring */
-    uint64_t event_next;  /* the number that the next event gets */
+    bool lagging;             /* somebody has to be looked at again soon */
+    int64_t trim_ms;          /* boot clock: when to delete old output next */
+    int64_t look_ms;          /* the same: when to look for output that came to other servers */
+    int64_t sweep_ms;         /* the same for checkpoints … */
+    uint64_t sweep_after;     /* … and where to go on; 0: from the first */
+    struct event_names names; /* owned: texts in events; the turn thread's */
+    struct event *ring;       /* owned: EVENTS_KEPT of them */
+    uint64_t event_first;     /* the oldest number in the ring */
+    uint64_t event_next;      /* the number that the next event gets */
 };
 
 /* Mail: a request that wants to follow. */

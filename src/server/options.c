@@ -1,4 +1,5 @@
 #include "server/options.h"
+#include "base/log.h"
 #include "loop/file.h"
 #include "server/herald.h"
 #include "server/settings.h"
@@ -155,12 +156,20 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
     if (o->checkpoint_bytes_max > o->request_bytes_max)
         return err_set(err, RC_INVALID,
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
-    if (o->buffered_bytes_max < o->request_bytes_max)
-        return err_set(err, RC_INVALID,
-                       "buffered_bytes_max must not be smaller than request_bytes_max");
     if (herald_check(o->alert_webhooks, err) != RC_OK)
         return err_note(err, "alert_webhooks");
     return RC_OK;
+}
+
+/* One request must fit. Not refused: an installation that takes large requests must start also with a
+ * version that has this limit, or another default of it. */
+static void raise_buffered(struct server_options *o)
+{
+    if (o->buffered_bytes_max >= o->request_bytes_max)
+        return;
+    o->buffered_bytes_max = o->request_bytes_max;
+    log_info("buffered_bytes_max is as large as request_bytes_max, to have room for one request",
+             NULL);
 }
 
 static enum rc check_node(const struct server_options *o, struct err *err)
@@ -214,6 +223,7 @@ static enum rc finish(struct server_options *options, struct arena *arena, struc
 {
     TRY(split_listen(options, arena, err));
     TRY(check_limits(options, err));
+    raise_buffered(options);
     TRY(check_node(options, err));
     TRY(find_store(options, err));
     return check_cluster(options, err);

@@ -152,6 +152,15 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_non_null(strstr(REFUSAL("--set", "checkpoint_bytes_max=17MiB"), "must not be smaller"));
 }
 
+static void there_is_room_for_one_request_of_any_size(void **state)
+{
+    (void)state;
+    struct server_options o = PARSE("--set", "request_bytes_max=1GiB");
+    assert_int_equal(o.buffered_bytes_max, 1 << 30);
+    o = PARSE("--set", "request_bytes_max=32MiB");
+    assert_int_equal(o.buffered_bytes_max, 256 << 20);
+}
+
 static void an_address_is_a_host_and_a_port(void **state)
 {
     (void)state;
@@ -205,6 +214,7 @@ int main(void)
         cmocka_unit_test(the_environment_is_stronger_than_the_config_file),
         cmocka_unit_test(an_unknown_key_of_the_config_file_is_named),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(there_is_room_for_one_request_of_any_size),
         cmocka_unit_test(an_address_is_a_host_and_a_port),
         cmocka_unit_test(the_store_may_be_elsewhere),
         cmocka_unit_test(servers_that_share_a_store_need_leases_that_outlive_a_takeover),

@@ -185,29 +185,30 @@ void tail_moved(struct tail *t, struct partition_set owned)
         free(move);
 }
 
-/* There are as many names as queues, breakers and keys. */
-static struct str keep_name(struct tail *t, struct str name)
+struct old_names {
+    struct parcel parcel;
+    struct strmap names;
+};
+
+static void deliver_old_names(struct parcel *parcel)
 {
-    if (name.len == 0)
-        return name;
-    if (str_eq(name, t->last_name))
-        return t->last_name;
-    struct str *kept = strmap_get(&t->names, name);
-    if (kept == NULL) {
-        kept = mem_new(sizeof *kept + name.len);
-        memcpy(kept + 1, name.ptr, name.len);
-        *kept = str_of((char *)(kept + 1), name.len);
-        strmap_put(&t->names, *kept, kept);
-    }
-    t->last_name = *kept;
-    return *kept;
+    struct old_names *old = CONTAINER_OF(parcel, struct old_names, parcel);
+    event_names_free_map(&old->names);
+    free(old);
 }
 
-static void free_names(struct tail *t)
+/* The names of old go by mail, behind the events that came after them: once it is delivered, those
+ * events have taken the places in the ring of all that knew these names. */
+static void forget_old_names(struct tail *t)
 {
-    for (size_t i = 0; i < t->names.cap; i++)
-        free(t->names.slots[i].value);
-    strmap_free(&t->names);
+    struct old_names *old = MEM_NEW(struct old_names);
+    *old = (struct old_names){.parcel.deliver = deliver_old_names, .names = t->names.before};
+    if (mailbox_send_always(t->box, &old->parcel.mail) != RC_OK) {
+        free(old); /* the tail is ending, and may still print; tail_free frees them */
+        return;
+    }
+    struct strmap sent;
+    event_names_turn(&t->names, &sent);
 }
 
 void tail_tell(struct tail *t, const struct event *events, size_t count)
@@ -219,12 +220,15 @@ void tail_tell(struct tail *t, const struct event *events, size_t count)
     memcpy(news->events, events, count * sizeof *events);
     for (size_t i = 0; i < count; i++) {
         struct event *event = &news->events[i];
-        event->queue = keep_name(t, event->queue);
-        event->breaker = keep_name(t, event->breaker);
-        event->actor = keep_name(t, event->actor);
+        event->queue = event_names_keep(&t->names, event->queue);
+        event->breaker = event_names_keep(&t->names, event->breaker);
+        event->actor = event_names_keep(&t->names, event->actor);
     }
     if (mailbox_send_always(t->box, &news->parcel.mail) != RC_OK)
         free(news);
+    t->names.told += count;
+    if (t->names.told >= EVENTS_KEPT)
+        forget_old_names(t);
 }
 
 enum rc tail_keep(struct tail *t, struct request *r)
@@ -254,7 +258,7 @@ void tail_free(struct tail *t)
     if (t->logs != NULL)
         t->logs->ops->close(t->logs);
     arena_free(&t->arena);
-    free_names(t);
+    event_names_free(&t->names);
     free(t->ring);
     free(t);
 }

@@ -352,6 +352,7 @@ void http_conn_resume(struct http_conn *c)
     buf_clear(&c->rest);
     if (c->rest.cap > REST_KEEP_MAX)
         buf_free(&c->rest);
+    count_bytes(c); /* fewer now */
     if (c->state != HTTP_CONN_READING)
         return;
     if (c->eof)
@@ -392,19 +393,30 @@ static struct http_conn *conn_new(struct http_server *s)
     return c;
 }
 
-/* The stranger that has waited longest without asking for anything goes. Only one of this loop's: the kernel
- * spreads connections over all loops alike. */
-static bool make_room(struct http_server *s, const struct http_conn *newest)
+static struct http_conn *oldest_stranger(const struct http_server *s, enum http_conn_state state,
+                                         const struct http_conn *but)
 {
     LIST_EACH(&s->strangers, node)
     {
         struct http_conn *c = CONTAINER_OF(node, struct http_conn, strange);
-        if (c == newest || c->state != HTTP_CONN_READING)
-            continue;
-        http_conn_close(c);
-        return true;
+        if (c != but && c->state == state)
+            return c;
     }
-    return false;
+    return NULL;
+}
+
+/* The stranger that has waited longest without asking for anything goes, else the one that has had an
+ * answer for longest and does not read it: a crowd of these would keep everybody out. Only one of this
+ * loop's: the kernel spreads connections over all loops alike. */
+static bool make_room(struct http_server *s, const struct http_conn *newest)
+{
+    struct http_conn *c = oldest_stranger(s, HTTP_CONN_READING, newest);
+    if (c == NULL)
+        c = oldest_stranger(s, HTTP_CONN_SENDING, newest);
+    if (c == NULL)
+        return false;
+    http_conn_close(c);
+    return true;
 }
 
 static bool is_crowd(const struct http_limits *limits, const struct http_counts *counts,

@@ -190,6 +190,24 @@ static void the_oldest_stranger_makes_room(void **state)
     rig_free(rig);
 }
 
+static void strangers_that_do_not_read_make_room(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&usual);
+    struct peer deaf[3];
+    for (size_t i = 0; i < COUNT_OF(deaf); i++) {
+        deaf[i] = dial_with_window(rig, 4096);
+        say(&deaf[i], "GET /large HTTP/1.1\r\n" HOST "\r\n");
+        WAIT_FOR(rig, NULL, rig->asked == i + 1);
+    }
+    struct peer next = dial_friend(rig);
+    assert_int_equal(http_server_connections(rig->server), 3);
+    for (size_t i = 0; i < COUNT_OF(deaf); i++)
+        hang_up(&deaf[i]);
+    hang_up(&next);
+    rig_free(rig);
+}
+
 static void one_address_cannot_have_all(void **state)
 {
     (void)state;
@@ -277,6 +295,34 @@ static void bodies_share_one_budget(void **state)
     rig_free(rig);
 }
 
+/* They were counted until the connection did something else, or was closed. */
+static void requests_that_were_answered_hold_nothing(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /burst HTTP/1.1\r\n" HOST "\r\n";
+    enum { BURST = 1000 };
+    char piece[60000];
+    struct http_limits limits = usual;
+    limits.buffered_bytes_max = 80000;
+    struct rig *rig = rig_new(&limits);
+    struct peer one = dial(rig);
+    say(&one, "GET /park HTTP/1.1\r\n" HOST "\r\n");
+    WAIT_FOR(rig, NULL, rig->parked != NULL);
+    for (size_t i = 0; i < BURST; i++)
+        say(&one, request);
+    answer_parked(rig, STR("done"));
+    WAIT_FOR(rig, &one, count_heard(&one, "/burst") == BURST);
+    struct peer two = dial(rig);
+    memset(piece, 'x', sizeof piece);
+    say(&two, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
+    say_bytes(&two, str_of(piece, sizeof piece));
+    WAIT_FOR(rig, &two, (listen_up(&two), two.heard.len > 0));
+    assert_true(has_heard(&two, "HTTP/1.1 200 "));
+    hang_up(&one);
+    hang_up(&two);
+    rig_free(rig);
+}
+
 /* Each step comes in time; the whole would take hours. */
 static void a_body_has_the_time_that_its_bytes_are_worth(void **state)
 {
@@ -312,10 +358,12 @@ int main(void)
         cmocka_unit_test(a_long_body_may_take_its_time),
         cmocka_unit_test(servers_may_share_one_limit_of_connections),
         cmocka_unit_test(the_oldest_stranger_makes_room),
+        cmocka_unit_test(strangers_that_do_not_read_make_room),
         cmocka_unit_test(one_address_cannot_have_all),
         cmocka_unit_test(those_refused_of_one_address_leave_room_for_others),
         cmocka_unit_test(a_stranger_that_says_nothing_is_not_kept_for_long),
         cmocka_unit_test(bodies_share_one_budget),
+        cmocka_unit_test(requests_that_were_answered_hold_nothing),
         cmocka_unit_test(a_body_has_the_time_that_its_bytes_are_worth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

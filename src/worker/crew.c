@@ -153,6 +153,15 @@ void crew_stir(struct crew *c)
     }
 }
 
+void crew_nudge(struct crew *c)
+{
+    CREW_EACH(c, node)
+    {
+        if (poller_newest(poller_of(node)) != NULL)
+            poller_stir(poller_of(node));
+    }
+}
+
 void crew_registered(struct crew *c, const struct welcome *welcome)
 {
     char id[ID_TEXT_MAX];

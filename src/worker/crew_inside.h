@@ -72,6 +72,8 @@ void crew_stale(struct crew *c, struct poller *p);
 void crew_failed(struct crew *c, const struct poller *p);
 /* Wakes all pollers: something has changed that their polls may have to say. */
 void crew_stir(struct crew *c);
+/* The same for those that are under way; whoever pauses before the next one goes on with that. */
+void crew_nudge(struct crew *c);
 /* True when leases have run out while we slept. */
 bool crew_overslept(struct crew *c);
 /* Tells the owner which deadlines have moved. */

@@ -261,6 +261,59 @@ static void a_server_that_we_never_reached_is_told_by_others(void **state)
     FAKE_WAIT(o->servers[0], o->servers[2]->result_count == 1 && crew_pending(o->crew) == 0);
 }
 
+/* A proxy before it, say, that cannot reach it. */
+static void a_server_whose_door_fails_is_told_by_others(void **state)
+{
+    struct owner *o = *state;
+    hurry(o, 4000);
+    start(o);
+    lease_at(o, 1, id_in(5, 1));
+    o->servers[1]->door_status = 502;
+    pass(o, 5500);
+    assert_int_equal(o->lost_count, 0);
+    finish(o, id_in(5, 1));
+    FAKE_WAIT(o->servers[0], o->servers[1]->result_count == 1 && crew_pending(o->crew) == 0);
+}
+
+static struct poller *poller_at(struct owner *o, size_t i)
+{
+    CREW_EACH(o->crew, node)
+    {
+        if (str_eq(poller_of(node)->url, o->addresses[i]))
+            return poller_of(node);
+    }
+    fail_msg("nobody polls it");
+    return NULL;
+}
+
+/* Three such answers in a row meant that another process has our id, and cost all that ran. */
+static void a_poll_that_was_overtaken_by_way_of_another_is_not_stale(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    lease_at(o, 0, id_in(0, 1));
+    unsigned registrations = o->servers[0]->registrations;
+    poller_at(o, 1)->relay.link.seq = UINT64_MAX; /* newer than all that will be sent */
+    o->servers[1]->door_status = 409;
+    fake_unpark(o->servers[1]);
+    pass(o, 3000);
+    assert_int_equal(o->lost_count, 0);
+    assert_int_equal(o->servers[0]->registrations, registrations);
+}
+
+/* Each answer made the others poll at once. */
+static void servers_that_answer_at_once_are_not_asked_without_a_pause(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    for (size_t i = 0; i < SERVERS; i++)
+        o->servers[i]->hasty = true;
+    pass(o, 300);
+    unsigned before = o->servers[0]->polls;
+    pass(o, 1000);
+    assert_in_range(o->servers[0]->polls - before, 0, 40);
+}
+
 static void a_server_that_is_cut_off_costs_nothing(void **state)
 {
     struct owner *o = *state;
@@ -390,6 +443,9 @@ int main(void)
         TEST(a_poll_that_was_replaced_on_a_dead_line_is_told_by_others),
         TEST(nobody_parks_us_until_a_lease_is_about_to_end),
         TEST(a_server_that_we_never_reached_is_told_by_others),
+        TEST(a_server_whose_door_fails_is_told_by_others),
+        TEST(a_poll_that_was_overtaken_by_way_of_another_is_not_stale),
+        TEST(servers_that_answer_at_once_are_not_asked_without_a_pause),
         TEST(a_server_that_is_cut_off_costs_nothing),
         TEST(a_result_is_offered_to_all_until_one_accepts_it),
         TEST(one_that_does_not_know_us_is_not_all),

@@ -91,6 +91,8 @@ struct fake_server {
     bool keeps;             /* what is held, while it is provisional */
     bool older;             /* refuses what was not known in the first version */
     bool cut; /* does not answer polls that come here; those that are handed on come through */
+    int door_status;          /* answer polls that come here with this; 0: behave */
+    bool hasty;               /* parks nothing */
     unsigned relayed;         /* polls that were meant for others */
     bool forgetful;           /* does not know anybody */
     unsigned foreign_results; /* that were offered, and are for others to judge */
@@ -307,8 +309,8 @@ static inline void fake_poll(struct fake_server *f, struct http_request *req)
     }
     size_t verdict_count = 0;
     const struct poll_verdict *verdicts = fake_take_results(f, &verdict_count);
-    bool due = f->poll.result_count > 0 || f->poll.wait_ms == 0 || f->stop.exec_id != 0 ||
-               (f->lease_count > 0 && f->poll.free > 0);
+    bool due = f->hasty || f->poll.result_count > 0 || f->poll.wait_ms == 0 ||
+               f->stop.exec_id != 0 || (f->lease_count > 0 && f->poll.free > 0);
     if (due) {
         fake_reply_due(f, req, verdicts, verdict_count);
         return;
@@ -426,6 +428,8 @@ static inline void fake_route_poll(struct fake_server *f, struct http_request *r
     }
     if (meant == NULL)
         fake_answer(req, 503, NULL, STR(""));
+    else if (meant == f && f->door_status != 0)
+        fake_answer(req, f->door_status, NULL, STR(""));
     else
         fake_poll(meant, req);
 }

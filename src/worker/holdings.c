@@ -8,6 +8,8 @@
 
 enum { MARGIN_MS = 1000 }; /* from the kill to the end of the lease */
 
+#define TTL_MS_MAX (INT64_C(366) * 24 * 3600 * 1000)
+
 enum held_state {
     HELD_RUNNING,
     HELD_VOID,  /* running, for nobody */
@@ -93,8 +95,11 @@ static bool is_of(const struct held *held, const struct partition_set *of)
 
 /* ---- terms */
 
+/* The wire takes any length. A lease that we take for shorter than it is only ends too early. */
 static int64_t deadline_of(int64_t sent_ms, int64_t ttl_ms)
 {
+    if (ttl_ms > TTL_MS_MAX)
+        ttl_ms = TTL_MS_MAX;
     int64_t margin_ms = ttl_ms / 4 < MARGIN_MS ? ttl_ms / 4 : MARGIN_MS;
     return sent_ms + ttl_ms - margin_ms;
 }

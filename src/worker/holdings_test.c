@@ -65,6 +65,18 @@ static void a_lease_that_was_over_before_it_came_is_not_taken(void **state)
     holdings_free(&h);
 }
 
+static void a_lease_without_end_is_taken_and_does_not_overflow(void **state)
+{
+    (void)state;
+    struct holdings h;
+    holdings_init(&h);
+    struct poll_lease lease = {.exec_id = 10, .token = 1, .ttl_ms = INT64_MAX};
+    assert_true(holdings_accept(&h, &lease, 2, 5000, 6000));
+    assert_true(h.deadline_ms > 5000 + INT64_C(300) * 24 * 3600 * 1000);
+    assert_true(h.deadline_ms < INT64_MAX);
+    holdings_free(&h);
+}
+
 static void only_what_a_poll_named_is_renewed_by_it(void **state)
 {
     (void)state;
@@ -298,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lease_counts_from_when_the_poll_was_sent),
         cmocka_unit_test(a_lease_that_was_over_before_it_came_is_not_taken),
+        cmocka_unit_test(a_lease_without_end_is_taken_and_does_not_overflow),
         cmocka_unit_test(only_what_a_poll_named_is_renewed_by_it),
         cmocka_unit_test(only_what_is_named_as_kept_is_kept),
         cmocka_unit_test(each_lease_has_its_own_deadline),

@@ -203,7 +203,9 @@ static void take_word(struct poller *p, const struct link *link, const struct po
     p->stale = 0;
     p->answered_ms = clock_boot_ms();
     p->met = true;
-    p->heard = poller_heard(p->heard, link, reply);
+    /* Behind one address there may be several: what one has said the other need not know. */
+    bool same = p->server.len == 0 || str_eq(p->server, reply->server);
+    p->heard = same ? poller_heard(p->heard, link, reply) : 0;
     if (!is_newest(p, link))
         return; /* answered only to be rid of it; what the server made of the newer one will be told */
     p->known = true;
@@ -288,6 +290,12 @@ static int64_t gap_ms(const struct poller *p, const struct link *link, size_t ne
     return holdings_wait(&p->crew->holdings, &scope) ? 0 : IDLE_GAP_MS;
 }
 
+static bool has_moved(const struct poller *p, const struct poll_reply *reply)
+{
+    return p->provisional != reply->provisional || p->owned.count != reply->owned.count ||
+           p->owned.bits != reply->owned.bits;
+}
+
 static void on_answered(struct poller *p, const struct link *link,
                         const struct http_response *response)
 {
@@ -304,14 +312,19 @@ static void on_answered(struct poller *p, const struct link *link,
         return;
     }
     bool first = !p->met;
+    bool moved = has_moved(p, &reply);
     pace_succeeded(&p->pace);
     size_t taken = take_reply(p, link, &reply);
     look_drained(p, link);
     p->result_max = SIZE_MAX;
     poller_offer_more(p);
-    int64_t delay_ms = first ? 0 : gap_ms(p, link, taken + reply.verdict_count);
+    size_t news = taken + reply.verdict_count;
+    int64_t delay_ms = first ? 0 : gap_ms(p, link, news);
     crew_learn(c, p, &reply);
-    crew_stir(c);
+    if (news > 0 || first || moved)
+        crew_stir(c);
+    else
+        crew_nudge(c);
     pace_in(&p->pace, delay_ms);
 }
 
@@ -330,12 +343,16 @@ static void on_failed(struct poller *p, const struct link *link,
         crew_unknown(c, p);
     } else if (!handled && response->status == 409) {
         pace_failed(&p->pace, "a newer poll was there before");
-        crew_stale(c, p);
+        if (p->relay.link.seq > link->seq) /* it was ours, by way of another */
+            crew_failed(c, p);
+        else
+            crew_stale(c, p);
     } else {
         if (!handled)
             pace_failed(&p->pace, "an unexpected status");
         crew_failed(c, p);
-        if (response == NULL)
+        if (response == NULL ||
+            response->status >= 500) /* what stands before it may have said that */
             relay_poll(p);
     }
 }
@@ -576,7 +593,7 @@ void poller_reset(struct poller *p)
         outlet_abort(p->relay.outlet);
     doubt(p);
     p->unknown = p->met = p->last_word = p->provisional = false;
-    p->relay.heard = 0;
+    p->relay.heard = p->relay.link.seq = 0;
     p->stale = 0;
     p->owned = (struct partition_set){0};
     p->owned_seq = p->seq = 0;

@@ -429,6 +429,27 @@ static void what_was_heard_is_told_to_who_names_epochs(void **state)
     assert_int_equal(o->server->poll.heard, 0);
 }
 
+/* Two take turns behind one address. */
+static void what_one_server_said_is_not_told_to_another_as_heard(void **state)
+{
+    struct owner *o = *state;
+    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    o->server->owned = partition_all(1);
+    o->server->epochs = epochs;
+    o->server->self = STR("http://127.0.0.1:1");
+    start(o);
+    FAKE_WAIT(o->server, o->server->parked != NULL && o->server->poll.heard > 0);
+    o->server->self = STR("http://127.0.0.1:2");
+    uint64_t answered = o->server->seq;
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->seq > answered && o->server->parked != NULL);
+    assert_int_equal(o->server->poll.heard, 0);
+    answered = o->server->seq;
+    fake_unpark(o->server);
+    FAKE_WAIT(o->server, o->server->seq > answered && o->server->parked != NULL);
+    assert_int_equal(o->server->poll.heard, answered);
+}
+
 static void a_server_that_became_older_costs_no_result(void **state)
 {
     struct owner *o = *state;
@@ -508,6 +529,7 @@ int main(void)
         TEST(the_first_registration_says_whom_we_replace),
         TEST(an_older_server_registers_us_without_the_rest),
         TEST(what_was_heard_is_told_to_who_names_epochs),
+        TEST(what_one_server_said_is_not_told_to_another_as_heard),
         TEST(a_server_that_became_older_costs_no_result),
         TEST(a_drain_ends_when_all_is_told),
         TEST(what_is_leased_into_a_drain_is_not_started),

@@ -178,9 +178,10 @@ class Server:
             assert complaint not in log, log[log.index(complaint) - 200:][:4000]
 
     def start(self):
+        listen = () if "--listen" in self.flags else ("--listen", f"127.0.0.1:{self.port}")
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [BELFRY, "server", "--listen", f"127.0.0.1:{self.port}", *self.flags],
+                [BELFRY, "server", *listen, *self.flags],
                 cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_for(self.is_ready, "the server to be ready")
 

@@ -177,8 +177,9 @@ def test_options_that_make_no_sense_are_usage():
     for line in ("submit", "submit --", "submit ls", "submit --nope -- ls", "submit --env A -- ls",
                  "submit --at x --in 1s -- ls", "submit --priority many -- ls",
                  "submit --handler h -- ls", "submit --tag a=1 --tag a=2 -- ls", "jobs extra",
-                 "jobs -o xml", "jobs --limit 0", "show", "show a b", "cancel --reason",
-                 "worker --slots 0", "server --listen nowhere", "server --set x=1"):
+                 "jobs -o xml", "jobs --limit 0", "jobs --tag a=1 --tag b=2",
+                 "executions --status failed --status lost", "jobs --queue a --queue b", "show",
+                 "show a b", "cancel --reason", "worker --slots 0", "server --listen nowhere", "server --set x=1"):
         args = line.split()
         done = run(*args)
         assert done.returncode == 2 and done.stdout == "", (args, done)
@@ -207,7 +208,7 @@ def test_what_is_not_there_is_not_found():
     for command in ("show", "logs", "logs -f", "cancel", "retry"):
         for name in ("job_0000000000001", "exec_0000000000001", "nonsense"):
             done = run(*command.split(), name)
-            assert (done.returncode, done.stdout) == (3, "") and done.stderr != "", (command, done)
+            assert (done.returncode, done.stdout) == (3, "") and name in done.stderr, (command, done)
 
 
 def test_a_wrong_key_is_denied():
@@ -249,6 +250,21 @@ def test_a_list_goes_on_over_many_pages():
     assert listed_jobs("--queue", "pages", "--all") == ids[::-1]
     assert listed_jobs("--queue", "pages", "--limit", "1100") == ids[:102:-1]
     assert len(listed_jobs("--queue", "pages")) == 50
+    done = run("jobs", "--queue", "pages")
+    assert len(done.stdout.splitlines()) == 51, done
+    assert done.stderr == "belfry jobs: 50 shown, there are more: --all lists everything\n", done
+    assert run("jobs", "--queue", "pages", "--all").stderr == ""
+    assert run("jobs", "--queue", "pages", "--limit", "1203").stderr == ""
+
+
+def test_a_list_as_json_says_where_the_next_page_begins():
+    ids = [server.submit("--queue", "cursors", "--in", "1h", "--", "true") for _ in range(3)]
+    def listed(*args):
+        return json.loads(run("jobs", "--queue", "cursors", "-o", "json", *args).stdout)
+    first = listed("--limit", "2")
+    status, rest = server.api("GET", f"/jobs?queue=cursors&cursor={first['next_cursor']}")
+    assert status == 200 and [job["job_id"] for job in rest["jobs"]] == ids[:1], rest
+    assert listed()["next_cursor"] is None and listed("--all")["next_cursor"] is None
 
 
 def test_executions_are_listed_by_job():

@@ -1,9 +1,9 @@
 /* letters.c - reading dead letters: one, pages, groups. */
+#include "base/id.h"
 #include "base/vec.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum rc mem_read_letter(struct reader *reader, uint64_t exec_id, struct arena *arena,
@@ -16,7 +16,8 @@ enum rc mem_read_letter(struct reader *reader, uint64_t exec_id, struct arena *a
         *ret_letter = copy_letter(arena, *letter);
     pthread_mutex_unlock(&m->lock);
     return letter != NULL ? RC_OK
-                          : err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
+                          : err_set(err, RC_NOT_FOUND, "there is no dead letter %s",
+                                    ID_TEXT(ID_EXEC, exec_id));
 }
 
 enum rc mem_read_letters(struct reader *reader, const struct letter_filter *filter,

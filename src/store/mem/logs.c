@@ -1,8 +1,8 @@
+#include "base/id.h"
 #include "base/mem.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 struct mem_logs {
@@ -144,7 +144,7 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
     }
     pthread_mutex_unlock(&m->lock);
     return found ? RC_OK
-                 : err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
+                 : err_set(err, RC_NOT_FOUND, "%s has no checkpoint", ID_TEXT(ID_EXEC, exec_id));
 }
 
 static int by_exec(const void *a, const void *b)

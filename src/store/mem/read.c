@@ -1,9 +1,9 @@
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/plant.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     if (job != NULL)
         *ret_job = copy_job(arena, *job);
     pthread_mutex_unlock(&m->lock);
-    return job != NULL ? RC_OK : err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+    return job != NULL ? RC_OK
+                       : err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, id));
 }
 
 static void copy_attempts(const struct mem_store *m, uint64_t exec_id, struct arena *arena,
@@ -60,7 +61,9 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
         copy_attempts(m, id, arena, ret_attempts, ret_count);
     }
     pthread_mutex_unlock(&m->lock);
-    return exec != NULL ? RC_OK : err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+    return exec != NULL
+               ? RC_OK
+               : err_set(err, RC_NOT_FOUND, "there is no execution %s", ID_TEXT(ID_EXEC, id));
 }
 
 static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t token,

@@ -1,9 +1,9 @@
+#include "base/id.h"
 #include "base/mem.h"
 #include "store/mem/mem.h"
 #include "store/mem/rows.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 struct claim *mem_claim_remove(struct mem_store *m, enum claim_kind kind, struct str key)
@@ -367,9 +367,9 @@ enum rc mem_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, struct
     const struct job_rec *job = map_get(&mem_of(store)->jobs, job_id);
     const struct exec_rec *exec = map_get(&mem_of(store)->live, exec_id);
     if (job == NULL)
-        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+        return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, job_id));
     if (exec_id != 0 && (exec == NULL || !exec->own_payload))
-        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
+        return err_set(err, RC_NOT_FOUND, "%s has no payload", ID_TEXT(ID_EXEC, exec_id));
     *ret_spec = arena_str(arena, job->spec);
     *ret_payload = arena_str(arena, exec_id != 0 ? exec->payload : job->payload);
     return RC_OK;

@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
@@ -370,7 +371,7 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
     struct pg_use *own = exec_id == 0 ? NULL : use_id(&s->pg, Q_FETCH_PAYLOAD, exec_id);
     TRY(pg_run(&s->pg, err));
     if (pg_rows(use) == 0)
-        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+        return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, job_id));
     struct row row = pg_row(use, 0, arena);
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);
@@ -378,7 +379,7 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
         return err_set(err, RC_CORRUPT, "%s: job %" PRIu64 " makes no sense", s->place.label,
                        job_id);
     if (own != NULL && pg_rows(own) == 0)
-        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
+        return err_set(err, RC_NOT_FOUND, "%s has no payload", ID_TEXT(ID_EXEC, exec_id));
     *ret_spec = spec;
     *ret_payload = own == NULL ? payload : read_payload(own, arena);
     return RC_OK;

@@ -3,6 +3,7 @@
  * Output is not a promise, so its commits do not wait for the disk (synchronous_commit off, for that
  * transaction alone); a power cut may take the last lines. Chunks stand in tables by the week of their
  * execution, which go as a whole when all of a week is too old. */
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
@@ -160,7 +161,7 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
     pg_u64(use, exec_id);
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
-        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
+        return err_set(err, RC_NOT_FOUND, "%s has no checkpoint", ID_TEXT(ID_EXEC, exec_id));
     struct row row = pg_row(use, 0, arena);
     if (!row_checkpoint(&row, ret_checkpoint))
         return err_set(err, RC_CORRUPT,

@@ -3,6 +3,7 @@
  * A call that is a single statement sees one snapshot by itself. One of several statements begins a
  * transaction for that (pg_begin_snapshot) and ends it in the same pipeline. A connection that was lost
  * is made again and the call repeated, since it only reads. */
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
@@ -27,7 +28,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     pg_u64(use, id);
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
-        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+        return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, id));
     struct row row = pg_row(use, 0, arena);
     row_job(&row, &job);
     job.payload = row_text(&row);
@@ -87,7 +88,7 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
     TRY(pg_commit(pg, err));
     const struct pg_use *found = pg_rows(live) > 0 ? live : history;
     if (pg_rows(found) == 0)
-        return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+        return err_set(err, RC_NOT_FOUND, "there is no execution %s", ID_TEXT(ID_EXEC, id));
     TRY(take_exec(found, id, arena, ret_exec, err));
     if (pg_rows(payload) > 0) {
         struct row row = pg_row(payload, 0, arena);

@@ -1,9 +1,8 @@
 /* read_letters.c - reading dead letters. */
+#include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/row.h"
-
-#include <inttypes.h>
 
 /* Rows that are fetched at once: a page of an API call, then as many as a report looks at in a
  * millisecond or two. */
@@ -21,7 +20,7 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
         if (row_letter(&row, ret_letter))
             return RC_OK;
     }
-    return err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
+    return err_set(err, RC_NOT_FOUND, "there is no dead letter %s", ID_TEXT(ID_EXEC, exec_id));
 }
 
 /* Where a reading stands. */

@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/row.h"
@@ -351,7 +352,7 @@ enum rc sqlite_payload(struct db *db, enum sql sql, uint64_t exec_id, struct are
     stmt_u64(&stmt, exec_id);
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no payload", exec_id);
+        return err_set(err, RC_NOT_FOUND, "%s has no payload", ID_TEXT(ID_EXEC, exec_id));
     struct row row = stmt_row(&stmt, arena);
     struct str payload = row_text(&row);
     if (row.bad)
@@ -370,7 +371,7 @@ enum rc sqlite_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, str
     stmt_u64(&stmt, job_id);
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, job_id);
+        return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, job_id));
     struct row row = stmt_row(&stmt, arena);
     struct str spec = row_text(&row);
     struct str payload = row_text(&row);

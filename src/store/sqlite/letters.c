@@ -1,9 +1,8 @@
 /* letters.c - dead letters, and operations on many of them. */
+#include "base/id.h"
 #include "base/vec.h"
 #include "store/row.h"
 #include "store/sqlite/sqlite.h"
-
-#include <inttypes.h>
 
 /* ---- keeping */
 
@@ -133,7 +132,7 @@ enum rc sqlite_read_letter(struct reader *reader, uint64_t exec_id, struct arena
     TRY(sqlite_find_letter(reader_db(reader), SQL_READ_LETTER, exec_id, arena, ret_letter, &found,
                            err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "there is no dead letter %" PRIu64, exec_id);
+        return err_set(err, RC_NOT_FOUND, "there is no dead letter %s", ID_TEXT(ID_EXEC, exec_id));
     return RC_OK;
 }
 

@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/row.h"
@@ -104,7 +105,7 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
     stmt_u64(&stmt, exec_id);
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "execution %" PRIu64 " has no checkpoint", exec_id);
+        return err_set(err, RC_NOT_FOUND, "%s has no checkpoint", ID_TEXT(ID_EXEC, exec_id));
     struct row row = stmt_row(&stmt, arena);
     if (!row_checkpoint(&row, ret_checkpoint))
         return err_set(err, RC_CORRUPT,

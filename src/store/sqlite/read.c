@@ -1,3 +1,4 @@
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/row.h"
@@ -36,7 +37,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     stmt_u64(&stmt, id);
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "there is no job %" PRIu64, id);
+        return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, id));
     struct row row = stmt_row(&stmt, arena);
     row_job(&row, &job);
     job.payload = row_text(&row);
@@ -56,7 +57,7 @@ static enum rc find_exec(struct db *db, enum sql sql, uint64_t id, struct arena 
     stmt_u64(&stmt, id);
     TRY(stmt_next(&stmt, &found, err));
     if (!found)
-        return err_set(err, RC_NOT_FOUND, "there is no execution %" PRIu64, id);
+        return err_set(err, RC_NOT_FOUND, "there is no execution %s", ID_TEXT(ID_EXEC, id));
     struct row row = stmt_row(&stmt, arena);
     row_exec(&row, &exec);
     exec.result = row_text(&row);
