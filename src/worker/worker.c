@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "job/job_env.h"
 #include "loop/clock.h"
 #include "loop/machine.h"
 #include "loop/signals.h"
@@ -37,6 +38,7 @@ struct worker {
     struct signals *signals;
     struct crew *crew;
     struct run_host host;
+    struct arena env_arena; /* of host.env */
     struct oom_watch oom;
     struct map runs;       /* by the spawner's number */
     struct map by_exec;    /* the same by execution; there is one attempt of each at most */
@@ -357,6 +359,22 @@ static void tear_down(struct worker *w)
     (void)failed;
 }
 
+/* What commands inherit of our environment. */
+static char **pick_env(const struct worker_options *options, struct arena *arena)
+{
+    size_t count = 0;
+    size_t picked = 0;
+    while (environ[count] != NULL)
+        count++;
+    char **env = ARENA_ARRAY(arena, char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct str name = str_of(environ[i], (size_t)(strchrnul(environ[i], '=') - environ[i]));
+        if (job_env_allows(name, options->env, options->env_count))
+            env[picked++] = environ[i];
+    }
+    return env;
+}
+
 static int run_worker(const struct worker_options *options, struct spawner *take_spawner,
                       const char *tmp_dir, uint64_t replaces)
 {
@@ -369,7 +387,7 @@ static int run_worker(const struct worker_options *options, struct spawner *take
         .loop = &w->loop,
         .spawner = take_spawner,
         .tmp_dir = tmp_dir,
-        .env = environ,
+        .env = pick_env(options, &w->env_arena),
         .oom = &w->oom,
         .on_done = on_run_done,
         .arg = w,
@@ -384,6 +402,7 @@ static int run_worker(const struct worker_options *options, struct spawner *take
     }
     int exit_code = w->exit_code;
     tear_down(w);
+    arena_free(&w->env_arena);
     free(w);
     return exit_code;
 }

@@ -15,6 +15,8 @@ struct worker_options {
     uint32_t slots;           /* commands at once, 1 to POLL_SLOTS_MAX */
     const struct str *queues; /* none: all */
     size_t queue_count;
+    const struct str *env; /* lists of variables that commands get, too (job/job_env.h) */
+    size_t env_count;
     const char *lock_path;    /* NULL, or a file only one worker may hold; it gets the process id */
     const char *tmp_root;     /* where the temporary directory is made; NULL: $TMPDIR, else /tmp */
     int64_t drain_timeout_ms; /* how long SIGTERM waits for commands before it ends them */
