@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -209,6 +210,23 @@ def run_alone(server, command):
     """What a command printed, on a server of a test's own."""
     execution = server.wait_for_status(server.submit("--", "sh", "-c", command), *FINAL)
     return server.api("GET", f"/executions/{execution['execution_id']}/logs")[1]
+
+
+def test_a_worker_whose_server_does_not_come_back_leaves():
+    with Server("--set", "forget_ms=2s") as own:
+        own_processes(own)
+        own.kill()
+        wait_for(lambda: not processes_of(own.data), "the worker to leave")
+        own.start()  # and it starts another one
+        run_alone(own, "true")
+
+
+def test_a_worker_whose_data_directory_is_deleted_leaves():
+    with Server() as own:
+        own_processes(own)
+        own.kill()
+        shutil.rmtree(own.data)
+        wait_for(lambda: not processes_of(own.data), "the worker to leave")
 
 
 SECRETS = {"PGPASSWORD": "s3cr3t-1", "BELFRY_TOKEN": "s3cr3t-2", "AWS_SECRET_ACCESS_KEY": "s3cr3t-3"}
