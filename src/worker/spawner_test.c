@@ -454,8 +454,8 @@ static void who_shows_its_mark_too_late_dies_all_the_same(void **state)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1,
-                                   "( setsid env -i was=\"$BELFRY_EXECUTION_ID\" sh -c 'echo $$; "
-                                   "sleep 0.5; exec env BELFRY_EXECUTION_ID=$was sleep 1000' & ) ; "
+                                   "( setsid env -i was=\"$BELFRY_RUN\" sh -c 'echo $$; "
+                                   "sleep 0.5; exec env BELFRY_RUN=$was sleep 1000' & ) ; "
                                    "sleep 0.2");
     assert_int_equal(wait_for_end(n, 1), 0);
     wait_for(n, is_dead, (uint64_t)escaped);
