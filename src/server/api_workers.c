@@ -37,6 +37,7 @@ static void answer_registered(struct request *r)
                             .checkpoint_bytes_max = (int64_t)options->checkpoint_bytes_max,
                             .checkpoint_ms = (int64_t)options->checkpoint_ms,
                             .outage_grace_ms = (int64_t)options->outage_grace_ms,
+                            .forget_ms = (int64_t)options->forget_ms,
                         });
     request_answer(r, 201, buf_str(&out));
 }

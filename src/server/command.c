@@ -1,5 +1,6 @@
 #include "server/command.h"
 #include "base/log.h"
+#include "loop/guard.h"
 #include "loop/usage.h"
 #include "server/server.h"
 #include "server/settings.h"
@@ -18,6 +19,7 @@ int server_command(int argc, char **argv)
     struct server_options options;
     struct err err;
     bool help = false;
+    guard_process();
     argv = usage_take_args(argc, argv, &arena);
     if (server_options_parse(argc, argv, variable, &arena, &options, &help, &err))
         return usage_refuse(&server_opts, &err);
@@ -25,5 +27,6 @@ int server_command(int argc, char **argv)
         return usage_help(&server_opts, settings_help);
     log_set_who("server");
     log_set_level((enum log_level)options.log_level);
+    guard_warn_of_root();
     return server_main(&options);
 }

@@ -146,7 +146,8 @@ static bool post_one(struct herald *h, const struct alert_rec *alert, unsigned w
         sign(h, id, at_s, buf_str(&body)).ptr,
         NULL,
     };
-    struct post post = {h->webhooks[webhook], headers, buf_str(&body), POST_TIMEOUT_MS};
+    struct post post = {h->webhooks[webhook], headers, buf_str(&body), POST_TIMEOUT_MS,
+                        &h->stopping};
     if (post_send(&post, &status, &err) != RC_OK)
         log_warn("an alert could not be sent", "alert", id, "webhook", number, "error", err.text,
                  NULL);
@@ -186,7 +187,7 @@ static void deliver(struct herald *h, const struct alert_rec *alert, unsigned *d
     }
     if (clock_mono_us() < d->next_us)
         return;
-    for (unsigned i = 0; i < h->webhook_count; i++) {
+    for (unsigned i = 0; i < h->webhook_count && !atomic_load(&h->stopping); i++) {
         unsigned bit = 1U << i;
         if (((d->taken | *down) & bit) != 0)
             continue;

@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 1000, DRAIN_LOOK_MS = 50, LOCK_FD_MAX = 128 };
+enum { LOOK_MS = 1000, DRAIN_LOOK_MS = 50 };
 
 struct local_worker {
     uv_timer_t timer;
@@ -25,38 +24,42 @@ struct local_worker {
     const char *lock_path;
     const char *url_path; /* a file with the url that the newest worker was given */
     const char *key_path;
-    pid_t child; /* started by us and not reaped yet; 0: none */
+    const char *job_env;
+    char *const *env; /* the worker's */
+    pid_t child;      /* started by us and not reaped yet; 0: none */
     bool draining;
     bool asked; /* draining: it was sent SIGTERM; a second one would end it at once */
     void (*on_gone)(void *arg);
     void *arg;
 };
 
-/* Whether this process has the file open. The number in a lock may be that of a worker that is dead,
- * while its spawner still cleans up and holds the lock, and by now of somebody else altogether. A
- * worker opens its lock among the first things it does. */
-static bool has_open(pid_t pid, const struct stat *file)
+/* Whether this process was started as a worker with this lock. The number in a lock may be that of a
+ * worker that is dead, while its spawner still cleans up and holds the lock, and by now of somebody
+ * else altogether. Arguments are what a process that is not dumpable shows to others of its user. */
+static bool is_worker(const struct local_worker *w, pid_t pid)
 {
-    for (int fd = 0; fd < LOCK_FD_MAX; fd++) {
-        char path[64];
-        struct stat open_file;
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-        if (stat(path, &open_file) == 0 && open_file.st_dev == file->st_dev &&
-            open_file.st_ino == file->st_ino)
-            return true;
-    }
-    return false;
+    char path[64];
+    char *word = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while (!found && getdelim(&word, &room, '\0', file) > 0)
+        found = strcmp(word, w->lock_path) == 0;
+    free(word);
+    (void)fclose(file); /* was only read */
+    return found;
 }
 
-static pid_t read_holder(int fd)
+static pid_t read_holder(const struct local_worker *w, int fd)
 {
     char text[24] = "";
-    struct stat file;
     uint64_t pid = 0;
     ssize_t len = pread(fd, text, sizeof text - 1, 0);
     bool ok = len > 0 && str_to_u64(str_trim(str_of(text, (size_t)len)), &pid);
-    ok = ok && pid > 0 && pid < INT32_MAX && fstat(fd, &file) == 0 && has_open((pid_t)pid, &file);
-    return ok ? (pid_t)pid : -1;
+    return ok && pid > 0 && pid < INT32_MAX && is_worker(w, (pid_t)pid) ? (pid_t)pid : -1;
 }
 
 /* The worker that holds the lock, 0 when nobody does, -1 when somebody does who cannot be asked: a
@@ -66,28 +69,54 @@ static pid_t lock_holder(const struct local_worker *w)
     int fd = open(w->lock_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    pid_t holder = flock(fd, LOCK_SH | LOCK_NB) == 0 ? 0 : read_holder(fd);
+    pid_t holder = flock(fd, LOCK_SH | LOCK_NB) == 0 ? 0 : read_holder(w, fd);
     close(fd);
     return holder;
 }
 
 /* execv only reads through the pointers; its type cannot say so. */
-static void exec_path(const char *path, const char *const *argv)
+static void exec_path(const char *path, const char *const *argv, char *const *env)
 {
     union {
         const char *const *in;
         char *const *out;
     } args = {.in = argv};
-    execv(path, args.out);
+    execve(path, args.out, env);
+}
+
+/* Nothing of ours: it is told all by its arguments, and has no business with the database. The array
+ * is made before the fork and serves as long as the server lives. */
+static char *const *worker_env(struct arena *arena)
+{
+    size_t count = 0;
+    size_t kept = 0;
+    while (environ[count] != NULL)
+        count++;
+    char **env = ARENA_ARRAY(arena, char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environ[i], "BELFRY_", 7) != 0 && strncmp(environ[i], "PG", 2) != 0)
+            env[kept++] = environ[i];
+    }
+    return env;
 }
 
 static void exec_worker(const struct local_worker *w)
 {
     char slots[24];
     snprintf(slots, sizeof slots, "%llu", (unsigned long long)w->server->options->slots);
-    const char *argv[] = {"belfry",       "worker",     "--server", w->url,
-                          "--token-file", w->key_path,  "--slots",  slots,
-                          "--lock",       w->lock_path, NULL};
+    const char *argv[] = {"belfry",
+                          "worker",
+                          "--server",
+                          w->url,
+                          "--token-file",
+                          w->key_path,
+                          "--slots",
+                          slots,
+                          "--lock",
+                          w->lock_path,
+                          w->job_env[0] != '\0' ? "--env" : NULL,
+                          w->job_env,
+                          NULL};
     static const int handled[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < COUNT_OF(handled); i++)
         signal(handled[i], SIG_DFL);
@@ -100,8 +129,8 @@ static void exec_worker(const struct local_worker *w)
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
     path[len > 0 ? len : 0] = '\0';
-    exec_path(path, argv);
-    exec_path("/proc/self/exe", argv);
+    exec_path(path, argv, w->env);
+    exec_path("/proc/self/exe", argv, w->env);
     _exit(127);
 }
 
@@ -187,13 +216,22 @@ static void look(uv_timer_t *timer)
     }
 }
 
+/* Always spelled the same: it is found among the arguments of the worker of a server before. */
+static const char *lock_path(struct arena *arena, const char *dir)
+{
+    char real[PATH_MAX];
+    return arena_printf(arena, "%s/worker.lock", realpath(dir, real) != NULL ? real : dir).ptr;
+}
+
 struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *server, const char *url)
 {
     struct local_worker *w = MEM_NEW(struct local_worker);
     const char *dir = server->options->data_dir;
     w->server = server;
     w->url = arena_zstr(&w->arena, str_c(url));
-    w->lock_path = arena_printf(&w->arena, "%s/worker.lock", dir).ptr;
+    w->job_env = server->options->job_env;
+    w->env = worker_env(&w->arena);
+    w->lock_path = lock_path(&w->arena, dir);
     w->url_path = arena_printf(&w->arena, "%s/worker.url", dir).ptr;
     w->key_path = arena_printf(&w->arena, "%s/worker.key", dir).ptr;
     uv_timer_init(loop, &w->timer);

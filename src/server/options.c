@@ -1,5 +1,6 @@
 #include "server/options.h"
 #include "base/log.h"
+#include "job/job_env.h"
 #include "loop/file.h"
 #include "server/herald.h"
 #include "server/settings.h"
@@ -158,6 +159,8 @@ static enum rc check_limits(const struct server_options *o, struct err *err)
                        "request_bytes_max must not be smaller than checkpoint_bytes_max");
     if (herald_check(o->alert_webhooks, err) != RC_OK)
         return err_note(err, "alert_webhooks");
+    if (job_env_check(str_c(o->job_env), err) != RC_OK)
+        return err_note(err, "job_env");
     return RC_OK;
 }
 

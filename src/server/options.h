@@ -60,6 +60,8 @@ struct server_options {
     uint64_t idle_timeout_ms;     /* a connection without requests is closed */
     uint64_t stranger_timeout_ms; /* the same, when it has shown no valid key yet */
 
+    const char *job_env; /* variables that commands of the worker inside get, too (job/job_env.h) */
+
     /* Alerts (job/alert.h); a zero switches a rule off. */
     const char *alert_webhooks; /* addresses, comma-separated; empty: nobody is told */
     bool alert_job_failed;

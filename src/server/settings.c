@@ -40,6 +40,7 @@ static const struct setting settings_table[] = {
     SWITCH(no_worker, "start no worker inside the server"),
     SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
     NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
+    TEXT("job_env", job_env, "", "variables that its commands get, too; NAME* is a prefix"),
     CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
     CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr"),
 

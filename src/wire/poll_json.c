@@ -256,12 +256,14 @@ static const struct field welcome_fields[] = {
     {FIELD("checkpoint_ms", struct welcome, checkpoint_ms), .kind = FIELD_INT, .max = INT64_MAX},
     {FIELD("outage_grace_ms", struct welcome, outage_grace_ms), .kind = FIELD_INT,
      .max = INT64_MAX},
+    {FIELD("forget_ms", struct welcome, forget_ms), .kind = FIELD_INT, .max = INT64_MAX},
 };
 
 enum rc welcome_parse(struct str text, struct arena *arena, struct welcome *ret_welcome,
                       struct err *err)
 {
-    struct welcome welcome = {.outage_grace_ms = WELCOME_OUTAGE_GRACE_MS};
+    struct welcome welcome = {.outage_grace_ms = WELCOME_OUTAGE_GRACE_MS,
+                              .forget_ms = WELCOME_FORGET_MS};
     TRY(read_reply(text, arena, welcome_fields, COUNT_OF(welcome_fields), &welcome, err));
     *ret_welcome = welcome;
     return RC_OK;

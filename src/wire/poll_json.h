@@ -9,7 +9,8 @@
 #include "wire/json.h"
 #include "wire/problem.h"
 
-enum { WELCOME_OUTAGE_GRACE_MS = 60000 }; /* of a server of before it was said: its default */
+/* Of a server of before they were said: its defaults. */
+enum { WELCOME_OUTAGE_GRACE_MS = 60000, WELCOME_FORGET_MS = 300000 };
 
 /* What a worker is told when it registers. */
 struct welcome {
@@ -21,6 +22,7 @@ struct welcome {
     int64_t checkpoint_bytes_max; /* of one checkpoint; 0: a server that keeps none */
     int64_t checkpoint_ms;        /* how often to look whether a command has written one */
     int64_t outage_grace_ms;      /* how long a server may keep leases alive without its store */
+    int64_t forget_ms;            /* a worker silent for this long must register again */
 };
 
 /* ---- the server's side; errors start zeroed, RC_INVALID when there is one */

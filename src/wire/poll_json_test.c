@@ -149,7 +149,7 @@ static void a_bad_registration_is_refused(void **state)
 static void a_welcome_reads_back_as_it_was_printed(void **state)
 {
     (void)state;
-    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000, 45000};
+    const struct welcome welcome = {77, 20000, 5000, 10000, 16777216, 1048576, 5000, 45000, 90000};
     struct welcome back;
     welcome_print(&out, &welcome);
     assert_int_equal(welcome_parse(buf_str(&out), &arena, &back, NULL), RC_OK);
@@ -167,6 +167,7 @@ static void an_older_server_keeps_no_checkpoints(void **state)
         RC_OK);
     assert_int_equal(back.checkpoint_bytes_max, 0);
     assert_int_equal(back.outage_grace_ms, 60000);
+    assert_int_equal(back.forget_ms, 300000);
 }
 
 static void a_worker_says_what_is_wrong_with_a_welcome(void **state)

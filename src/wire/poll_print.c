@@ -41,6 +41,7 @@ void welcome_print(struct buf *out, const struct welcome *welcome)
     json_put_int(&w, "checkpoint_bytes_max", welcome->checkpoint_bytes_max);
     json_put_int(&w, "checkpoint_ms", welcome->checkpoint_ms);
     json_put_int(&w, "outage_grace_ms", welcome->outage_grace_ms);
+    json_put_int(&w, "forget_ms", welcome->forget_ms);
     json_close(&w);
 }
 

@@ -16,6 +16,18 @@ static size_t ignore(char *bytes, size_t size, size_t count, void *arg)
     return size * count;
 }
 
+/* Called about once a second while nothing happens; anything but 0 ends the transfer. */
+static int look_for_stop(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                         curl_off_t up)
+{
+    const atomic_bool *stop = arg;
+    (void)down_all;
+    (void)down;
+    (void)up_all;
+    (void)up;
+    return atomic_load(stop) ? 1 : 0;
+}
+
 static void slist_free(struct curl_slist **list)
 {
     curl_slist_free_all(*list);
@@ -37,6 +49,12 @@ static void set_up(CURL *curl, const struct post *post, struct curl_slist *heade
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.len);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, post->body.ptr);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore);
+    if (post->stop == NULL)
+        return;
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, post->stop);
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* nor wait for a name that does not resolve */
 }
 
 enum rc post_send(const struct post *post, long *ret_status, struct err *err)

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct post {
@@ -13,6 +14,7 @@ struct post {
     const char *const *headers; /* "name: value", NULL-ended */
     struct str body;
     int64_t timeout_ms;
+    const atomic_bool *stop; /* once true, it is given up within a second or so; NULL: never */
 };
 
 /* Before any thread is started. */

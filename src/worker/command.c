@@ -1,7 +1,9 @@
 #include "worker/command.h"
 #include "base/log.h"
+#include "job/job_env.h"
 #include "job/poll.h"
 #include "loop/file.h"
+#include "loop/guard.h"
 #include "loop/usage.h"
 #include "worker/worker.h"
 
@@ -15,6 +17,7 @@ struct worker_args {
     const char *token_file;
     int64_t slots;
     struct opt_list queues;
+    struct opt_list env;
     const char *name;
     const char *lock;
     unsigned log_level; /* enum log_level */
@@ -29,6 +32,7 @@ static const struct opt table[] = {
      "the worker's key (BELFRY_TOKEN, worker.key in the data directory)"},
     {"slots", 0, OPT_NUMBER, "N", AT(slots), "how many runs at once (8)"},
     {"queue", 0, OPT_LIST, "Q", AT(queues), "take from this queue only; many times (all)"},
+    {"env", 0, OPT_LIST, "NAME", AT(env), "a variable that commands get, too; many times"},
     {"name", 0, OPT_TEXT, "TEXT", AT(name), "what people call it (host name and process id)"},
     {"lock", 0, OPT_TEXT, "FILE", AT(lock), "leave quietly when another worker holds this file"},
     {"log-level", 0, OPT_CHOICE, "debug|info|warn|error", AT(log_level),
@@ -57,22 +61,33 @@ static enum rc check(const struct worker_args *args, const struct opt_words *wor
         return err_set(err, RC_INVALID, "unexpected argument '%s'", words->items[0]);
     if (args->slots < 1 || args->slots > POLL_SLOTS_MAX)
         return err_set(err, RC_INVALID, "--slots takes a number from 1 to %d", POLL_SLOTS_MAX);
+    for (size_t i = 0; i < args->env.count; i++) {
+        if (job_env_check(str_c(args->env.items[i]), err) != RC_OK)
+            return err_note(err, "--env");
+    }
     return RC_OK;
+}
+
+static const struct str *texts_of(const struct opt_list *list, struct arena *arena)
+{
+    struct str *texts = ARENA_ARRAY(arena, struct str, list->count);
+    for (size_t i = 0; i < list->count; i++)
+        texts[i] = str_c(list->items[i]);
+    return texts;
 }
 
 static enum rc fill(const struct worker_args *args, const char *url, struct arena *arena,
                     struct worker_options *ret_options, struct err *err)
 {
-    struct str *queues = ARENA_ARRAY(arena, struct str, args->queues.count);
-    for (size_t i = 0; i < args->queues.count; i++)
-        queues[i] = str_c(args->queues.items[i]);
     *ret_options = (struct worker_options){
         .url = str_c(url),
         .token_file = str_c(args->token_file),
         .name = str_c(args->name),
         .slots = (uint32_t)args->slots,
-        .queues = queues,
+        .queues = texts_of(&args->queues, arena),
         .queue_count = args->queues.count,
+        .env = texts_of(&args->env, arena),
+        .env_count = args->env.count,
         .lock_path = args->lock,
         .drain_timeout_ms = WORKER_DRAIN_TIMEOUT_MS,
     };
@@ -88,6 +103,7 @@ int worker_command(int argc, char **argv)
     struct worker_options options;
     struct opt_words words;
     struct err err;
+    guard_process();
     if (opts_parse(&opts, argc, argv, &args, &words, &arena, &err))
         return usage_refuse(&opts, &err);
     if (args.help)
@@ -101,5 +117,6 @@ int worker_command(int argc, char **argv)
     }
     log_set_who("worker");
     log_set_level((enum log_level)args.log_level);
+    guard_warn_of_root();
     return worker_main(&options);
 }

@@ -498,6 +498,8 @@ static inline struct fake_server *fake_new(uv_loop_t *loop)
     f->log = f->notes = f->checkpoint = BUF(FAKE_LOG_BYTES_MAX);
     f->welcome = (struct welcome){
         .lease_ms = 20000,
+        .outage_grace_ms = WELCOME_OUTAGE_GRACE_MS,
+        .forget_ms = WELCOME_FORGET_MS,
         .park_ms = 5000,
         .kill_grace_ms = 10000,
         .output_bytes_max = 1 << 20,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CLEAN STR("clean")
@@ -68,6 +69,17 @@ static enum rc write_pid(int fd, const char *path, struct err *err)
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)len, 0) != len)
         return err_set(err, RC_IO, "write %s: %s", path, strerror(errno));
     return RC_OK;
+}
+
+bool pidlock_is_there(const char *path, const struct pidlock *lock)
+{
+    struct stat ours;
+    struct stat there;
+    if (fstat(lock->fd, &ours) != 0)
+        return true; /* nobody can tell */
+    if (stat(path, &there) != 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 void pidlock_mark_clean(int fd)

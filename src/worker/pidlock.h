@@ -11,6 +11,7 @@
 #pragma once
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pidlock {
@@ -22,6 +23,8 @@ struct pidlock {
 /* Locks the file, making it if need be, and writes our process id into it. RC_CONFLICT when a living
  * process holds it. */
 enum rc pidlock_take(const char *path, struct pidlock *ret_lock, struct err *err);
+/* False when the file is gone, or another one is in its place. */
+bool pidlock_is_there(const char *path, const struct pidlock *lock);
 /* Says what the servers call us. What goes wrong costs the next one its proof, and is logged. */
 void pidlock_name(const char *path, uint64_t worker_id);
 /* All that the holder has started is gone. Called by its spawner. */

@@ -65,7 +65,8 @@ static void set_facts(struct env *env, const struct run_facts *facts)
     char id[ID_TEXT_MAX];
     char when[WHEN_TEXT_MAX];
     id_format(id, ID_EXEC, lease->exec_id);
-    set_fact(env, SPAWN_MARK "%s", id);
+    set_fact(env, SPAWN_MARK "%s.%" PRIu64, id, lease->token);
+    set_fact(env, "BELFRY_EXECUTION_ID=%s", id);
     set_fact(env, "BELFRY_IDEMPOTENCY_KEY=%s", id); /* for all attempts the same */
     id_format(id, ID_JOB, lease->job_id);
     set_fact(env, "BELFRY_JOB_ID=%s", id);

@@ -1,8 +1,8 @@
 /* run_env.h - the environment of a command.
  *
- * Three layers, each overriding the one before: what the worker was started with (PATH, HOME, TZ
- * ...), without anything of ours, so that no key leaks into a job; the job's own `env`; and what
- * belfry tells every command about itself. */
+ * Three layers, each overriding the one before: what the worker hands down of its own
+ * (`job/job_env.h`: PATH, HOME, TZ ..., and no secrets); the job's own `env`; and what belfry tells
+ * every command about itself. */
 #pragma once
 #include "base/arena.h"
 #include "job/poll.h"
@@ -17,7 +17,6 @@ struct run_facts {
     int64_t deadline_ms; /* wall clock; 0: none */
 };
 
-/* NUL-terminated "KEY=value" entries, a NULL behind the last; in the arena, or `inherited`'s own.
- * That is usually environ. */
+/* NUL-terminated "KEY=value" entries, a NULL behind the last; in the arena, or `inherited`'s own. */
 char **run_env(char *const *inherited, const struct spec *spec, const struct run_facts *facts,
                struct arena *arena);

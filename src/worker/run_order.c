@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static enum rc spawn(struct run_order *order, const struct run_host *host, uint6
         .env = run_env(host->env, spec, &facts, &order->arena),
     };
     id_format(id, ID_EXEC, order->lease.exec_id);
-    snprintf(mark, sizeof(mark), SPAWN_MARK "%s", id);
+    snprintf(mark, sizeof(mark), SPAWN_MARK "%s.%" PRIu64, id, order->lease.token);
     return spawner_run(host->spawner, run_id, &plan, mark, io->child, order->deadline_ms, err);
 }
 

@@ -49,6 +49,7 @@ static void the_environment_is_as_promised(void **state)
     stage_finish(s);
     assert_true(fake_printed(s->server, "BELFRY_JOB_ID=job_0000000000007\n"));
     assert_true(fake_printed(s->server, "BELFRY_EXECUTION_ID=exec_"));
+    assert_true(fake_printed(s->server, "BELFRY_RUN=exec_"));
     assert_true(fake_printed(s->server, "BELFRY_ATTEMPT=2\n"));
     assert_true(fake_printed(s->server, "BELFRY_TOKEN_FENCE=3\n"));
     assert_true(fake_printed(s->server, "BELFRY_SLOT=2026-11-16T08:00:00.000Z\n"));

@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 /* The entry that every command carries in its environment, and no other command of this worker
- * carries with the same value: by it the spawner recognises whose child a stray process is. */
-#define SPAWN_MARK "BELFRY_EXECUTION_ID="
+ * carries with the same value: by it the spawner recognises whose child a stray process is. It names the
+ * execution and the lease: the next attempt may run here while something of this one is left. */
+#define SPAWN_MARK "BELFRY_RUN="
 
 enum { SPAWN_MARK_MAX = 64 };
 

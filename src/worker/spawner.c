@@ -1,4 +1,5 @@
 #include "worker/spawner.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "worker/spawner_loop.h"
@@ -13,11 +14,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Room for some forty requests: descriptors under way count against the limit of open files, which
  * is 1024 for most users, and there are SPAWN_FDS in each. */
-enum { QUEUE_BYTES = 16 << 10 };
+enum { QUEUE_BYTES = 16 << 10, WAKE_MS = 100 };
 
 struct spawner {
     int sock; /* owned */
@@ -197,8 +199,17 @@ pid_t spawner_pid(const struct spawner *s)
     return s->pid;
 }
 
-/* May wait while the socket is full, which is short: the spawner never waits for us. (libuv has
- * made the socket one that does not wait by itself.) */
+void spawner_wake(struct spawner *s)
+{
+    siginfo_t info = {0};
+    if (s->gone || waitid(P_PID, (id_t)s->pid, &info, WSTOPPED | WNOHANG) != 0 || info.si_pid == 0)
+        return;
+    log_warn("the spawner was stopped by a signal; it is told to go on", NULL);
+    kill(s->pid, SIGCONT);
+}
+
+/* May wait while the socket is full, which is short: the spawner never waits for us, and when it was
+ * stopped it is woken. (libuv has made the socket one that does not wait by itself.) */
 static int ask(struct spawner *s, const struct spawn_request *request, const int *fds, size_t count)
 {
     if (s->gone)
@@ -207,7 +218,8 @@ static int ask(struct spawner *s, const struct spawn_request *request, const int
         int error = spawn_send(s->sock, request, sizeof(*request), fds, count, 0);
         if (error != EAGAIN)
             return error;
-        poll(&(struct pollfd){.fd = s->sock, .events = POLLOUT}, 1, -1);
+        if (poll(&(struct pollfd){.fd = s->sock, .events = POLLOUT}, 1, WAKE_MS) == 0)
+            spawner_wake(s);
     }
 }
 

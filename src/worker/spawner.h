@@ -38,6 +38,9 @@ void spawner_listen(struct spawner *s, uv_loop_t *loop, const struct spawner_eve
  * when spawner_listen was called. NULL is fine. */
 void spawner_free(struct spawner *s);
 pid_t spawner_pid(const struct spawner *s);
+/* To be called now and then: lets the process go on when a signal has stopped it, since nothing starts,
+ * ends or is reported without it. */
+void spawner_wake(struct spawner *s);
 
 /* False when requests pile up: a start takes longer than asking for it. on_room follows. */
 bool spawner_has_room(struct spawner *s);

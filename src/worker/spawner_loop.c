@@ -213,18 +213,37 @@ static bool mark_is_live(struct nest *n, const char *mark)
     return false;
 }
 
+/* Whether one without a mark may belong to a command that runs: to that of its session, or else to one
+ * that is not younger than itself. */
+static bool may_be_live(struct nest *n, pid_t child)
+{
+    struct stray_birth stray;
+    struct stray_birth leader;
+    if (!stray_birth(child, &stray) || map_get(&n->by_pid, (uint64_t)stray.session) != NULL)
+        return true;
+    MAP_EACH(&n->by_pid, slot)
+    {
+        const struct command *c = slot->value;
+        if (!stray_birth(c->pid, &leader) || leader.at <= stray.at)
+            return true;
+    }
+    return false;
+}
+
 /* A child that is no leader was adopted. It dies when its mark says that it belongs to a command
- * that has ended; without a mark nobody can tell, and it lives until the worker goes. */
+ * that has ended. One that has cleared its environment dies when nobody who runs can have started it;
+ * that is looked at again whenever a command ends. */
 static void kill_if_stray(void *arg, pid_t child)
 {
     struct nest *n = arg;
     char mark[SPAWN_MARK_MAX];
     if (map_get(&n->by_pid, (uint64_t)child) != NULL)
         return;
-    if (!stray_env(child, SPAWN_MARK, mark, sizeof(mark)))
-        n->unmarked = true;
-    else if (!mark_is_live(n, mark))
+    bool marked = stray_env(child, SPAWN_MARK, mark, sizeof(mark));
+    if (!(marked ? mark_is_live(n, mark) : may_be_live(n, child)))
         kill(child, SIGKILL);
+    else if (!marked)
+        n->unmarked = true;
 }
 
 /* A process that is just executing another program has no environment for a moment, and then looks

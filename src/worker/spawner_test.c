@@ -454,10 +454,34 @@ static void who_shows_its_mark_too_late_dies_all_the_same(void **state)
 {
     struct nursery *n = *state;
     pid_t escaped = run_sh_for_pid(n, 1,
-                                   "( setsid env -i was=\"$BELFRY_EXECUTION_ID\" sh -c 'echo $$; "
-                                   "sleep 0.5; exec env BELFRY_EXECUTION_ID=$was sleep 1000' & ) ; "
+                                   "( setsid env -i was=\"$BELFRY_RUN\" sh -c 'echo $$; "
+                                   "sleep 0.5; exec env BELFRY_RUN=$was sleep 1000' & ) ; "
                                    "sleep 0.2");
     assert_int_equal(wait_for_end(n, 1), 0);
+    wait_for(n, is_dead, (uint64_t)escaped);
+}
+
+#define ESCAPE_BARE "( env -i setsid sh -c 'echo $$; exec sleep 1000' & ) "
+
+static void who_clears_its_environment_dies_with_the_command(void **state)
+{
+    struct nursery *n = *state;
+    pid_t escaped = run_sh_for_pid(n, 1, ESCAPE_BARE "; sleep 0.2");
+    assert_int_equal(wait_for_end(n, 1), 0);
+    wait_for(n, is_dead, (uint64_t)escaped);
+}
+
+static void who_clears_its_environment_lives_as_long_as_its_own_command(void **state)
+{
+    struct nursery *n = *state;
+    pid_t escaped = run_sh_for_pid(n, 1, ESCAPE_BARE "; sleep 1000");
+    run_sh(n, 2, "sleep 0.2", -1); /* some ticks of the clock that tells ages */
+    assert_int_equal(wait_for_end(n, 2), 0);
+    run_sh(n, 3, "sleep 1000", -1); /* younger than the stray */
+    run_sh(n, 4, "sleep 0.5", -1);
+    assert_int_equal(wait_for_end(n, 4), 0);
+    assert_false(is_dead(n, (uint64_t)escaped));
+    spawner_signal(n->spawner, 1, SIGKILL);
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
@@ -603,6 +627,8 @@ int main(void)
         TEST(a_group_does_not_outlive_its_leader),
         TEST(who_escapes_by_setsid_dies_with_the_command),
         TEST(who_shows_its_mark_too_late_dies_all_the_same),
+        TEST(who_clears_its_environment_dies_with_the_command),
+        TEST(who_clears_its_environment_lives_as_long_as_its_own_command),
         TEST(who_escapes_lives_as_long_as_its_own_command),
         TEST(a_deadline_kills_its_own_command_and_says_so),
         TEST(a_deadline_that_is_moved_kills_later),

@@ -52,6 +52,31 @@ bool stray_env(pid_t pid, const char *prefix, char *ret_entry, size_t size)
     return found;
 }
 
+/* Behind the name, which may hold anything: state, parent, group, session, and as the twentieth the
+ * start. */
+bool stray_birth(pid_t pid, struct stray_birth *ret_birth)
+{
+    enum { SESSION = 4, START = 20 };
+    char text[1024] = "";
+    FILE *file = open_proc(pid, "stat");
+    if (file == NULL)
+        return false;
+    size_t len = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[len] = '\0';
+    char *rest = strrchr(text, ')');
+    int field = 0;
+    for (const char *word; rest != NULL && (word = strsep(&rest, " ")) != NULL; field++) {
+        if (field == SESSION)
+            ret_birth->session = (pid_t)strtol(word, NULL, 10);
+        if (field == START) {
+            ret_birth->at = strtoull(word, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void kill_one(void *arg, pid_t child)
 {
     (void)arg;

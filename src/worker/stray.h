@@ -17,6 +17,13 @@ void stray_each(void (*visit)(void *arg, pid_t child), void *arg);
  * copies it, cut to `size` with its NUL. False when there is none or when it cannot be read. */
 bool stray_env(pid_t pid, const char *prefix, char *ret_entry, size_t size);
 
+/* What the kernel remembers of a process, whatever it does to its environment. */
+struct stray_birth {
+    pid_t session;
+    unsigned long long at; /* in ticks of the kernel's clock */
+};
+bool stray_birth(pid_t pid, struct stray_birth *ret_birth);
+
 /* Kills and reaps children, and what they leave to us, until there are none. Gives up on those that
  * cannot be killed (another user's, or stuck in the kernel) after timeout_ms: false when some are left. */
 bool stray_kill_all(int timeout_ms);

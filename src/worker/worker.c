@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "job/job_env.h"
 #include "loop/clock.h"
 #include "loop/machine.h"
 #include "loop/signals.h"
@@ -25,8 +26,11 @@
 
 enum {
     LEAVE_TICK_MS = 100,
-    LEAVE_PATIENCE_MS = 10000, /* to tell a server that does not answer what has ended */
-    SPAWNER_SPARE_MS = 250,    /* the spawner's kill comes after ours, and before the lease's end */
+    LEAVE_PATIENCE_MS = 10000, /* to send output to a server that does not answer */
+    LEAVE_SPARE_MS = 3000,     /* what runs so long after its SIGKILL cannot be ended */
+    SPAWNER_END_MS = 8000,     /* it gives up on what survives SIGKILL earlier */
+    WATCH_TICK_MS = 1000,
+    SPAWNER_SPARE_MS = 250, /* the spawner's kill comes after ours, and before the lease's end */
     STRAY_TIMEOUT_MS = 5000,
 };
 
@@ -37,11 +41,17 @@ struct worker {
     struct signals *signals;
     struct crew *crew;
     struct run_host host;
+    struct arena env_arena; /* of host.env */
     struct oom_watch oom;
     struct map runs;       /* by the spawner's number */
     struct map by_exec;    /* the same by execution; there is one attempt of each at most */
     uint64_t last_run;     /* attempts are numbered in the order they came */
     uint64_t last_started; /* and started in that order */
+    const struct pidlock *lock;
+    int64_t outage_ms;      /* so long results may be wanted by a server that does not answer */
+    int64_t forget_ms;      /* as in struct welcome */
+    int64_t alone_since_us; /* no server answers and there is nothing to do; 0: it is not so */
+    uv_timer_t watch_timer;
     uv_timer_t leave_timer;
     bool leaving;
     bool drained;          /* the crew has told all */
@@ -127,6 +137,12 @@ static void on_deadline(void *arg, uint64_t exec_id, uint64_t token, int64_t dea
         set_deadline(run, deadline_ms);
 }
 
+/* So that sums of times in microseconds cannot overflow; some ten thousand years. */
+static int64_t at_most_ms(int64_t ms)
+{
+    return ms < INT64_MAX / 10000 ? ms : INT64_MAX / 10000;
+}
+
 static void on_welcome(void *arg, const struct welcome *welcome)
 {
     struct worker *w = arg;
@@ -135,6 +151,8 @@ static void on_welcome(void *arg, const struct welcome *welcome)
     w->host.checkpoint_bytes_max = (size_t)welcome->checkpoint_bytes_max;
     w->host.checkpoint_ms = welcome->checkpoint_ms;
     w->host.worker_id = welcome->worker_id;
+    w->outage_ms = at_most_ms(welcome->outage_grace_ms) + at_most_ms(welcome->lease_ms);
+    w->forget_ms = at_most_ms(welcome->forget_ms);
     if (w->options->lock_path != NULL) /* before the first lease */
         pidlock_name(w->options->lock_path, welcome->worker_id);
 }
@@ -156,16 +174,37 @@ static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
 
 /* ---- leaving */
 
+static bool is_busy(const struct worker *w)
+{
+    return crew_running(w->crew) > 0 || w->runs.len > 0;
+}
+
+/* Whether all that ran should have been dead for a while: what is left is stuck in the kernel, or the
+ * spawner does not do its work. Its lease is lost with us. */
+static bool is_stuck(const struct worker *w, int64_t now_us)
+{
+    int64_t patience_us = (at_most_ms(w->host.kill_grace_ms) + LEAVE_SPARE_MS) * 1000;
+    return is_busy(w) && w->end_all_us != INT64_MAX && now_us - w->end_all_us > patience_us;
+}
+
+/* A result may be taken as long as nobody else was given the run. */
+static int64_t leave_patience_us(const struct worker *w)
+{
+    bool wanted = crew_pending(w->crew) > 0 && w->outage_ms > LEAVE_PATIENCE_MS;
+    return (wanted ? w->outage_ms : LEAVE_PATIENCE_MS) * 1000;
+}
+
 static bool may_leave(struct worker *w, int64_t now_us)
 {
     bool log_sent = uplink_is_idle(w->host.uplink);
-    bool hopeless = crew_pending(w->crew) == 0 && !crew_is_connected(w->crew);
-    if (crew_running(w->crew) > 0 || w->runs.len > 0)
+    bool stuck = is_stuck(w, now_us);
+    bool hopeless = crew_pending(w->crew) == 0 && (stuck || !crew_is_connected(w->crew));
+    if (is_busy(w) && !stuck)
         return false;
     if (w->idle_since_us == 0)
         w->idle_since_us = now_us;
     return (log_sent && (w->drained || hopeless)) ||
-           now_us - w->idle_since_us > LEAVE_PATIENCE_MS * INT64_C(1000);
+           now_us - w->idle_since_us > leave_patience_us(w);
 }
 
 static void on_leave_tick(uv_timer_t *timer)
@@ -174,8 +213,13 @@ static void on_leave_tick(uv_timer_t *timer)
     int64_t now_us = clock_mono_us();
     if (now_us >= w->end_all_us)
         cut_all(w, RUN_CUT_RETURNED, STR("the worker is leaving"));
-    if (may_leave(w, now_us))
-        uv_stop(&w->loop);
+    if (!may_leave(w, now_us))
+        return;
+    if (is_busy(w)) {
+        log_error("leaving with commands that could not be ended", NULL);
+        w->exit_code = EXIT_FAILURE;
+    }
+    uv_stop(&w->loop);
 }
 
 static void leave(struct worker *w, int64_t end_all_us, const char *why)
@@ -217,6 +261,39 @@ static void on_signal(void *arg, int signum)
         return;
     }
     leave(w, clock_mono_us() + w->options->drain_timeout_ms * 1000, strsignal(signum));
+}
+
+/* ---- watching */
+
+/* A worker beside a server whose data directory was deleted has nobody left, and one whose lock was
+ * replaced has a successor. */
+static void look_at_lock(struct worker *w)
+{
+    if (w->leaving || w->options->lock_path == NULL ||
+        pidlock_is_there(w->options->lock_path, w->lock))
+        return;
+    leave(w, clock_mono_us() + w->options->drain_timeout_ms * 1000, "its lock file is gone");
+}
+
+/* The server it was started by is dead, and none has followed. */
+static void look_for_server(struct worker *w, int64_t now_us)
+{
+    bool alone = w->options->lock_path != NULL && !w->leaving && !crew_is_connected(w->crew) &&
+                 !is_busy(w) && crew_pending(w->crew) == 0;
+    if (!alone)
+        w->alone_since_us = 0;
+    else if (w->alone_since_us == 0)
+        w->alone_since_us = now_us;
+    else if (now_us - w->alone_since_us > w->forget_ms * 1000)
+        leave(w, now_us, "there is no server any more");
+}
+
+static void on_watch_tick(uv_timer_t *timer)
+{
+    struct worker *w = timer->data;
+    spawner_wake(w->host.spawner);
+    look_at_lock(w);
+    look_for_server(w, clock_mono_us());
 }
 
 /* ---- the spawner */
@@ -323,6 +400,8 @@ static enum rc work(struct worker *w, struct err *err)
     w->signals = signals_new(&w->loop, on_signal, w);
     uv_timer_init(&w->loop, &w->leave_timer); /* cannot fail */
     w->leave_timer.data = w;
+    uv_timer_init(&w->loop, &w->watch_timer);
+    w->watch_timer.data = w;
     spawner_listen(w->host.spawner, &w->loop,
                    &(struct spawner_events){
                        .on_event = on_spawn_event,
@@ -331,6 +410,7 @@ static enum rc work(struct worker *w, struct err *err)
                        .arg = w,
                    });
     TRY(start_talking(w, err));
+    uv_timer_start(&w->watch_timer, on_watch_tick, WATCH_TICK_MS, WATCH_TICK_MS);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     return RC_OK;
 }
@@ -349,6 +429,7 @@ static void tear_down(struct worker *w)
     courier_free(w->host.courier);
     signals_free(w->signals);
     uv_close((uv_handle_t *)&w->leave_timer, NULL);
+    uv_close((uv_handle_t *)&w->watch_timer, NULL);
     spawner_free(w->host.spawner);
     oom_watch_close(&w->oom);
     uv_run(&w->loop, UV_RUN_DEFAULT);
@@ -357,19 +438,38 @@ static void tear_down(struct worker *w)
     (void)failed;
 }
 
+/* What commands inherit of our environment. */
+static char **pick_env(const struct worker_options *options, struct arena *arena)
+{
+    size_t count = 0;
+    size_t picked = 0;
+    while (environ[count] != NULL)
+        count++;
+    char **env = ARENA_ARRAY(arena, char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct str name = str_of(environ[i], (size_t)(strchrnul(environ[i], '=') - environ[i]));
+        if (job_env_allows(name, options->env, options->env_count))
+            env[picked++] = environ[i];
+    }
+    return env;
+}
+
 static int run_worker(const struct worker_options *options, struct spawner *take_spawner,
-                      const char *tmp_dir, uint64_t replaces)
+                      const char *tmp_dir, const struct pidlock *lock)
 {
     struct err err;
     struct worker *w = MEM_NEW(struct worker);
     w->options = options;
-    w->replaces = replaces;
+    w->lock = lock;
+    w->replaces = lock->dead;
+    w->outage_ms = WELCOME_OUTAGE_GRACE_MS;
+    w->forget_ms = WELCOME_FORGET_MS;
     w->end_all_us = INT64_MAX;
     w->host = (struct run_host){
         .loop = &w->loop,
         .spawner = take_spawner,
         .tmp_dir = tmp_dir,
-        .env = environ,
+        .env = pick_env(options, &w->env_arena),
         .oom = &w->oom,
         .on_done = on_run_done,
         .arg = w,
@@ -384,6 +484,7 @@ static int run_worker(const struct worker_options *options, struct spawner *take
     }
     int exit_code = w->exit_code;
     tear_down(w);
+    arena_free(&w->env_arena);
     free(w);
     return exit_code;
 }
@@ -421,6 +522,29 @@ static void leave_ground(struct ground *g)
         close(g->lock.fd);
 }
 
+/* When we are gone, so is everything we have started: the spawner sees to it, and when it does not end
+ * we do what it should have done. */
+static void await_spawner(pid_t spawner)
+{
+    static const struct timespec moment = {.tv_nsec = 20000000}; /* a missed signal is seen then */
+    sigset_t child_signal;
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_signal, NULL); /* nothing is started any more */
+    int64_t end_us = clock_mono_us() + SPAWNER_END_MS * INT64_C(1000);
+    for (int status; clock_mono_us() < end_us; sigtimedwait(&child_signal, NULL, &moment)) {
+        pid_t got = waitpid(spawner, &status, WNOHANG | WUNTRACED);
+        bool stopped = got == spawner && WIFSTOPPED(status);
+        if (stopped)
+            kill(spawner, SIGCONT);
+        else if (got != 0) /* just now, or before, when it died before us */
+            return;
+    }
+    log_error("the spawner does not end; it is killed", NULL);
+    kill(spawner, SIGKILL);
+    stray_kill_all(STRAY_TIMEOUT_MS);
+}
+
 int worker_main(const struct worker_options *options)
 {
     CLEANUP(leave_ground) struct ground ground = {.lock = {.fd = -1}};
@@ -434,9 +558,7 @@ int worker_main(const struct worker_options *options)
     pid_t spawner = spawner_pid(ground.spawner);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
     raise_descriptors();
-    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, ground.lock.dead);
-    /* When we are gone, so is everything we have started. */
-    while (waitpid(spawner, NULL, 0) < 0 && errno == EINTR) {
-    }
+    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, &ground.lock);
+    await_spawner(spawner);
     return exit_code;
 }

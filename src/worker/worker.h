@@ -15,6 +15,8 @@ struct worker_options {
     uint32_t slots;           /* commands at once, 1 to POLL_SLOTS_MAX */
     const struct str *queues; /* none: all */
     size_t queue_count;
+    const struct str *env; /* lists of variables that commands get, too (job/job_env.h) */
+    size_t env_count;
     const char *lock_path;    /* NULL, or a file only one worker may hold; it gets the process id */
     const char *tmp_root;     /* where the temporary directory is made; NULL: $TMPDIR, else /tmp */
     int64_t drain_timeout_ms; /* how long SIGTERM waits for commands before it ends them */
@@ -23,7 +25,8 @@ struct worker_options {
 enum { WORKER_DRAIN_TIMEOUT_MS = 30000 };
 
 /* Works until SIGTERM or SIGINT (drains; the second one leaves at once) or until the server drains
- * it. Returns the exit code: 0 when it left in order or when another worker holds the lock, 1 when
- * it could not start, was told twice, or lost its spawner. Nothing it has started is left then.
+ * it; with a lock also when that file is gone or replaced, or when no server has answered for the
+ * `forget_ms` of the last one and there is nothing to run or to tell. Returns the exit code: 0 when it left in order or when another worker holds the lock, 1 when
+ * it could not start, was told twice, lost its spawner, or left something that cannot be ended. Nothing it has started is left then.
  * Must be called before any thread is started and while the process is small: it forks. */
 int worker_main(const struct worker_options *options);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -320,6 +321,7 @@ static void nobody_is_replaced_when_the_spawner_was_killed_too(void **state)
     start(s);
     pid_t pid = lease_for_pid(s, 10, STUBBORN);
     pid_t spawner = spawner_of(s->worker);
+    kill(s->worker, SIGSTOP); /* it would wake the spawner */
     kill(spawner, SIGSTOP);
     kill(s->worker, SIGKILL);
     wait_for_exit(s);
@@ -432,7 +434,108 @@ static void without_a_server_there_is_nothing_to_wait_for(void **state)
     assert_true(clock_mono_us() - begin_us < 5000000);
 }
 
+static void a_spawner_that_is_stopped_is_woken(void **state)
+{
+    struct site *s = *state;
+    s->drain_timeout_ms = 100;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    kill(spawner_of(s->worker), SIGSTOP);
+    fake_lease(s->server, 11, 1, "{\"command\": [\"true\"]}", "");
+    FAKE_WAIT(s->server, fake_result(s->server, 11) != NULL);
+    kill(spawner_of(s->worker), SIGSTOP);
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_RETURNED);
+    assert_true(is_dead(pid));
+}
+
+/* Also reaps the spawner for us, who trace it: its parent does not see its end before. */
+static bool has_exited_traced(struct site *s, pid_t spawner, int *ret_code)
+{
+    waitpid(spawner, NULL, WNOHANG | __WALL);
+    return has_exited(s, ret_code);
+}
+
+static void a_spawner_that_cannot_be_woken_does_not_keep_the_worker(void **state)
+{
+    struct site *s = *state;
+    int code = -1;
+    s->drain_timeout_ms = 100;
+    start(s);
+    pid_t pid = lease_for_pid(s, 10, STUBBORN);
+    pid_t spawner = spawner_of(s->worker);
+    if (ptrace(PTRACE_SEIZE, spawner, NULL, NULL) != 0)
+        skip(); /* no right to */
+    assert_int_equal(ptrace(PTRACE_INTERRUPT, spawner, NULL, NULL), 0);
+    kill(s->worker, SIGTERM);
+    FAKE_WAIT(s->server, has_exited_traced(s, spawner, &code));
+    assert_int_equal(code, 1);
+    assert_true(is_dead(pid));
+}
+
+static void results_are_offered_for_as_long_as_they_may_be_taken(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 1\"}");
+    FAKE_WAIT(s->server, fake_holds(s->server, 10) && s->server->parked != NULL);
+    s->server->poll_status = 503;
+    kill(s->worker, SIGTERM);
+    int64_t begin_ms = fake_clock_ms(s->server);
+    FAKE_WAIT(s->server,
+              fake_clock_ms(s->server) - begin_ms > 13000); /* it used to go after 10 s */
+    s->server->poll_status = 0;
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
+}
+
+static void results_that_nobody_takes_do_not_keep_it_for_ever(void **state)
+{
+    struct site *s = *state;
+    s->server->welcome.lease_ms = 8000;
+    s->server->welcome.outage_grace_ms = 4000;
+    start(s);
+    lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.1\"}");
+    s->server->poll_status = 503;
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 0);
+}
+
 /* ---- the lock */
+
+static void without_its_lock_file_it_leaves(void **state)
+{
+    struct site *s = *state;
+    start(s);
+    lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
+    unlink(s->lock_path);
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
+}
+
+static void when_its_lock_file_was_replaced_it_leaves(void **state)
+{
+    struct site *s = *state;
+    char other[160];
+    start(s);
+    snprintf(other, sizeof(other), "%s.other", s->lock_path);
+    close(open(other, O_WRONLY | O_CREAT, 0600));
+    assert_int_equal(rename(other, s->lock_path), 0);
+    assert_int_equal(wait_for_exit(s), 0);
+}
+
+static void without_a_server_and_without_work_it_leaves_in_the_end(void **state)
+{
+    struct site *s = *state;
+    s->server->welcome.forget_ms = 1000;
+    start(s);
+    lease_for_pid(s, 10, "{\"command\": \"echo $$; sleep 0.5\"}");
+    FAKE_WAIT(s->server, fake_result(s->server, 10) != NULL && s->server->parked != NULL);
+    s->server->poll_status = 503;
+    fake_unpark(s->server);
+    assert_int_equal(wait_for_exit(s), 0);
+}
 
 static void a_second_worker_finds_the_lock_held_and_leaves_quietly(void **state)
 {
@@ -486,6 +589,13 @@ int main(void)
         TEST(hang_ups_are_ignored),
         TEST(the_server_may_drain_it),
         TEST(without_a_server_there_is_nothing_to_wait_for),
+        TEST(a_spawner_that_is_stopped_is_woken),
+        TEST(a_spawner_that_cannot_be_woken_does_not_keep_the_worker),
+        TEST(results_are_offered_for_as_long_as_they_may_be_taken),
+        TEST(results_that_nobody_takes_do_not_keep_it_for_ever),
+        TEST(without_its_lock_file_it_leaves),
+        TEST(when_its_lock_file_was_replaced_it_leaves),
+        TEST(without_a_server_and_without_work_it_leaves_in_the_end),
         TEST(a_second_worker_finds_the_lock_held_and_leaves_quietly),
         TEST(a_successor_waits_until_the_dead_workers_commands_are_gone),
     };

@@ -2,13 +2,15 @@
 until it is taken."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.server
 import json
+import socket
 import threading
 
-from belfry import Server, main, tests_of, wait_for
+from belfry import PATIENCE_S, Server, main, tests_of, wait_for, wait_within
 from protocol import API, Worker, call, expect, submit
 
 server = Server("--no-worker", "--set", "breaker_percent=0")
@@ -106,6 +108,19 @@ def test_a_webhook_gets_it_signed_and_again_until_it_is_taken():
             wait_for(lambda: alerts(own)[0]["state"] == "sent", "its delivery")
             ids = {h["webhook-id"] for h, _ in hook.got + other.got}
             assert ids == {alerts(own)[0]["alert_id"]}, ids
+
+
+def test_a_webhook_that_hangs_delays_no_shutdown():
+    with contextlib.ExitStack() as stack:
+        hooks = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        urls = ",".join(f"http://127.0.0.1:{hook.getsockname()[1]}/" for hook in hooks)
+        with Server("--no-worker", "--set", f"alert_webhooks={urls}") as own:
+            fail_once(own, Worker(own), name="payroll")
+            hooks[0].settimeout(PATIENCE_S)
+            stack.enter_context(hooks[0].accept()[0])  # it is taken and never answered
+            own.process.terminate()
+            wait_within(5, lambda: own.process.poll() is not None, "the end of the server")
+            assert own.process.returncode == 0
 
 
 def test_a_run_that_takes_much_longer_than_usual_is_told_while_it_runs():

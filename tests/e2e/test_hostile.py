@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -11,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from belfry import PATIENCE_S, Server, main, tests_of, wait_for
+from belfry import BELFRY, PATIENCE_S, Server, main, processes_of, tests_of, wait_for
 
 SERVER = Server("--slots", "4", env={"BELFRY_KILL_GRACE_MS": "300ms"})
 FINAL = ("completed", "failed", "timeout", "cancelled")
@@ -197,6 +198,105 @@ def test_a_number_in_a_stale_lock_is_not_taken_for_a_worker():
     assert bystander.poll() is None, "a stranger was ended"
     bystander.kill()
     bystander.wait()
+
+
+def own_processes(server):
+    """The server, the worker beside it and that one's spawner."""
+    wait_for(lambda: len(processes_of(server.data)) >= 3, "the worker and its spawner")
+    return processes_of(server.data)
+
+
+def run_alone(server, command):
+    """What a command printed, on a server of a test's own."""
+    execution = server.wait_for_status(server.submit("--", "sh", "-c", command), *FINAL)
+    return server.api("GET", f"/executions/{execution['execution_id']}/logs")[1]
+
+
+def test_a_worker_whose_server_does_not_come_back_leaves():
+    with Server("--set", "forget_ms=2s") as own:
+        own_processes(own)
+        own.kill()
+        wait_for(lambda: not processes_of(own.data), "the worker to leave")
+        own.start()  # and it starts another one
+        run_alone(own, "true")
+
+
+def test_a_worker_whose_data_directory_is_deleted_leaves():
+    with Server() as own:
+        own_processes(own)
+        own.kill()
+        shutil.rmtree(own.data)
+        wait_for(lambda: not processes_of(own.data), "the worker to leave")
+
+
+SECRETS = {"PGPASSWORD": "s3cr3t-1", "BELFRY_TOKEN": "s3cr3t-2", "AWS_SECRET_ACCESS_KEY": "s3cr3t-3"}
+
+
+def test_secrets_of_the_server_reach_no_job():
+    wanted = {"LC_TIME": "C", "TZ": "UTC", "JAVA_HOME": "/java", "GO_A": "1"}
+    with Server("--set", "job_env=JAVA_HOME,GO_*", env={**SECRETS, **wanted}) as own:
+        own.env.pop("BELFRY_TOKEN")  # the command line needs the real key
+        printed = run_alone(own, "env; cat /proc/$PPID/environ | tr '\\0' '\\n'")
+        assert "s3cr3t" not in printed, printed
+        for name, value in {**wanted, "PATH": own.env["PATH"]}.items():
+            assert f"{name}={value}\n" in printed, (name, printed)
+        for pid in own_processes(own):  # root may look, and there is nothing to see
+            shown = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+            assert b"s3cr3t" not in shown, (pid, shown)
+
+
+def test_a_worker_by_hand_hands_down_what_it_is_told():
+    with Server("--no-worker") as own:
+        args = ["--server", own.url, "--token-file", str(own.data / "worker.key")]
+        bad = own.cli("worker", *args, "--env", "A=1")
+        assert bad.returncode == 2 and "'A=1' is no name of a variable" in bad.stderr, bad.stderr
+        env = {**own.env, **SECRETS, "GO_A": "1", "GO_B": "2", "OTHER": "3"}
+        with subprocess.Popen([BELFRY, "worker", *args, "--env", "GO_A,GO_B", "--env", "OTHER"],
+                              env=env, stderr=subprocess.DEVNULL) as worker:
+            printed = run_alone(own, "env")
+            worker.terminate()
+        assert "s3cr3t" not in printed, printed
+        assert all(f"{line}\n" in printed for line in ("GO_A=1", "GO_B=2", "OTHER=3")), printed
+
+
+def test_server_worker_and_spawner_cannot_be_dumped():
+    with Server() as own:
+        # The kernel gives the files of what is not dumpable to root, so that its own user cannot look.
+        peek = f"for p in {' '.join(map(str, own_processes(own)))}; do cat /proc/$p/environ; done"
+        with contextlib.ExitStack() as stack:
+            if os.getuid() != 0:
+                said = subprocess.run(["sh", "-c", peek], text=True, capture_output=True, check=False)
+                assert said.stderr.count("ermission denied") >= 3, said
+            else:
+                other = nobody_server(stack)
+                pids = own_processes(other)
+                owners = [os.stat(f"/proc/{pid}/environ").st_uid for pid in pids]
+                assert owners == [0] * len(pids), owners  # of its user when it can be dumped
+                assert "started as root" in own.log_path.read_text()
+                assert "started as root" not in other.log_path.read_text()
+
+
+def nobody_server(stack):
+    """A server of another user, who starts it again after a kill: it finds the worker of the one before."""
+    own = Server()
+    os.chown(own.dir, 65534, 65534)
+    program = own.dir / "belfry"
+    program.write_bytes(pathlib.Path(BELFRY).read_bytes())
+    program.chmod(0o755)
+
+    def start_as_nobody():
+        with open(own.log_path, "ab") as log:
+            own.process = subprocess.Popen(
+                [program, "server", "--listen", f"127.0.0.1:{own.port}"], cwd=own.dir, env=own.env,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=65534, group=65534,
+                extra_groups=[])
+        wait_for(own.is_ready, "the server to be ready")
+    own.start = start_as_nobody
+    stack.enter_context(own)
+    own_processes(own)
+    own.kill()
+    own.start()
+    return own
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_a_worker_registers_and_is_shown():
     assert worker.welcome == {"worker_id": worker.id, "lease_ms": 20000, "park_ms": 60000,
                               "kill_grace_ms": 10000, "output_bytes_max": 16 << 20,
                               "checkpoint_bytes_max": 1 << 20, "checkpoint_ms": 5000,
-                              "outage_grace_ms": 60000}
+                              "outage_grace_ms": 60000, "forget_ms": 300000}
     shown = [w for w in expect(200, server, "GET", "/workers")["workers"] if w["worker_id"] == worker.id]
     assert len(shown) == 1
     assert {k: v for k, v in shown[0].items() if not k.endswith("_at")} == {
