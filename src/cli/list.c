@@ -60,7 +60,7 @@ static enum rc print_table(struct cli *cli, const struct listing *listing,
     struct api_rest rest;
     TRY(api_list(cli, list, add_row, &view, &rest, err));
     view_print(&view, listing->nothing);
-    fflush(stdout); /* on a terminal or in a file of both, the note stands below the table */
+    (void)fflush(stdout); /* on a terminal or in a file of both, the note stands below the table */
     tell_rest(listing, &rest);
     return RC_OK;
 }
