@@ -411,7 +411,7 @@ static void an_older_server_registers_us_without_the_rest(void **state)
 static void what_was_heard_is_told_to_who_names_epochs(void **state)
 {
     struct owner *o = *state;
-    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    static const uint64_t epochs[PARTITIONS_MAX] = {1};
     start(o);
     FAKE_WAIT(o->server, o->server->parked != NULL);
     assert_int_equal(o->server->poll.heard, 0);
@@ -433,7 +433,7 @@ static void what_was_heard_is_told_to_who_names_epochs(void **state)
 static void what_one_server_said_is_not_told_to_another_as_heard(void **state)
 {
     struct owner *o = *state;
-    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    static const uint64_t epochs[PARTITIONS_MAX] = {1};
     o->server->owned = partition_all(1);
     o->server->epochs = epochs;
     o->server->self = STR("http://127.0.0.1:1");
@@ -453,7 +453,7 @@ static void what_one_server_said_is_not_told_to_another_as_heard(void **state)
 static void a_server_that_became_older_costs_no_result(void **state)
 {
     struct owner *o = *state;
-    const uint64_t epochs[PARTITIONS_MAX] = {1};
+    static const uint64_t epochs[PARTITIONS_MAX] = {1};
     o->server->owned = partition_all(1);
     o->server->epochs = epochs;
     start(o);

@@ -96,13 +96,13 @@ void keeper_step(struct sim_server *s)
         bool kept = call->cmd.kind == CMD_POLL && (!w->cluster || cluster_has_grace(s));
         list_remove(node);
         list_push_back(&s->inside, node);
+        call->away = true; /* it may be gone when it is answered */
         if (kept && s->former != NULL)
             answer_kept(s, call);
         else if (!kept || count == POLLS_MAX)
             give_up(s, call);
         else
             polls[count++] = &call->cmd;
-        call->away = true;
     }
     run_away(s, polls, count);
 }
