@@ -214,7 +214,7 @@ def run_alone(server, command):
 
 def test_a_worker_whose_server_does_not_come_back_leaves():
     with Server("--set", "forget_ms=2s") as own:
-        own_processes(own)
+        run_alone(own, "true")  # so the worker is registered, and has heard of forget_ms
         own.kill()
         wait_for(lambda: not processes_of(own.data), "the worker to leave")
         own.start()  # and it starts another one
