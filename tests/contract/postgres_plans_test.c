@@ -212,6 +212,44 @@ static void statements_go_by_keys_where_tables_are_tiny(void **state)
     assert_by_keys();
 }
 
+/* ---- mail */
+
+/* All rows of a crowd, read since: the table's pages and those of its indexes are there. */
+static const char crowd[] =
+    "INSERT INTO belfry.inbox (bucket, kind, sent_ms, name, xid) "
+    "SELECT n % 64, 1 + n % 5, 1, '', (20000 - n)::text::xid8 FROM generate_series(1, 20000) n";
+
+/* A round of mail begins at the smallest id, so that a walk by ids is one over all that was ever read. */
+static void assert_found_by_transactions(void)
+{
+    PGconn *conn = connect_as_server();
+    PGresult *plan = explain(conn, Q_FIND_INBOX);
+    int scans = 0;
+    for (int i = 0; i + 1 < PQntuples(plan); i++) {
+        if (strstr(PQgetvalue(plan, i, 0), "Scan using ") == NULL)
+            continue;
+        const char *condition = PQgetvalue(plan, i + 1, 0);
+        if (strstr(condition, "Index Cond: (xid ") == NULL)
+            fail_msg("%s: %s", PQgetvalue(plan, i, 0), condition);
+        scans++;
+    }
+    PQclear(plan);
+    PQfinish(conn);
+    assert_int_equal(scans, 3);
+}
+
+static void mail_is_found_by_its_transactions_however_many_came_before(void **state)
+{
+    (void)state;
+    assert_found_by_transactions();
+    cluster_sql(cluster, crowd);
+    cluster_sql(cluster, "ANALYZE belfry.inbox");
+    assert_found_by_transactions();
+    cluster_sql(cluster, "DELETE FROM belfry.inbox WHERE sent_ms = 1");
+    cluster_sql(cluster, "ANALYZE belfry.inbox");
+    assert_found_by_transactions();
+}
+
 /* ---- rows that several servers write */
 
 /* Releases of PostgreSQL before November 2025 do not compare the ctid again when another server has changed the
@@ -325,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_go_by_keys_where_tables_are_empty),
         cmocka_unit_test(statements_go_by_keys_where_tables_are_tiny),
+        cmocka_unit_test(mail_is_found_by_its_transactions_however_many_came_before),
         cmocka_unit_test(rows_that_others_change_are_looked_at_again),
         cmocka_unit_test(sums_that_others_add_to_are_looked_at_again),
         cmocka_unit_test(views_of_the_version_before_are_as_they_were),

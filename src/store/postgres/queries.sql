@@ -493,10 +493,10 @@ FROM belfry.worker WHERE id = $1::bigint;
 
 -- name: find_inbox
 -- Rows of transactions that were not over in the snapshot $1: those that were under way, those that began
--- later, and the reader's own ($2), which a snapshot does not list. They are found first and put in order then:
--- else a plan may walk the index of ids, from its beginning, over all that was ever read. The page is cut where
--- its texts have more than $6 bytes, which are counted without reading them; the last column says how many rows
--- there were before that.
+-- later, and the reader's own ($2), which a snapshot does not list. They are found first and put in order then,
+-- and ids are compared by a sum, which no index has: else a plan may walk the index of ids, from its beginning,
+-- over all that was ever read. The page is cut where its texts have more than $6 bytes, which are counted without
+-- reading them; the last column says how many rows there were before that.
 WITH found AS MATERIALIZED (
     SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, i.name, i.actor, i.body
     FROM (
@@ -507,7 +507,7 @@ WITH found AS MATERIALIZED (
         UNION ALL
         SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
             AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
-    WHERE (i.kind = 1) = $9::boolean AND i.id > $8::bigint
+    WHERE (i.kind = 1) = $9::boolean AND i.id + 0 > $8::bigint
         AND belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint))
 SELECT p.id, p.bucket, p.kind, p.sent_ms, p.about, p.sender, p.value, p.number, p.name, p.actor,
     CASE WHEN p.kind < $7::bigint THEN p.body ELSE '' END, p.found
