@@ -168,7 +168,22 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return seating_plan(&m->roster, v, just_back);
 }
 
-static void take(struct membership *m, const struct cluster_view *v, uint64_t wanted)
+/* The view is from before: whoever looks at it next must not find the one that we took from, or nobody. */
+static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        struct partition_rec *rec = &v->partitions[p];
+        if (!(taken & bit(p)))
+            continue;
+        rec->former = rec->owner;
+        rec->owner = m->me.start;
+        rec->epoch = m->own.epochs[p];
+        rec->since_ms = v->now_ms;
+        rec->unsure_ms = m->own.unsure_ms[p];
+    }
+}
+
+static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
@@ -177,8 +192,10 @@ static void take(struct membership *m, const struct cluster_view *v, uint64_t wa
         return;
     }
     char count[24];
-    unsure_date(&m->own, bits_of(&m->own) & ~before, v, &m->roster, clock_boot_ms());
-    snprintf(count, sizeof count, "%d", __builtin_popcountll(bits_of(&m->own) & ~before));
+    uint64_t taken = bits_of(&m->own) & ~before;
+    unsure_date(&m->own, taken, v, &m->roster, clock_boot_ms());
+    show_taken(m, v, taken);
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(taken));
     log_info("took partitions", "count", count, NULL);
     if (bits_of(&m->own) != 0)
         atomic_store(&m->deposed, false);
@@ -299,7 +316,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     return RC_OK;
 }
 
-static void act_on(struct membership *m, const struct cluster_view *v)
+static void act_on(struct membership *m, struct cluster_view *v)
 {
     m->own.partitions = (uint32_t)v->partition_count;
     drop_lost(m, v);
