@@ -27,6 +27,8 @@ struct inbox_place {
     struct inbox_moment base;  /* where the round under way began, or the last one */
     struct inbox_moment begun; /* the moment of its first page: where the next one begins */
     bool is_begun;             /* that one is known */
+    uint64_t found;            /* in the round under way, when all of it was last looked for, … */
+    uint64_t last_id;          /* … and the highest id of those */
     uint64_t connects;         /* which connection it was, … */
     uint64_t
         server; /* … and which server answered: behind a pooler the one tells nothing of the other */
@@ -37,6 +39,7 @@ struct inbox_place {
 struct inbox_asked {
     struct pg_use *now; /* NULL: a page that goes on */
     struct pg_use *rows;
+    struct inbox_place *round; /* whose rows say how many there are; NULL: they do not */
 };
 
 struct taken_request {
