@@ -36,7 +36,6 @@ struct membership {
     struct node_rec me;
     struct arena texts; /* of me */
     int64_t lease_ms;
-    struct membership_events events;
     struct thread *thread;
     struct mailbox *box;
     struct mail wake;
@@ -61,7 +60,8 @@ struct membership {
 
     struct roster roster;
 
-    pthread_mutex_t lock; /* held for copies only */
+    pthread_mutex_t lock; /* of what follows, and of me.address; held for copies only */
+    struct membership_events events;
     struct ownership posted;
     struct ownership held; /* the same with what is to be given, and was not when it was posted */
     uint64_t unsure;       /* bits: partitions of posted that may have unconfirmed leases */
@@ -112,10 +112,20 @@ static void post(struct membership *m)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* Nobody listens before the server serves. */
+static struct membership_events events_of(struct membership *m)
+{
+    pthread_mutex_lock(&m->lock);
+    struct membership_events events = m->events;
+    pthread_mutex_unlock(&m->lock);
+    return events;
+}
+
 static void tell(struct membership *m)
 {
-    if (m->events.on_news != NULL)
-        m->events.on_news(m->events.arg);
+    struct membership_events events = events_of(m);
+    if (events.on_news != NULL)
+        events.on_news(events.arg);
 }
 
 /* ---- what the view says about us */
@@ -168,7 +178,22 @@ static struct shares_plan plan(const struct membership *m, const struct cluster_
     return seating_plan(&m->roster, v, just_back);
 }
 
-static void take(struct membership *m, const struct cluster_view *v, uint64_t wanted)
+/* The view is from before: whoever looks at it next must not find the one that we took from, or nobody. */
+static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        struct partition_rec *rec = &v->partitions[p];
+        if (!(taken & bit(p)))
+            continue;
+        rec->former = rec->owner;
+        rec->owner = m->me.start;
+        rec->epoch = m->own.epochs[p];
+        rec->since_ms = v->now_ms;
+        rec->unsure_ms = m->own.unsure_ms[p];
+    }
+}
+
+static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
@@ -177,8 +202,10 @@ static void take(struct membership *m, const struct cluster_view *v, uint64_t wa
         return;
     }
     char count[24];
-    unsure_date(&m->own, bits_of(&m->own) & ~before, v, &m->roster, clock_boot_ms());
-    snprintf(count, sizeof count, "%d", __builtin_popcountll(bits_of(&m->own) & ~before));
+    uint64_t taken = bits_of(&m->own) & ~before;
+    unsure_date(&m->own, taken, v, &m->roster, clock_boot_ms());
+    show_taken(m, v, taken);
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(taken));
     log_info("took partitions", "count", count, NULL);
     if (bits_of(&m->own) != 0)
         atomic_store(&m->deposed, false);
@@ -225,8 +252,9 @@ static void finish_giving(struct membership *m)
     m->giving = 0;
     snprintf(count, sizeof count, "%d", __builtin_popcountll(given));
     log_info("gave partitions to other servers", "count", count, NULL);
-    if (m->events.on_given != NULL)
-        heirs_tell(&m->heirs, given, m->events.on_given, m->events.arg);
+    struct membership_events events = events_of(m);
+    if (events.on_given != NULL)
+        heirs_tell(&m->heirs, given, events.on_given, events.arg);
 }
 
 /* ---- a renewal */
@@ -284,7 +312,8 @@ static void note_failed(struct membership *m, const struct err *err)
 static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct err *err)
 {
-    struct node_rec me = m->me; /* which others read */
+    struct node_rec me = m->me;
+    me.address = membership_address(m);
     me.draining = atomic_load(&m->draining);
     me.clock_ms = clock_own_wall_ms();
     me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
@@ -299,7 +328,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     return RC_OK;
 }
 
-static void act_on(struct membership *m, const struct cluster_view *v)
+static void act_on(struct membership *m, struct cluster_view *v)
 {
     m->own.partitions = (uint32_t)v->partition_count;
     drop_lost(m, v);
@@ -514,18 +543,20 @@ enum rc membership_join(struct store *store, const struct membership_options *op
     return RC_OK;
 }
 
-enum rc membership_start(struct membership *m, const struct membership_events *events,
-                         struct err *err)
+enum rc membership_start(struct membership *m, struct err *err)
 {
-    m->events = *events;
     return thread_start("member", serve, m, &m->thread, err);
 }
 
-void membership_set_address(struct membership *m, struct str address)
+void membership_serve(struct membership *m, struct str address,
+                      const struct membership_events *events)
 {
-    assert(m->thread == NULL);
-    if (!str_eq(m->me.address, address)) /* or others may read it already */
-        m->me.address = arena_str(&m->texts, address);
+    struct str copy = arena_str(&m->texts, address);
+    pthread_mutex_lock(&m->lock);
+    m->me.address = copy;
+    m->events = *events;
+    pthread_mutex_unlock(&m->lock);
+    membership_wake(m);
 }
 
 void membership_stop(struct membership *m)
@@ -689,8 +720,10 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me)
 {
+    struct node_rec me = m->me;
+    me.address = membership_address(m);
     roster_look(&m->roster, arena, ret_view);
-    *ret_me = roster_copy(&m->me, arena);
+    *ret_me = roster_copy(&me, arena);
 }
 
 bool membership_sees_silent(struct membership *m, struct str start)
@@ -703,9 +736,12 @@ bool membership_is_me(const struct membership *m, const struct peer *peer)
     return str_eq(peer->start, m->me.start);
 }
 
-struct str membership_address(const struct membership *m)
+struct str membership_address(struct membership *m)
 {
-    return m->me.address;
+    pthread_mutex_lock(&m->lock);
+    struct str address = m->me.address;
+    pthread_mutex_unlock(&m->lock);
+    return address;
 }
 
 int64_t membership_lease_ms(const struct membership *m)

@@ -46,11 +46,13 @@ struct membership_events {
  * after as long as it takes to be sure that it is not one that died a moment ago. */
 enum rc membership_join(struct store *store, const struct membership_options *options,
                         struct membership **ret_membership, struct err *err);
-/* Between join and start: where the others reach us, if that was not known. */
-void membership_set_address(struct membership *m, struct str address);
-/* Renews from now on. */
-enum rc membership_start(struct membership *m, const struct membership_events *events,
-                         struct err *err);
+/* Renews from now on. What was taken has to be loaded, which may take longer than the lease: without this the
+ * others would take it meanwhile. */
+enum rc membership_start(struct membership *m, struct err *err);
+/* The decider is there, and others reach us at this address, which may not have been known before: from now on
+ * they are told. */
+void membership_serve(struct membership *m, struct str address,
+                      const struct membership_events *events);
 /* Ends the thread, gives everything back and takes our row out. Nobody decides here any more. */
 void membership_stop(struct membership *m);
 void membership_free(struct membership *m); /* NULL is fine */
@@ -103,7 +105,7 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
 /* Whether that start has fallen silent, as far as we have been watching. */
 bool membership_sees_silent(struct membership *m, struct str start);
 bool membership_is_me(const struct membership *m, const struct peer *peer);
-struct str membership_address(const struct membership *m); /* ours; lives as long as m */
+struct str membership_address(struct membership *m); /* ours; the text lives as long as m */
 int64_t membership_lease_ms(const struct membership *m);
 /* Renews soon, and not when the second is over. */
 void membership_wake(struct membership *m);

@@ -476,6 +476,45 @@ static void any_server_knows_who_owns_an_id(void **state)
     membership_free(b.m);
 }
 
+/* How many partitions this server says are its own, under the epochs that it has. */
+static int shown_of(struct one *s, const char *start)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view;
+    struct node_rec me;
+    int count = 0;
+    membership_look(s->m, &arena, &view, &me);
+    for (size_t p = 0; p < view.partition_count; p++)
+        count += str_eq(view.partitions[p].owner, str_c(start)) &&
+                 view.partitions[p].epoch == s->own.epochs[p];
+    return count;
+}
+
+/* Whoever asks may do so the moment after, and is not to hear of the owner before. */
+static void what_was_taken_is_shown_at_once(void **state)
+{
+    (void)state;
+    struct one a;
+    struct one b;
+    join(&a, "a");
+    assert_int_equal(shown_of(&a, "a"), 16);
+    join(&b, "b");
+    beat(&a);
+    beat(&a);
+    beat(&b);
+    assert_int_equal(shown_of(&b, "b"), 8);
+    int64_t until_ms = clock_boot_ms() + (int64_t)10 * LEASE_MS;
+    cluster.dead[row_of(&cluster, STR("a")) - cluster.nodes] = true;
+    while (count_of(&b) < 16 && clock_boot_ms() < until_ms) {
+        beat(&b);
+        assert_int_equal(shown_of(&b, "b"), count_of(&b));
+        clock_pause_us(20000);
+    }
+    assert_int_equal(shown_of(&b, "b"), 16);
+    membership_free(a.m);
+    membership_free(b.m);
+}
+
 /* What a silent server may have kept alive is waited for, from when we saw its last beat; what is left goes with
  * what is given, and nothing when no such lease remains. */
 static void what_was_taken_from_a_silent_server_is_waited_for(void **state)
@@ -590,6 +629,7 @@ int main(void)
         cmocka_unit_test_setup(who_cannot_renew_stops_deciding_before_its_lease_is_over, setup),
         cmocka_unit_test_setup(a_second_server_of_one_name_is_refused, setup),
         cmocka_unit_test_setup(one_that_drains_hands_over_everything, setup),
+        cmocka_unit_test_setup(what_was_taken_is_shown_at_once, setup),
         cmocka_unit_test_setup(what_was_taken_from_a_silent_server_is_waited_for, setup),
         cmocka_unit_test_setup(what_is_given_stays_as_unsure_as_it_was, setup),
         cmocka_unit_test_setup(leases_are_kept_only_of_what_was_not_lost, setup),

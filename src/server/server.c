@@ -198,7 +198,8 @@ static enum rc join(struct process *p, struct err *err)
         .replaces = p->dir.replaces,
     };
     TRY(membership_join(s->store, &options, &s->membership, err));
-    return data_dir_sign(&p->dir, options.start, err);
+    TRY(data_dir_sign(&p->dir, options.start, err));
+    return membership_start(s->membership, err);
 }
 
 static void on_news(void *arg)
@@ -212,16 +213,14 @@ static void on_given(void *arg, struct str heir_address)
     peers_wake(arg, heir_address);
 }
 
-static enum rc start_membership(struct process *p, struct err *err)
+static void serve_members(struct process *p)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct server *s = &p->server;
-    if (s->membership == NULL)
-        return RC_OK;
-    membership_set_address(s->membership, address_of(p, &arena));
-    return membership_start(
-        s->membership,
-        &(struct membership_events){.on_news = on_news, .on_given = on_given, .arg = s}, err);
+    if (s->membership != NULL)
+        membership_serve(
+            s->membership, address_of(p, &arena),
+            &(struct membership_events){.on_news = on_news, .on_given = on_given, .arg = s});
 }
 
 static enum rc start(struct process *p, struct err *err)
@@ -241,7 +240,8 @@ static enum rc start(struct process *p, struct err *err)
     TRY(queries_start(s, &s->queries, err));
     TRY(herald_start(s, &s->herald, err));
     TRY(start_nets(p, err));
-    return start_membership(p, err);
+    serve_members(p);
+    return RC_OK;
 }
 
 static const char *url_of(const struct process *p, char *ret_text, size_t max)

@@ -176,6 +176,47 @@ static void a_round_goes_on_behind_what_stays(void **state)
     read_all(w, &q);
 }
 
+/* Many small pages. Rows come meanwhile, and one that was not told yet goes: the others are told once, in order,
+ * and what came is told in the next round at the latest. */
+static void a_round_of_many_pages_tells_each_row_once(void **state)
+{
+    struct world *w = *state;
+    enum { SENT = 36, LIMIT = 2 };
+    for (size_t i = 0; i < SENT / 3; i++)
+        send_three(w);
+    struct question q = ask(w, SENT);
+    assert_int_equal(q.answer.mail_count, SENT);
+    uint64_t gone = q.answer.mail[20].id;
+    uint64_t newest = q.answer.mail[SENT - 1].id;
+    w->store->ops->abort(w->store);
+    uint64_t last = 0;
+    size_t told = 0;
+    q = ask_page(w, INBOX_FROM_START, 0, LIMIT);
+    for (int page = 0;; page++) {
+        for (size_t i = 0; i < q.answer.mail_count; i++) {
+            assert_true(q.answer.mail[i].id > last);
+            last = q.answer.mail[i].id;
+            told += last <= newest;
+        }
+        uint64_t after = q.answer.after_id;
+        w->store->ops->abort(w->store);
+        if (after == 0)
+            break;
+        if (page == 5)
+            world_commit(w, (struct delta){.mail_read = &gone, .mail_read_count = 1});
+        if (page == 6)
+            send_three(w);
+        q = ask_page(w, INBOX_AGAIN, after, LIMIT);
+    }
+    assert_int_equal(told, SENT - 1);
+    q = ask_page(w, INBOX_ON, 0, SENT + 3);
+    size_t fresh = 0;
+    for (size_t i = 0; i < q.answer.mail_count; i++)
+        fresh += q.answer.mail[i].id > newest;
+    assert_int_equal(fresh, 3);
+    w->store->ops->abort(w->store);
+}
+
 static void a_page_is_cut_by_its_bytes_but_has_a_row(void **state)
 {
     struct world *w = *state;
@@ -392,6 +433,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(some_of_a_page_may_be_left_for_later),
     PROMISE(what_stays_is_told_by_its_id_and_what_is_new_in_the_next_round),
     PROMISE(a_round_goes_on_behind_what_stays),
+    PROMISE(a_round_of_many_pages_tells_each_row_once),
     PROMISE(a_page_is_cut_by_its_bytes_but_has_a_row),
     PROMISE(what_servers_say_is_told_apart_from_submissions),
     PROMISE(a_row_that_was_read_cannot_be_read_again),

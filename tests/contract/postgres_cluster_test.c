@@ -390,6 +390,45 @@ static void what_a_former_owner_left_is_folded(void **state)
     site_close(&b);
 }
 
+/* ---- the inbox */
+
+static int64_t rows_met(void)
+{
+    return site_ask("SELECT coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables "
+                    "WHERE relid = 'belfry.inbox'::regclass");
+}
+
+/* Each is met a few times, and not once for each page. The database has the numbers of a connection that ended. */
+static void pages_of_a_full_inbox_do_not_look_at_all_of_it(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, PAGE = 50 };
+    struct site a = site_open("a", "a1");
+    assert_rc(site_renew(&a, NULL), RC_OK);
+    site_take(&a, 15);
+    cluster_sql(site_cluster,
+                "INSERT INTO belfry.inbox (bucket, kind, sent_ms, name) SELECT n % 1024, 1, 0, '' "
+                "FROM generate_series(1, 3000) n; ANALYZE belfry.inbox");
+    int64_t before = rows_met();
+    size_t told = 0;
+    struct question q = {.kind = ASK_INBOX, .limit = PAGE, .submissions = true};
+    do {
+        struct question *questions[] = {&q};
+        assert_rc(a.store->ops->admit(a.store, &a.own, questions, 1, &a.arena, &a.err), RC_OK);
+        told += q.answer.mail_count;
+        q.from = INBOX_AGAIN;
+        q.after_id = q.answer.after_id;
+        a.store->ops->abort(a.store);
+    } while (q.answer.more);
+    assert_int_equal(told, ROWS);
+    site_close(&a);
+    while (site_ask("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+                    "AND pid <> pg_backend_pid()") > 0 ||
+           rows_met() - before < ROWS)
+        usleep(10000);
+    assert_true(rows_met() - before < (int64_t)10 * ROWS);
+}
+
 /* ---- migrating */
 
 struct migration {
@@ -453,6 +492,7 @@ int main(void)
         cmocka_unit_test_setup(a_connection_lost_within_a_turn_loses_the_turn, site_empty),
         cmocka_unit_test_setup(of_two_that_take_a_key_at_one_moment_the_second_is_told, site_empty),
         cmocka_unit_test_setup(what_a_former_owner_left_is_folded, site_empty),
+        cmocka_unit_test_setup(pages_of_a_full_inbox_do_not_look_at_all_of_it, site_empty),
         cmocka_unit_test_setup(a_migration_takes_its_time, site_empty),
     };
     site_cluster = cluster_start();

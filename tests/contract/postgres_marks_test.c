@@ -173,6 +173,22 @@ static void who_knows_more_than_the_database_may_not_go_on(void **state)
     site_close(&a);
 }
 
+/* After a takeover numbers go on from those of the server before. */
+static void numbers_that_a_server_never_had_are_not_lost(void **state)
+{
+    (void)state;
+    struct site a = site_with_turns("a", "a1", 10);
+    struct cluster_view view;
+    assert_rc(site_commit(&a, 5001, 111), RC_OK);
+    assert_rc(site_commit(&a, 5002, 112), RC_OK);
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 0);
+    go_back_to(9);
+    assert_rc(site_renew(&a, &view), RC_OK);
+    assert_int_equal(view.lost_turns, 3);
+    site_close(&a);
+}
+
 static void what_is_recovered_has_numbers_that_nobody_has_seen(void **state)
 {
     (void)state;
@@ -273,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup(what_was_called_lost_cannot_be_committed_any_more, site_empty),
         cmocka_unit_test_setup(old_marks_go_with_their_epochs, site_empty),
         cmocka_unit_test_setup(who_knows_more_than_the_database_may_not_go_on, site_empty),
+        cmocka_unit_test_setup(numbers_that_a_server_never_had_are_not_lost, site_empty),
         cmocka_unit_test_setup(what_is_recovered_has_numbers_that_nobody_has_seen, site_empty),
         cmocka_unit_test_setup(the_newest_mark_outlives_its_epoch, site_empty),
         cmocka_unit_test_setup(beside_an_older_version_no_mark_is_asked_for, site_empty),

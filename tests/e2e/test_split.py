@@ -11,7 +11,7 @@ import threading
 import time
 
 from belfry import BELFRY, PATIENCE_S, free_port, main, tests_of, wait_for
-from cluster import Cluster, Node, Postgres
+from cluster import LEASE_S, Cluster, Node, Postgres
 from proxy import Proxy
 
 POSTGRES = Postgres()
@@ -168,6 +168,45 @@ def test_who_starts_again_in_its_data_directory_need_not_wait():
             wait_for(lambda: b.shares() == {"b": 16}, "b to take over")
             wait_for(lambda: unsure(store) == {"b": 0}, "b to know that there were no leases")
             a.start()
+
+
+# While public.gate has a row, nobody gets beyond the rates when it loads its partitions.
+SLOW_LOAD = """
+ALTER TABLE belfry.rate RENAME TO rate_of_then;
+CREATE TABLE public.gate AS SELECT true AS shut;
+CREATE FUNCTION public.rates() RETURNS SETOF belfry.rate_of_then LANGUAGE plpgsql AS $$
+BEGIN
+    WHILE EXISTS (SELECT FROM public.gate) LOOP PERFORM pg_sleep(0.05); END LOOP;
+    RETURN QUERY SELECT * FROM belfry.rate_of_then;
+END $$;
+CREATE VIEW belfry.rate AS SELECT * FROM public.rates();
+"""
+
+
+def test_who_loads_for_longer_than_its_lease_keeps_what_it_has():
+    """It renews while it loads what it took when it came: the others see that it is there."""
+    store = POSTGRES.database()
+
+    def ask(text):
+        return POSTGRES.sql(text, store.rsplit("/", 1)[1])
+
+    def owners():
+        return ask("SELECT DISTINCT split_part(owner, '/', 1) FROM belfry.partition")
+
+    def loads_for_ms():
+        return int(ask("SELECT seen_ms - started_ms FROM belfry.node WHERE name = 'a'") or 0)
+    with Node("a", store, "--no-worker") as a:
+        assert a.stop() == 0
+        ask(SLOW_LOAD)
+        loading = threading.Thread(target=a.start)
+        loading.start()
+        wait_for(lambda: owners() == "a", "a to take all")
+        with copied_key(a, Node("b", store, "--no-worker")) as b:
+            wait_for(lambda: owners() == "b" or loads_for_ms() > 1500 * LEASE_S, "a to load for longer than its lease")
+            assert owners() == "a" and loading.is_alive(), owners()
+            ask("DELETE FROM public.gate")
+            loading.join()
+            wait_for(lambda: b.shares() == {"a": 8, "b": 8}, "equal shares")
 
 
 # As short as the rule for clusters lets them be: a poll of half a second, two for a takeover, one to stop, and

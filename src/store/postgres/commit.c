@@ -457,7 +457,7 @@ static void keep_turn(struct postgres_store *s, const struct ownership *own, boo
     if (!fenced)
         return;
     pg_u64(use, postgres_owned_count(own));
-    pg_u64(use, postgres_mark(s));
+    pg_u64(use, s->asked.turn);
     pg_text(use, postgres_owner(s));
     postgres_bind_owned(use, own);
 }
@@ -533,7 +533,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
         return rc;
     /* Whoever dies before COMMIT was answered leaves all or nothing, and settle, or the next owner, finds
      * the mark or does not. From here on all of it is durable. */
-    postgres_set_mark(s, delta->turn);
+    marks_keep(&s->marks, &s->asked, delta->turn);
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;

@@ -4,14 +4,17 @@
  * days later. So rows are found by the transaction that wrote them: a reader remembers the snapshot of the
  * first page of its last round, and looks at what was written by transactions that were not over in it. What
  * was read and deleted since is not looked at again, however long somebody keeps vacuum from removing it;
- * what was told and stays is asked for by its id. Each sort of mail has rounds of its own, so that a crowd
- * of submissions is in nobody's way. */
+ * what was told and stays is asked for by its id. Where a round has many pages, those behind the first are met
+ * by their ids: to look for all rows again with each page would take time by the square of their number.
+ * Each sort of mail has rounds of its own, so that a crowd of submissions is in nobody's way. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
 #include "store/row.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { WALK_PAGES = 10 }; /* of fewer, all rows are looked for again with each page */
 
 /* ---- the place */
 
@@ -31,6 +34,7 @@ static void begin_anew(const struct postgres_store *s, struct inbox_place *place
     snprintf(place->base.snapshot, sizeof place->base.snapshot, "%s", EVERYTHING);
     place->base.xid = 0;
     place->is_begun = false;
+    place->found = 0;
     place->connects = s->pg.connects;
     place->server = 0;
     memcpy(place->epochs, own->epochs, sizeof own->epochs);
@@ -53,8 +57,10 @@ static struct inbox_place *find_place(struct postgres_store *s, const struct own
         begin_anew(s, place, own);
     if (begins && q->from == INBOX_ON && place->is_begun)
         place->base = place->begun;
-    if (begins)
+    if (begins) {
         place->is_begun = false;
+        place->found = 0;
+    }
     return place;
 }
 
@@ -107,10 +113,12 @@ struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct own
         asked.rows = ask_left(&s->pg, own, q);
         return asked;
     }
-    const struct inbox_place *place = find_place(s, own, q);
+    struct inbox_place *place = find_place(s, own, q);
+    bool walks = place->found > WALK_PAGES * q->limit;
     if (q->after_id == 0)
         asked.now = pg_use(&s->pg, Q_INBOX_NOW);
-    asked.rows = pg_use(&s->pg, Q_FIND_INBOX);
+    asked.round = walks ? NULL : place;
+    asked.rows = pg_use(&s->pg, walks ? Q_WALK_INBOX : Q_FIND_INBOX);
     pg_text(asked.rows, str_c(place->base.snapshot));
     pg_u64(asked.rows, place->base.xid);
     postgres_bind_set(asked.rows, own);
@@ -119,6 +127,8 @@ struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct own
     pg_i64(asked.rows, INBOX_KINDS);
     pg_u64(asked.rows, q->after_id);
     pg_bool(asked.rows, q->submissions);
+    if (walks)
+        pg_u64(asked.rows, place->last_id);
     return asked;
 }
 
@@ -135,6 +145,10 @@ void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *ask
         struct row row = pg_row(asked->rows, i, arena);
         bool makes_sense = row_inbox(&row, &rec);
         found = (size_t)row_u64(&row);
+        if (asked->round != NULL) {
+            asked->round->found = row_u64(&row);
+            asked->round->last_id = row_u64(&row);
+        }
         q->answer.after_id = rec.id;
         if (makes_sense)
             *VEC_PUSH(arena, &mail) = rec;

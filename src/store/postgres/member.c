@@ -103,23 +103,6 @@ static enum rc not_a_conflict(enum rc rc, struct err *err)
     return RC_IO;
 }
 
-/* An older version that was there may have deleted our newest mark: the chain begins again. */
-static void set_chained(struct postgres_store *s, bool chained)
-{
-    atomic_store(&s->chained, chained);
-    if (!chained)
-        postgres_set_mark(s, 0);
-}
-
-/* How many turns are missing when the newest that is there is not the one that we know, or a later one. */
-static uint64_t lost_since(struct postgres_store *s, uint64_t mark, uint64_t newest)
-{
-    if (mark == 0 || newest >= mark)
-        return 0;
-    uint64_t first = atomic_load(&s->first_mark);
-    return newest >= first ? mark - newest : mark - first + 1;
-}
-
 /* One statement is one transaction here, and all of them are one round trip. Sending a renewal twice is
  * harmless, so a connection that was lost meanwhile is nobody's concern. */
 static enum rc renew(struct member *member, const struct node_rec *me, int64_t lapsed_ms,
@@ -127,6 +110,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
 {
     struct postgres_member *m = of(member);
     PG_CLEAR(&m->pg);
+    postgres_set_owner(m->store, me->start); /* before anybody else is there to read it */
     struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
     bind_node(renewed, me, lapsed_ms, m->has_row);
     pg_i64(renewed, me->time_ms);
@@ -135,7 +119,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
     struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);
     pg_text(cluster, str_c(m->store->writer));
-    uint64_t mark = postgres_mark(m->store); /* a later one is as good */
+    const struct mark_asked asked = marks_ask(&m->store->marks); /* a later one is as good */
     TRY(not_a_conflict(pg_run(&m->pg, err), err));
     *ret_view = (struct cluster_view){0};
     read_nodes(nodes, arena, ret_view);
@@ -149,8 +133,8 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct row row = pg_row(cluster, 0, NULL);
     view.now_ms = row_ms(&row);
     view.settings_version = row_u64(&row);
-    view.lost_turns = lost_since(m->store, mark, row_u64(&row));
-    set_chained(m->store, row_bool(&row));
+    view.lost_turns = marks_lost(&m->store->marks, &asked, row_u64(&row));
+    marks_set_chained(&m->store->marks, row_bool(&row));
     view.newest_id = row_u64(&row);
     TRY(read_partitions(partitions, arena, &view, err));
     if (row.bad)
@@ -249,8 +233,7 @@ static enum rc recover(struct member *member, const struct node_rec *me, struct 
     TRY(postgres_read_taken(taken, floors, all, own, err));
     struct row row = pg_row(newest, 0, NULL);
     uint64_t mark = row_u64(&row);
-    atomic_store(&s->first_mark, mark);
-    atomic_store(&s->mark, mark);
+    marks_restart(&s->marks, mark);
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", pg_label(newest)) : RC_OK;
 }
 

@@ -9,6 +9,7 @@
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "base/vec.h"
+#include "store/postgres/marks.h"
 #include "store/postgres/pg.h"
 #include "store/postgres/trails.h"
 #include "store/store.h"
@@ -26,6 +27,8 @@ struct inbox_place {
     struct inbox_moment base;  /* where the round under way began, or the last one */
     struct inbox_moment begun; /* the moment of its first page: where the next one begins */
     bool is_begun;             /* that one is known */
+    uint64_t found;            /* in the round under way, when all of it was last looked for, … */
+    uint64_t last_id;          /* … and the highest id of those */
     uint64_t connects;         /* which connection it was, … */
     uint64_t
         server; /* … and which server answered: behind a pooler the one tells nothing of the other */
@@ -36,6 +39,7 @@ struct inbox_place {
 struct inbox_asked {
     struct pg_use *now; /* NULL: a page that goes on */
     struct pg_use *rows;
+    struct inbox_place *round; /* whose rows say how many there are; NULL: they do not */
 };
 
 struct taken_request {
@@ -63,11 +67,8 @@ struct postgres_store {
     uint64_t folded_turn; /* what was added before it is folded already, in what was ours then: */
     struct ownership folded_own;
 
-    /* Our marks in table turn are a chain: each commit asks for the newest one before it, and the member's
-     * renewals do. Where it is missing the database has gone back to an earlier state than memory's. */
-    atomic_bool chained;              /* by the member: nobody is there who would delete it */
-    atomic_uint_least64_t mark;       /* the turn of the newest; 0: none to ask for */
-    atomic_uint_least64_t first_mark; /* of the oldest that is behind it without a gap */
+    struct marks marks;
+    struct mark_asked asked; /* of the turn under way, when it began */
 
     unsigned wary; /* rounds to come in which no key is hoped to be free: one was known lately */
 
@@ -101,10 +102,6 @@ enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *ow
                             const struct pg_use *fence, struct err *err);
 void postgres_turn_abort(struct postgres_store *s); /* harmless when there is none */
 enum rc postgres_deposed(struct err *err);
-/* The turn whose mark must be there, from any thread; 0: none. */
-uint64_t postgres_mark(struct postgres_store *s);
-/* This turn was kept. */
-void postgres_set_mark(struct postgres_store *s, uint64_t turn);
 /* Whose partitions these are, from the first own or take on; it stays the same with one server. */
 void postgres_set_owner(struct postgres_store *s, struct str start);
 struct str postgres_owner(const struct postgres_store *s);

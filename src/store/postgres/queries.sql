@@ -493,29 +493,49 @@ FROM belfry.worker WHERE id = $1::bigint;
 
 -- name: find_inbox
 -- Rows of transactions that were not over in the snapshot $1: those that were under way, those that began
--- later, and the reader's own ($2), which a snapshot does not list. They are found first and put in order then,
--- and ids are compared by a sum, which no index has: else a plan may walk the index of ids, from its beginning,
--- over all that was ever read. The page is cut where its texts have more than $6 bytes, which are counted without
--- reading them; the last column says how many rows there were before that.
+-- later, and the reader's own ($2), which a snapshot does not list. They are found first and put in order then:
+-- else a plan may walk the index of ids, from its beginning, over all that was ever read. The page is cut where
+-- its texts have more than $6 bytes, which are counted without reading them; of the last columns the first says how
+-- many rows there were before that, the others how many were found in all, and the highest id of those.
 WITH found AS MATERIALIZED (
-    SELECT i.id, i.bucket, i.kind, i.sent_ms, i.about, i.sender, i.value, i.number, i.name, i.actor, i.body
+    SELECT i.id
     FROM (
-        SELECT * FROM belfry.inbox WHERE xid >= pg_snapshot_xmax($1::text::pg_snapshot)
+        SELECT n.* FROM (SELECT e.id, e.kind, e.bucket FROM belfry.inbox e
+            WHERE e.xid >= pg_snapshot_xmax($1::text::pg_snapshot) OFFSET 0) n
         UNION ALL
         SELECT n.* FROM pg_snapshot_xip($1::text::pg_snapshot) x
-        CROSS JOIN LATERAL (SELECT * FROM belfry.inbox e WHERE e.xid = x.x OFFSET 0) n
+        CROSS JOIN LATERAL (SELECT e.id, e.kind, e.bucket FROM belfry.inbox e WHERE e.xid = x.x OFFSET 0) n
         UNION ALL
-        SELECT * FROM belfry.inbox WHERE xid = $2::bigint::text::xid8
-            AND $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
-    WHERE (i.kind = 1) = $9::boolean AND i.id + 0 > $8::bigint
-        AND belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint))
+        SELECT n.* FROM (SELECT e.id, e.kind, e.bucket FROM belfry.inbox e
+            WHERE e.xid = $2::bigint::text::xid8 OFFSET 0) n
+        WHERE $2::bigint::text::xid8 < pg_snapshot_xmax($1::text::pg_snapshot)) i
+    WHERE (i.kind = 1) = $9::boolean AND i.id > $8::bigint
+        AND belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint)),
+page AS MATERIALIZED (SELECT id FROM found ORDER BY id LIMIT $5::bigint)
+SELECT p.id, p.bucket, p.kind, p.sent_ms, p.about, p.sender, p.value, p.number, p.name, p.actor,
+    CASE WHEN p.kind < $7::bigint THEN p.body ELSE '' END, p.found, a.found, a.last_id
+FROM (
+    SELECT f.*, count(*) OVER () AS found,
+        sum(octet_length(f.name) + octet_length(f.actor) + octet_length(f.body)) OVER (ORDER BY f.id) AS bytes,
+        row_number() OVER (ORDER BY f.id) AS at
+    FROM page n CROSS JOIN LATERAL (SELECT * FROM belfry.inbox e WHERE e.id = n.id OFFSET 0) f) p
+CROSS JOIN (SELECT count(*) AS found, max(id) AS last_id FROM found) a
+WHERE p.at = 1 OR p.bytes <= $6::bigint ORDER BY p.id;
+
+-- name: walk_inbox
+-- The next page of a round that has found many: they are not all looked for again, but met by their ids, up to the
+-- highest that was found ($10). What is met besides was read since the round began, or is another server's.
 SELECT p.id, p.bucket, p.kind, p.sent_ms, p.about, p.sender, p.value, p.number, p.name, p.actor,
     CASE WHEN p.kind < $7::bigint THEN p.body ELSE '' END, p.found
 FROM (
     SELECT f.*, count(*) OVER () AS found,
         sum(octet_length(f.name) + octet_length(f.actor) + octet_length(f.body)) OVER (ORDER BY f.id) AS bytes,
         row_number() OVER (ORDER BY f.id) AS at
-    FROM (SELECT * FROM found ORDER BY id LIMIT $5::bigint) f) p
+    FROM (SELECT * FROM belfry.inbox i
+        WHERE i.id > $8::bigint AND i.id <= $10::bigint AND (i.kind = 1) = $9::boolean
+            AND belfry.is_owned(i.bucket::bigint << 12, $3::bigint::integer, $4::bigint)
+            AND (NOT pg_visible_in_snapshot(i.xid, $1::text::pg_snapshot) OR i.xid = $2::bigint::text::xid8)
+        ORDER BY i.id LIMIT $5::bigint) f) p
 WHERE p.at = 1 OR p.bytes <= $6::bigint ORDER BY p.id;
 
 -- name: find_left_mail

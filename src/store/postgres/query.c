@@ -62,6 +62,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_CALENDAR_JOBS] = "calendar_jobs",
     [Q_FIND_WORKER] = "find_worker",
     [Q_FIND_INBOX] = "find_inbox",
+    [Q_WALK_INBOX] = "walk_inbox",
     [Q_FIND_LEFT_MAIL] = "find_left_mail",
     [Q_INBOX_NOW] = "inbox_now",
     [Q_FETCH] = "fetch",

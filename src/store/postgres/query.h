@@ -61,6 +61,7 @@ enum query {
     Q_CALENDAR_JOBS,
     Q_FIND_WORKER,
     Q_FIND_INBOX,
+    Q_WALK_INBOX,
     Q_FIND_LEFT_MAIL,
     Q_INBOX_NOW,
     Q_FETCH,

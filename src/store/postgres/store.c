@@ -83,6 +83,7 @@ static void close_store(struct store *store)
     struct postgres_store *s = postgres_of(store);
     pg_close(&s->pg);
     trails_forget(&s->trails);
+    marks_free(&s->marks);
     arena_free(&s->taken_arena);
     free(s->owner);
     pg_place_free(&s->place);
@@ -149,6 +150,7 @@ enum rc store_postgres_open(const char *url, const struct postgres_options *opti
     s->store.ops = &ops;
     s->lease_ms = options->lease_ms;
     name_writer(s);
+    marks_init(&s->marks);
     enum rc rc = pg_place_parse(url, &s->place, err);
     if (rc == RC_OK) {
         pg_init(&s->pg, &s->place, false);

@@ -41,7 +41,7 @@ enum rc postgres_deposed(struct err *err)
     return err_set(err, RC_DEPOSED, "another server took one of our partitions");
 }
 
-/* ---- who we are, and what we know as kept */
+/* ---- who we are */
 
 void postgres_set_owner(struct postgres_store *s, struct str start)
 {
@@ -54,20 +54,6 @@ void postgres_set_owner(struct postgres_store *s, struct str start)
 struct str postgres_owner(const struct postgres_store *s)
 {
     return s->owner == NULL ? STR("") : str_c(s->owner);
-}
-
-uint64_t postgres_mark(struct postgres_store *s)
-{
-    return atomic_load(&s->chained) ? atomic_load(&s->mark) : 0;
-}
-
-void postgres_set_mark(struct postgres_store *s, uint64_t turn)
-{
-    if (!atomic_load(&s->chained))
-        turn = 0;
-    if (turn == 0 || atomic_load(&s->mark) == 0)
-        atomic_store(&s->first_mark, turn);
-    atomic_store(&s->mark, turn);
 }
 
 /* ---- the turn's transaction */
@@ -86,6 +72,7 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     pg_hurry(&s->pg);
     TRY(pg_connect(&s->pg, err)); /* tells whether there is a pooler, which BEGIN must know */
     s->in_turn = true;
+    s->asked = marks_ask(&s->marks);
     s->taken_claims = 0;
     s->taken_id = 0;
     s->taken.len = s->taken.cap = 0;
@@ -96,7 +83,7 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     *ret_fence = pg_use(&s->pg, Q_CHECK_EPOCHS);
     pg_text(*ret_fence, postgres_owner(s));
     pg_text(*ret_fence, str_c(s->writer));
-    pg_u64(*ret_fence, postgres_mark(s));
+    pg_u64(*ret_fence, s->asked.turn);
     postgres_bind_owned(*ret_fence, own);
     return RC_OK;
 }
@@ -306,6 +293,7 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     struct pg *pg = &s->pg;
     PG_CLEAR(pg);
     postgres_turn_abort(s);
+    const struct mark_asked asked = marks_ask(&s->marks);
     TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
     struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
@@ -322,7 +310,7 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     uint64_t newest = row_u64(&row);
     *ret_settled = turn <= newest || turn <= own->turn_floor ? SETTLED_KEPT : SETTLED_LOST;
     if (turn != 0 && turn == newest && turn == s->doubt_turn)
-        postgres_set_mark(s, turn);
+        marks_keep(&s->marks, &asked, turn);
     s->in_doubt = s->in_doubt && turn != s->doubt_turn;
     return row.bad ? err_set(err, RC_CORRUPT, "%s: turns make no sense", s->place.label) : RC_OK;
 }
