@@ -126,6 +126,7 @@ struct job {
     struct touched *touched;
     uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
     uint32_t name_len;
+    bool unblocking; /* it is being decided which of them goes: an end decides nothing */
     char name[];
 };
 
