@@ -36,8 +36,9 @@ bool steps_hold_dues(const struct engine *e)
 
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
-    return e->clock.shifting || e->clock.mend || now.stepped_ms != e->clock.stepped_ms ||
-           now.unsure != e->clock.unsure || is_shaken(e, now);
+    return e->clock.shifting || (e->clock.mend && !now.unsure) ||
+           now.stepped_ms != e->clock.stepped_ms || now.unsure != e->clock.unsure ||
+           is_shaken(e, now);
 }
 
 /* Also in the turn that is about to hear of a step: its questions come first. */
@@ -254,11 +255,14 @@ static void note_shaken(struct engine *e)
         };
 }
 
+/* Nobody in line is younger, but who came while the others moved: they stood behind the future. */
 static void end(struct engine *e)
 {
     e->clock.shifting = false;
-    if (e->newest_ready_ms > e->now_ms)
-        e->newest_ready_ms = e->now_ms; /* nobody in line is younger */
+    if (e->newest_ready_ms <= e->now_ms)
+        return;
+    e->newest_ready_ms = e->now_ms;
+    e->clock.mend = e->clock_before.shifting;
 }
 
 void steps_tick(struct engine *e)

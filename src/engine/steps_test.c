@@ -400,6 +400,39 @@ static void nothing_comes_due_while_the_time_is_not_known(void **state)
     assert_int_equal(w.table.history.len, 3); /* two of slots that were passed over; none is gone */
 }
 
+static void waiting_for_the_time_is_no_reason_for_turns(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    w.unsure = true; /* the newest id is older than what became ready last */
+    world_set_clock(&w, -MINUTE_MS);
+    world_restart(&w);
+    settle(&w);
+    assert_true(world_wait_ms(&w) > 0);
+    w.unsure = false;
+    world_step(&w, -HOUR_MS);
+    settle(&w);
+    assert_true(live(&w, job->exec_id)->ready_ms <= w.now_ms);
+}
+
+static void who_comes_while_others_move_has_not_waited_since_the_future(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 5; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    world_step(&w, -YEAR_MS);
+    world_turn(&w);
+    const struct submission *late = SUBMIT(&w);
+    settle(&w);
+    assert_true(live(&w, late->exec_id)->ready_ms <= w.now_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +454,8 @@ int main(void)
         cmocka_unit_test(nothing_is_deleted_for_a_day_after_a_large_step),
         cmocka_unit_test(a_key_is_known_for_a_day_after_a_large_step),
         cmocka_unit_test(nothing_comes_due_while_the_time_is_not_known),
+        cmocka_unit_test(waiting_for_the_time_is_no_reason_for_turns),
+        cmocka_unit_test(who_comes_while_others_move_has_not_waited_since_the_future),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
