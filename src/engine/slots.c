@@ -480,6 +480,16 @@ void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str 
         move_ahead(e, x, &next, SERVER, reason);
 }
 
+void slot_return(struct engine *e, struct exec *x, int64_t far_ms, struct str reason)
+{
+    const struct schedule *s = x->job->v.def->schedule;
+    struct slot far;
+    struct slot next;
+    if (schedule_after_any(s, e->now_ms + far_ms, &far) && far.at_ms < x->v.slot_ms &&
+        schedule_after_any(s, e->now_ms, &next))
+        move_ahead(e, x, &next, SERVER, reason);
+}
+
 void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason)
 {
     struct slot next;
