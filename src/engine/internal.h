@@ -282,6 +282,9 @@ void slot_resettle(struct engine *e, struct exec *x);
 /* The clock was set back by so much (a negative number): where the slot before the one that is ahead lies in
  * the future, too, the next one by the clock as it is now takes its place. */
 void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason);
+/* The same where nobody knows any more what clock it was planned by, for a slot whose predecessor lies ahead by
+ * more than that: whoever was set back by less has run the slots in between. */
+void slot_return(struct engine *e, struct exec *x, int64_t far_ms, struct str reason);
 /* The slot ahead is the next one by the clock as it is now. */
 void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason);
 /* The same schedule, but its runs are due sooner or later after their slots. */
@@ -484,7 +487,7 @@ int64_t retain_wait_ms(const struct engine *e, struct moment now);
 
 /* ---- steps.c */
 
-void steps_load(struct engine *e, struct moment now);
+void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
 /* Begins with a step that the moment tells of, or goes on with it. Before all that goes by the wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);

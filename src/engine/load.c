@@ -141,7 +141,7 @@ int64_t engine_load_begin(struct engine *e, struct moment now, struct partition_
     e->shared = owned.count > 1;
     if (owned.bits != 0)
         e->bucket = partition_next_bucket(&owned, ID_BUCKETS - 1);
-    steps_load(e, now);
+    steps_load(e, now, id_floor);
     e->now_ms = now.wall_ms;
     e->boot_ms = now.boot_ms;
     e->loaded = now;

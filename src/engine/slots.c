@@ -115,17 +115,19 @@ static void wait_behind(struct engine *e, struct exec *x, const struct exec *oth
         skip(e, x, STR("overlap: as many slots wait already as may"));
 }
 
-/* Cancels all that came before it. Those that run are still there until their workers say that
- * they are gone. */
+/* Cancels all that came before it, none of which goes because another has ended. Those that run are still
+ * there until their workers say that they are gone. */
 static void replace(struct engine *e, struct exec *x)
 {
     struct str reason = name_exec(e, "replaced by ", x, "");
+    x->job->unblocking = true;
     LIST_EACH(&x->job->execs, node)
     {
         struct exec *old = CONTAINER_OF(node, struct exec, sibling);
         if (old != x && (is_under_way(old) || old->v.state == EXEC_BLOCKED))
             exec_cancel(e, old, SERVER, reason);
     }
+    x->job->unblocking = false;
     const struct exec *running = slot_under_way(x->job, x);
     if (running != NULL)
         block(e, x, running);
@@ -152,18 +154,23 @@ static void start(struct engine *e, struct exec *x, bool made_up)
         skip(e, x, name_exec(e, "overlap: ", other, " is not over yet"));
 }
 
+/* One that may go can be over at once, where what it depends on is impossible, and then the next is asked: here
+ * and not by that end, since a line may be longer than a stack is deep. */
 void slot_unblock(struct engine *e, struct job *job)
 {
-    if (slot_under_way(job, NULL) != NULL)
+    if (job->unblocking || slot_under_way(job, NULL) != NULL)
         return;
+    job->unblocking = true;
     LIST_EACH(&job->execs, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, sibling);
-        if (x->v.state == EXEC_BLOCKED) {
-            let_go(e, x, STR("the run before it is over"));
-            return;
-        }
+        if (x->v.state != EXEC_BLOCKED)
+            continue;
+        let_go(e, x, STR("the run before it is over"));
+        if (!exec_is_final(x->v.state))
+            break;
     }
+    job->unblocking = false;
 }
 
 /* ---- slots that are due */
@@ -470,6 +477,16 @@ void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str 
     else if (is_first_interval(s, x) || !schedule_after_any(s, e->now_ms, &next))
         return;
     if (next.at_ms < x->v.slot_ms)
+        move_ahead(e, x, &next, SERVER, reason);
+}
+
+void slot_return(struct engine *e, struct exec *x, int64_t far_ms, struct str reason)
+{
+    const struct schedule *s = x->job->v.def->schedule;
+    struct slot far;
+    struct slot next;
+    if (schedule_after_any(s, e->now_ms + far_ms, &far) && far.at_ms < x->v.slot_ms &&
+        schedule_after_any(s, e->now_ms, &next))
         move_ahead(e, x, &next, SERVER, reason);
 }
 

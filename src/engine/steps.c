@@ -10,7 +10,10 @@
  * it is, and the moments in between run again.
  *
  * If the process dies between two pages, what has not moved keeps its date, as all does that a next start
- * finds: nothing of a step is lost but comfort.
+ * finds: nothing of a step is lost but comfort. But slots of a clock that was ahead come back then, too: the
+ * newest id tells that there was one. At a start that is trusted these are slots whose predecessor lies ten minutes
+ * ahead; at one that was unsure the clock may be the wrong one, and they have to be a day ahead, and their job
+ * made by then.
  *
  * A server that does not know the time yet (unsure) lets nothing come due by it. What begins meanwhile is
  * marked, and moves with the first time that is accepted; what was there before keeps its date. */
@@ -20,7 +23,10 @@
 
 #include <stdlib.h>
 
-enum { REPLAN_MS = 600000 }; /* a step back by less leaves slots alone */
+enum {
+    REPLAN_MS = 600000, /* a step back by less leaves slots alone; … */
+    DOUBT_MS = 86400000 /* … and one by less than this, at a start that nobody vouches for */
+};
 
 /* ---- what waits for it */
 
@@ -36,8 +42,9 @@ bool steps_hold_dues(const struct engine *e)
 
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
-    return e->clock.shifting || e->clock.mend || now.stepped_ms != e->clock.stepped_ms ||
-           now.unsure != e->clock.unsure || is_shaken(e, now);
+    return e->clock.shifting || (e->clock.mend && !now.unsure) ||
+           now.stepped_ms != e->clock.stepped_ms || now.unsure != e->clock.unsure ||
+           is_shaken(e, now);
 }
 
 /* Also in the turn that is about to hear of a step: its questions come first. */
@@ -131,6 +138,13 @@ static void shift(struct engine *e, struct exec *x)
         exec_note(e, x, STR("clock"), SERVER, about(e));
 }
 
+/* A machine's clock that went dead is before all jobs were made, and is put right soon. */
+static bool may_return(const struct engine *e, const struct exec *x)
+{
+    return e->clock.far_ms > 0 &&
+           (!e->clock.first || x->job->v.def->schedule->start_ms <= e->now_ms);
+}
+
 /* Slots are dates: they move only where the clock that they were planned by was wrong. */
 static void replan(struct engine *e, struct exec *x)
 {
@@ -140,13 +154,16 @@ static void replan(struct engine *e, struct exec *x)
         slot_plan_from_now(e, x, about(e));
     else if (!e->clock.first && e->clock.by_ms <= -REPLAN_MS)
         slot_step_back(e, x, e->clock.by_ms, about(e));
+    else if (may_return(e, x))
+        slot_return(e, x, e->clock.far_ms, STR("it was planned by a clock that was ahead"));
 }
 
 /* ---- all of memory */
 
 static bool is_concerned(const struct engine *e, const struct exec *x)
 {
-    if (e->clock.first && !x->v.unsure && x->v.state != EXEC_QUEUED)
+    bool waits = x->v.state == EXEC_QUEUED || e->clock.far_ms > 0;
+    if (e->clock.first && !x->v.unsure && !waits)
         return false;
     return !exec_is_leased(x->v.state) && !exec_is_final(x->v.state);
 }
@@ -174,17 +191,25 @@ static int by_id(const void *a, const void *b)
     return left->exec_id < right->exec_id ? -1 : left->exec_id > right->exec_id;
 }
 
+/* Somebody was here by a clock so far ahead. */
+static bool is_ahead(uint64_t newest_id, int64_t now_ms, int64_t by_ms)
+{
+    return newest_id != 0 && id_time_ms(newest_id) - now_ms >= by_ms;
+}
+
 static void begin(struct engine *e)
 {
     e->clock.by_ms = e->moment.stepped_ms - e->clock.stepped_ms;
     e->clock.first = e->clock.unsure;
+    if (e->clock.first && is_ahead(id_newest(&e->ids), e->now_ms, DOUBT_MS))
+        e->clock.far_ms = DOUBT_MS;
     e->clock.stepped_ms = e->moment.stepped_ms;
     e->clock.unsure = e->moment.unsure;
     e->clock.mend = false;
     e->clock.shifting = true;
     e->clock.done = 0;
     e->clock.place = e->horizon;
-    e->clock.reading = e->clock.by_ms <= -REPLAN_MS && !e->clock.first;
+    e->clock.reading = (e->clock.by_ms <= -REPLAN_MS && !e->clock.first) || e->clock.far_ms > 0;
     collect(e);
     qsort(e->shifts, e->shift_count, sizeof *e->shifts, by_id); /* the same whatever the map does */
     if (e->clock.by_ms != 0 && owns_first(e))
@@ -254,11 +279,15 @@ static void note_shaken(struct engine *e)
         };
 }
 
+/* Nobody in line is younger, but who came while the others moved: they stood behind the future. */
 static void end(struct engine *e)
 {
     e->clock.shifting = false;
-    if (e->newest_ready_ms > e->now_ms)
-        e->newest_ready_ms = e->now_ms; /* nobody in line is younger */
+    e->clock.far_ms = 0;
+    if (e->newest_ready_ms <= e->now_ms)
+        return;
+    e->newest_ready_ms = e->now_ms;
+    e->clock.mend = e->clock_before.shifting;
 }
 
 void steps_tick(struct engine *e)
@@ -279,10 +308,16 @@ void steps_tick(struct engine *e)
 
 /* ---- loading */
 
-void steps_load(struct engine *e, struct moment now)
+/* A clock that was ahead has been put right while no server ran, or one died between two pages: what was
+ * planned by it would keep silent until then. */
+void steps_load(struct engine *e, struct moment now, uint64_t newest_id)
 {
     e->moment = now;
     e->clock = (struct clock_values){.stepped_ms = now.stepped_ms, .unsure = now.unsure};
+    if (!now.unsure && is_ahead(newest_id, now.wall_ms, REPLAN_MS)) {
+        e->clock.mend = true;
+        e->clock.far_ms = REPLAN_MS;
+    }
 }
 
 void engine_load_clock(struct engine *e, const struct clock_rec *rec)

@@ -400,6 +400,109 @@ static void nothing_comes_due_while_the_time_is_not_known(void **state)
     assert_int_equal(w.table.history.len, 3); /* two of slots that were passed over; none is gone */
 }
 
+static void waiting_for_the_time_is_no_reason_for_turns(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    w.unsure = true; /* the newest id is older than what became ready last */
+    world_set_clock(&w, -MINUTE_MS);
+    world_restart(&w);
+    settle(&w);
+    assert_true(world_wait_ms(&w) > 0);
+    w.unsure = false;
+    world_step(&w, -HOUR_MS);
+    settle(&w);
+    assert_true(live(&w, job->exec_id)->ready_ms <= w.now_ms);
+}
+
+static void who_comes_while_others_move_has_not_waited_since_the_future(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 5; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    world_step(&w, -YEAR_MS);
+    world_turn(&w);
+    const struct submission *late = SUBMIT(&w);
+    settle(&w);
+    assert_true(live(&w, late->exec_id)->ready_ms <= w.now_ms);
+}
+
+/* ---- a clock that was right before the server was started again */
+
+static void slots_of_a_wrong_clock_come_back_after_a_restart(void **state)
+{
+    (void)state;
+    for (int unsure = 0; unsure < 2; unsure++) {
+        WORLD(w);
+        const struct submission *near = SUBMIT(&w, .every_ms = MINUTE_MS);
+        const struct submission *far = SUBMIT(&w, .every_ms = 3 * HOUR_MS);
+        world_turn(&w);
+        step(&w, YEAR_MS);
+        assert_true(ahead_of(&w, near->job_id)->slot_ms > w.now_ms);
+        w.table.repeats = true;
+        w.stepped_ms = w.shaken_ms = 0;
+        w.unsure = unsure;
+        if (!unsure)
+            world_set_clock(&w, -YEAR_MS);
+        world_restart(&w);
+        settle(&w);
+        if (unsure) {
+            w.unsure = false;
+            world_step(&w, -YEAR_MS);
+            settle(&w);
+        }
+        assert_in_range(ahead_of(&w, near->job_id)->slot_ms, w.now_ms + 1, w.now_ms + MINUTE_MS);
+        assert_in_range(ahead_of(&w, far->job_id)->slot_ms, w.now_ms + 1, w.now_ms + 3 * HOUR_MS);
+    }
+}
+
+/* It is not known which of both is wrong, and the slots in between have run: they stay. */
+static void slots_stay_at_a_start_with_a_dead_clock(void **state)
+{
+    (void)state;
+    const int64_t steps_ms[] = {-30 * YEAR_MS, -HOUR_MS};
+    for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
+        WORLD(w);
+        const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+        world_turn(&w);
+        for (int n = 0; n < 120; n++)
+            world_pass(&w, MINUTE_MS);
+        int64_t slot_ms = ahead_of(&w, job->job_id)->slot_ms;
+        w.unsure = true;
+        world_restart(&w);
+        settle(&w);
+        w.unsure = false;
+        world_step(&w, steps_ms[i]);
+        settle(&w);
+        assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, slot_ms);
+    }
+}
+
+/* A clock that was set back by a little has run what lies in between, whenever the ids are ahead. */
+static void a_restart_repeats_nothing_of_a_smaller_step(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    step(&w, YEAR_MS); /* all ids are ahead for a year from here on */
+    step(&w, -YEAR_MS);
+    for (int n = 0; n < 20; n++)
+        world_pass(&w, MINUTE_MS);
+    step(&w, -5 * MINUTE_MS);
+    int64_t slot_ms = ahead_of(&w, job->job_id)->slot_ms;
+    assert_true(slot_ms > w.now_ms + 4 * MINUTE_MS);
+    world_restart(&w);
+    settle(&w);
+    assert_int_equal(ahead_of(&w, job->job_id)->slot_ms, slot_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +524,11 @@ int main(void)
         cmocka_unit_test(nothing_is_deleted_for_a_day_after_a_large_step),
         cmocka_unit_test(a_key_is_known_for_a_day_after_a_large_step),
         cmocka_unit_test(nothing_comes_due_while_the_time_is_not_known),
+        cmocka_unit_test(waiting_for_the_time_is_no_reason_for_turns),
+        cmocka_unit_test(who_comes_while_others_move_has_not_waited_since_the_future),
+        cmocka_unit_test(slots_of_a_wrong_clock_come_back_after_a_restart),
+        cmocka_unit_test(slots_stay_at_a_start_with_a_dead_clock),
+        cmocka_unit_test(a_restart_repeats_nothing_of_a_smaller_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

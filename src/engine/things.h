@@ -126,6 +126,7 @@ struct job {
     struct touched *touched;
     uint32_t exec_count; /* executions in memory; with the last one it leaves, too */
     uint32_t name_len;
+    bool unblocking; /* it is being decided which of them goes: an end decides nothing */
     char name[];
 };
 
@@ -518,9 +519,10 @@ struct clock_values {
     int64_t shaken_ms;  /* … and this, … */
     bool unsure;        /* … and this */
     int64_t at_ms;      /* deletions wait behind this; 0: behind nothing */
-    bool mend;          /* something that was loaded waits since the future */
-    bool shifting;      /* a step is under way: */
-    bool first;         /* it is the first time that was accepted */
+    bool mend;          /* something that was loaded waits since the future, or … */
+    int64_t far_ms; /* … slots were planned by a clock so far ahead, or farther; 0: they were not */
+    bool shifting; /* a step is under way: */
+    bool first;    /* it is the first time that was accepted */
     int64_t by_ms;
     size_t done;          /* of engine.shifts */
     bool reading;         /* slots beyond the horizon are to be looked at, … */

@@ -1,8 +1,15 @@
 #include "loop/clock.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -96,6 +103,33 @@ static void towards_an_earlier_time_it_only_runs_slower(void **state)
                 elapsed_us / 1000 * 8 / 10); /* and it does not stand still */
 }
 
+/* As a service manager does that protects the clock. False: this machine cannot. */
+static bool forbid_asking(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_adjtimex, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_adjtime, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof rules / sizeof rules[0], .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void a_system_that_does_not_say_is_not_synchronised(void **state)
+{
+    (void)state;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(forbid_asking() && clock_own_is_synced());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_moment_tells_of_an_accepted_step),
         cmocka_unit_test(an_unsure_start_goes_on_from_the_newest_id),
         cmocka_unit_test(towards_an_earlier_time_it_only_runs_slower),
+        cmocka_unit_test(a_system_that_does_not_say_is_not_synchronised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
