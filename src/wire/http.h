@@ -41,9 +41,11 @@ struct http_limits {
     size_t head_bytes_max; /* request line and headers together */
     size_t target_bytes_max;
     size_t body_bytes_max;
-    size_t connections_max;    /* more are answered 503 and closed; but strangers make room first */
-    size_t address_max;        /* the same for those of one address; 0: no limit of its own */
-    size_t buffered_bytes_max; /* of requests, over all connections: 503; 0: no limit */
+    size_t connections_max; /* more are answered 503 and closed; but strangers make room first */
+    size_t address_max;     /* the same for those of one address; 0: no limit of its own */
+    /* Of requests, over all connections: 503. Strangers may hold a quarter as much beside it, answers that
+     * they do not read included. 0: no limit. */
+    size_t buffered_bytes_max;
     struct http_quota
         *quota; /* in which all servers that share these limits count; NULL: this one alone */
     size_t stream_bytes_max;      /* unsent bytes a slow stream reader may pile up */

@@ -65,22 +65,26 @@ static void send_answer(struct http_conn *c, const struct http_answer *answer, b
     http_conn_send(c, parts, head_only ? 1 : 2);
 }
 
-void http_respond(struct http_request *req, const struct http_answer *answer)
-{
-    struct http_conn *c = req->conn;
-    assert(c->held && c->state != HTTP_CONN_STREAMING);
-    bool last = answer->close || !http_conn_may_go_on(c);
-    if (c->state == HTTP_CONN_HELD)
-        send_answer(c, answer, last);
-    http_conn_give_back(c, last);
-}
-
 void http_conn_refuse(struct http_conn *c, int status, const char *reason)
 {
     struct http_server *s = c->server;
     struct http_answer answer = s->refusal(s->arg, status, reason, &c->req.arena);
     send_answer(c, &answer, true);
     http_conn_give_back(c, true);
+}
+
+void http_respond(struct http_request *req, const struct http_answer *answer)
+{
+    struct http_conn *c = req->conn;
+    assert(c->held && c->state != HTTP_CONN_STREAMING);
+    if (c->state == HTTP_CONN_HELD && !http_conn_has_room(c, answer->body.len)) {
+        http_conn_refuse(c, 503, "too many answers wait to be read; try again");
+        return;
+    }
+    bool last = answer->close || !http_conn_may_go_on(c);
+    if (c->state == HTTP_CONN_HELD)
+        send_answer(c, answer, last);
+    http_conn_give_back(c, last);
 }
 
 /* ---- streams */

@@ -8,6 +8,7 @@ enum {
     REST_KEEP_MAX = 4096, /* kept from one pipelined burst to the next */
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
     REFUSED_MAX = 64,     /* over a limit, being told so */
+    STRANGERS_PART = 4,   /* what they may hold is so much less than what others may */
     KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
     BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
@@ -44,28 +45,55 @@ static void count_out(struct http_conn *c)
     http_quota_leave(c->server->limits.quota, c->origin);
 }
 
-/* False: all connections together would hold too much. */
-static bool count_bytes(struct http_conn *c)
+static bool is_stranger(const struct http_conn *c)
+{
+    return !c->vouched;
+}
+
+/* What somebody who may ask for it does not read is bounded by its nature, and takes no room from requests;
+ * of a stranger everything counts. */
+static size_t held_bytes(const struct http_conn *c)
+{
+    size_t request = http_parser_held_bytes(c->parser) + c->rest.cap;
+    return is_stranger(c) ? request + http_out_unsent(&c->out) : request;
+}
+
+static bool hold(struct http_conn *c, size_t bytes)
 {
     const struct http_limits *limits = &c->server->limits;
     size_t max = limits->buffered_bytes_max > 0 ? limits->buffered_bytes_max : SIZE_MAX;
-    size_t now = http_parser_held_bytes(c->parser) + c->rest.cap;
-    if (now == c->counted_bytes)
+    enum http_share share = is_stranger(c) ? HTTP_SHARE_STRANGERS : HTTP_SHARE_FRIENDS;
+    if (is_stranger(c))
+        max /= STRANGERS_PART;
+    if (bytes == c->counted_bytes)
         return true;
-    if (!http_quota_hold(limits->quota, c->counted_bytes, now, max))
+    if (!http_quota_hold(limits->quota, share, c->counted_bytes, bytes, max))
         return false;
-    c->counted_bytes = now;
+    c->counted_bytes = bytes;
     return true;
+}
+
+/* False: all connections of its share together would hold too much. */
+static bool count_bytes(struct http_conn *c)
+{
+    return hold(c, held_bytes(c));
+}
+
+/* Taken until it is known how much of it the socket took. */
+bool http_conn_has_room(struct http_conn *c, size_t bytes)
+{
+    return !is_stranger(c) || hold(c, held_bytes(c) + bytes);
 }
 
 void http_request_vouch(struct http_request *req)
 {
-    list_remove(&req->conn->strange);
-}
-
-static bool is_stranger(const struct http_conn *c)
-{
-    return list_linked(&c->strange);
+    struct http_conn *c = req->conn;
+    if (c->vouched)
+        return;
+    hold(c, 0);
+    list_remove(&c->strange);
+    c->vouched = true;
+    count_bytes(c); /* little so far; when it does not fit the body is refused */
 }
 
 /* ---- the end */
@@ -77,7 +105,7 @@ static void destroy(struct http_conn *c)
     http_parser_free(c->parser);
     http_out_free(&c->out);
     buf_free(&c->rest);
-    http_quota_hold(s->limits.quota, c->counted_bytes, 0, 0);
+    hold(c, 0);
     free(c);
     http_server_forget(s);
 }
@@ -175,6 +203,7 @@ static void all_sent(struct http_conn *c)
 static void on_sent(struct http_out *out, int status)
 {
     struct http_conn *c = CONTAINER_OF(out, struct http_conn, out);
+    count_bytes(c); /* fewer now */
     if (status < 0)
         http_conn_close(c);
     else
@@ -196,13 +225,17 @@ void http_conn_give_back(struct http_conn *c, bool last)
 {
     c->held = false;
     http_parser_reset(c->parser);
-    count_bytes(c); /* fewer now */
+    bool fits = count_bytes(c) || !is_stranger(c);
     if (c->state == HTTP_CONN_CLOSED) {
         destroy(c);
         return;
     }
     if (c->state == HTTP_CONN_CLOSING)
         return;
+    if (!fits) { /* it does not read its answer, as so many do not */
+        http_conn_close(c);
+        return;
+    }
     c->state = last ? HTTP_CONN_ENDING : HTTP_CONN_SENDING;
     c->unsent_seen = http_out_unsent(&c->out);
     set_deadline(c, c->server->limits.body_timeout_ms);
@@ -288,7 +321,11 @@ static void step(struct http_conn *c, struct str bytes, size_t *used)
 static void keep_rest(struct http_conn *c, struct str bytes)
 {
     buf_add(&c->rest, bytes);
-    count_bytes(c); /* bounded by itself; when it does not fit the next body is refused */
+    /* Bounded by itself; when it does not fit the next body is refused, but a stranger must not stay. */
+    if (!count_bytes(c) && is_stranger(c)) {
+        http_conn_close(c);
+        return;
+    }
     if (c->rest.len < HTTP_READ_BYTES)
         return;
     /* Only now: a connection that is not read cannot tell us that its client has left. */
@@ -393,30 +430,41 @@ static struct http_conn *conn_new(struct http_server *s)
     return c;
 }
 
-static struct http_conn *oldest_stranger(const struct http_server *s, enum http_conn_state state,
-                                         const struct http_conn *but)
+static bool is_neighbour(const struct http_conn *a, const struct http_conn *b)
 {
-    LIST_EACH(&s->strangers, node)
-    {
-        struct http_conn *c = CONTAINER_OF(node, struct http_conn, strange);
-        if (c != but && c->state == state)
-            return c;
-    }
-    return NULL;
+    return memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+}
+
+/* One that was refused for being too many lingers, too, and leaves no room: then there is more than one too
+ * many. */
+static bool has_answer(const struct http_conn *c, size_t too_many)
+{
+    return c->state == HTTP_CONN_SENDING || c->state == HTTP_CONN_ENDING ||
+           (c->state == HTTP_CONN_LINGERING && too_many == 1);
 }
 
 /* The stranger that has waited longest without asking for anything goes, else the one that has had an
- * answer for longest and does not read it: a crowd of these would keep everybody out. Only one of this
- * loop's: the kernel spreads connections over all loops alike. */
-static bool make_room(struct http_server *s, const struct http_conn *newest)
+ * answer for longest and does not read it, or does not leave: a crowd of these would keep everybody out.
+ * When it is the newest one's address that has too many, it is one of that address. Only one of this loop's:
+ * the kernel spreads connections over all loops alike. */
+static bool make_room(struct http_server *s, const struct http_conn *newest, bool of_address,
+                      size_t too_many)
 {
-    struct http_conn *c = oldest_stranger(s, HTTP_CONN_READING, newest);
-    if (c == NULL)
-        c = oldest_stranger(s, HTTP_CONN_SENDING, newest);
-    if (c == NULL)
-        return false;
-    http_conn_close(c);
-    return true;
+    struct http_conn *gone = NULL;
+    LIST_EACH(&s->strangers, node)
+    {
+        struct http_conn *c = CONTAINER_OF(node, struct http_conn, strange);
+        bool fits = c != newest && (!of_address || is_neighbour(c, newest));
+        if (fits && c->state == HTTP_CONN_READING) {
+            gone = c;
+            break;
+        }
+        if (fits && gone == NULL && has_answer(c, too_many))
+            gone = c;
+    }
+    if (gone != NULL)
+        http_conn_close(gone);
+    return gone != NULL;
 }
 
 static bool is_crowd(const struct http_limits *limits, const struct http_counts *counts,
@@ -441,8 +489,11 @@ void http_conn_accept(struct http_server *s)
     uv_tcp_keepalive(&c->tcp, 1, KEEPALIVE_S);
     set_idle_deadline(c);
     read_on(c);
-    if (is_crowd(limits, &counts, 0))
-        http_conn_refuse(c, 503, "too many connections from this address");
-    else if (counts.all > limits->connections_max && !make_room(s, c))
-        http_conn_refuse(c, 503, "too many connections");
+    if (is_crowd(limits, &counts, 0)) {
+        if (!make_room(s, c, true, counts.of_origin - limits->address_max))
+            http_conn_refuse(c, 503, "too many connections from this address");
+    } else if (counts.all > limits->connections_max) {
+        if (!make_room(s, c, false, counts.all - limits->connections_max))
+            http_conn_refuse(c, 503, "too many connections");
+    }
 }

@@ -46,7 +46,8 @@ struct http_conn {
     size_t body_seen;       /* when the deadline of the body was set */
     uint64_t body_since_ms; /* when it began; uv_now's clock */
     struct http_origin origin;
-    size_t counted_bytes; /* of requests, as the quota knows */
+    bool vouched;         /* no stranger's */
+    size_t counted_bytes; /* as the quota knows, in the share of those like it */
     struct buf rest;      /* pipelined bytes, behind the request under way */
     size_t rest_used;
     bool held;   /* a handler has the request */
@@ -96,6 +97,8 @@ bool http_conn_is_idle(const struct http_conn *c);
 void http_conn_close(struct http_conn *c);
 /* Sends or queues; a broken socket leads to CLOSING. */
 void http_conn_send(struct http_conn *c, const struct str *parts, size_t count);
+/* Whether so many bytes may wait for their reader: of strangers all together may hold only so much. */
+bool http_conn_has_room(struct http_conn *c, size_t bytes);
 /* Whether another request may follow on this connection. */
 bool http_conn_may_go_on(const struct http_conn *c);
 /* The answer is complete and the request is the connection's again. */

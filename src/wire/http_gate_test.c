@@ -208,6 +208,29 @@ static void strangers_that_do_not_read_make_room(void **state)
     rig_free(rig);
 }
 
+/* Nor do those whose last answer it is, nor those that have it and do not leave. */
+static void strangers_that_do_not_go_make_room(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(&usual);
+    struct peer deaf = dial_with_window(rig, 4096);
+    struct peer slow = dial(rig);
+    struct peer friend = dial_friend(rig);
+    say(&deaf, "GET /large HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+    say(&slow, "GET /bye HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+    hear(&slow, "/bye");
+    WAIT_FOR(rig, NULL, rig->asked == 3);
+    struct peer next = dial_friend(rig);
+    struct peer last = dial_friend(rig);
+    assert_int_equal(http_server_connections(rig->server), 3);
+    hang_up(&deaf);
+    hang_up(&slow);
+    hang_up(&friend);
+    hang_up(&next);
+    hang_up(&last);
+    rig_free(rig);
+}
+
 static void one_address_cannot_have_all(void **state)
 {
     (void)state;
@@ -238,6 +261,7 @@ static void those_refused_of_one_address_leave_room_for_others(void **state)
     limits.connections_max = 80;
     limits.address_max = 2;
     struct rig *rig = rig_new(&limits);
+    struct peer friends[] = {dial_friend(rig), dial_friend(rig)};
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i] = dial(rig);
         uv_run(&rig->loop, UV_RUN_NOWAIT);
@@ -248,7 +272,30 @@ static void those_refused_of_one_address_leave_room_for_others(void **state)
     assert_true(has_heard(&other, "HTTP/1.1 200 "));
     for (size_t i = 0; i < CROWD; i++)
         hang_up(&crowd[i]);
+    hang_up(&friends[0]);
+    hang_up(&friends[1]);
     hang_up(&other);
+    rig_free(rig);
+}
+
+static void a_crowd_of_strangers_keeps_nobody_of_its_address_out(void **state)
+{
+    (void)state;
+    struct http_limits limits = usual;
+    limits.connections_max = 80;
+    limits.address_max = 2;
+    struct rig *rig = rig_new(&limits);
+    struct peer far = dial_from(rig, 1);
+    struct peer crowd[] = {dial(rig), dial(rig)};
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 3);
+    struct peer friend = dial_friend(rig);
+    hear_end(&crowd[0]);
+    say(&far, "GET /far HTTP/1.1\r\n" HOST "\r\n"); /* older, but of another address */
+    hear(&far, "/far");
+    hang_up(&far);
+    hang_up(&crowd[0]);
+    hang_up(&crowd[1]);
+    hang_up(&friend);
     rig_free(rig);
 }
 
@@ -275,23 +322,73 @@ static void bodies_share_one_budget(void **state)
     struct http_limits limits = usual;
     limits.buffered_bytes_max = 100000;
     struct rig *rig = rig_new(&limits);
-    struct peer one = dial(rig);
-    struct peer two = dial(rig);
+    struct peer one = dial_friend(rig);
+    struct peer two = dial_friend(rig);
     memset(piece, 'x', sizeof piece);
     say(&one, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60001\r\n\r\n");
     say_bytes(&one, str_of(piece, sizeof piece));
     say(&two, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60001\r\n\r\n");
     say_bytes(&two, str_of(piece, sizeof piece));
-    hear_refusal(&two, "503 Service Unavailable");
+    hear_end(&two);
+    assert_true(has_heard(&two, "503 Service Unavailable"));
     say(&one, "x");
-    hear(&one, "HTTP/1.1 200 "); /* what had begun is not hurt */
+    hear(&one, "\r\n\r\nxxx"); /* what had begun is not hurt */
     hang_up(&two);
-    struct peer next = dial(rig); /* and what it held is free again */
+    struct peer next = dial_friend(rig); /* and what it held is free again */
     say(&next, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
     say_bytes(&next, str_of(piece, sizeof piece));
-    hear(&next, "HTTP/1.1 200 ");
+    hear(&next, "\r\n\r\nxxx");
     hang_up(&one);
     hang_up(&next);
+    rig_free(rig);
+}
+
+/* Neither by asking on and on behind an answer that they do not read, nor by long heads. */
+static void strangers_cannot_use_up_the_budget(void **state)
+{
+    (void)state;
+    static char piece[60000];
+    enum { CROWD = 20 };
+    struct http_limits limits = usual;
+    limits.connections_max = CROWD + 2;
+    limits.head_bytes_max = sizeof piece;
+    limits.buffered_bytes_max = 8 * sizeof piece;
+    struct rig *rig = rig_new(&limits);
+    struct peer crowd[CROWD];
+    memset(piece, 'x', sizeof piece);
+    for (size_t i = 0; i < CROWD; i++) {
+        crowd[i] = dial(rig);
+        say(&crowd[i],
+            i == CROWD - 1 ? "GET /park HTTP/1.1\r\n" HOST "\r\n" : "GET / HTTP/1.1\r\nX: ");
+        say_bytes(&crowd[i], str_of(piece, sizeof piece - 100));
+    }
+    WAIT_FOR(rig, NULL, rig->left == 1); /* it does not fit: nothing else makes it leave */
+    answer_parked(rig, STR("late"));
+    struct peer friend = dial_friend(rig);
+    say(&friend, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
+    say_bytes(&friend, str_of(piece, sizeof piece));
+    hear(&friend, "\r\n\r\nxxx");
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) < CROWD / 2);
+    for (size_t i = 0; i < CROWD; i++)
+        hang_up(&crowd[i]);
+    hang_up(&friend);
+    rig_free(rig);
+}
+
+static void answers_that_strangers_do_not_read_are_bounded(void **state)
+{
+    (void)state;
+    struct http_limits limits = usual;
+    limits.buffered_bytes_max = 4 << 20; /* a stranger's answer has twice as much */
+    struct rig *rig = rig_new(&limits);
+    struct peer stranger = dial_with_window(rig, 4096);
+    say(&stranger, "GET /large HTTP/1.1\r\n" HOST "\r\n");
+    hear_refusal(&stranger, "503 Service Unavailable");
+    struct peer friend = dial_friend(rig);
+    say(&friend, "GET /large HTTP/1.1\r\n" HOST "\r\n"); /* of friends they are not */
+    WAIT_FOR(rig, &friend, (listen_up(&friend), friend.heard.len > 8 << 20));
+    hang_up(&stranger);
+    hang_up(&friend);
     rig_free(rig);
 }
 
@@ -305,19 +402,20 @@ static void requests_that_were_answered_hold_nothing(void **state)
     struct http_limits limits = usual;
     limits.buffered_bytes_max = 80000;
     struct rig *rig = rig_new(&limits);
-    struct peer one = dial(rig);
+    struct peer one = dial_friend(rig);
     say(&one, "GET /park HTTP/1.1\r\n" HOST "\r\n");
     WAIT_FOR(rig, NULL, rig->parked != NULL);
     for (size_t i = 0; i < BURST; i++)
         say(&one, request);
     answer_parked(rig, STR("done"));
     WAIT_FOR(rig, &one, count_heard(&one, "/burst") == BURST);
-    struct peer two = dial(rig);
+    struct peer two = dial_friend(rig);
+    size_t before = two.heard.len;
     memset(piece, 'x', sizeof piece);
     say(&two, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
     say_bytes(&two, str_of(piece, sizeof piece));
-    WAIT_FOR(rig, &two, (listen_up(&two), two.heard.len > 0));
-    assert_true(has_heard(&two, "HTTP/1.1 200 "));
+    WAIT_FOR(rig, &two, (listen_up(&two), two.heard.len > before));
+    assert_int_equal(count_heard(&two, "HTTP/1.1 200 "), 2);
     hang_up(&one);
     hang_up(&two);
     rig_free(rig);
@@ -359,10 +457,14 @@ int main(void)
         cmocka_unit_test(servers_may_share_one_limit_of_connections),
         cmocka_unit_test(the_oldest_stranger_makes_room),
         cmocka_unit_test(strangers_that_do_not_read_make_room),
+        cmocka_unit_test(strangers_that_do_not_go_make_room),
         cmocka_unit_test(one_address_cannot_have_all),
+        cmocka_unit_test(a_crowd_of_strangers_keeps_nobody_of_its_address_out),
         cmocka_unit_test(those_refused_of_one_address_leave_room_for_others),
         cmocka_unit_test(a_stranger_that_says_nothing_is_not_kept_for_long),
         cmocka_unit_test(bodies_share_one_budget),
+        cmocka_unit_test(strangers_cannot_use_up_the_budget),
+        cmocka_unit_test(answers_that_strangers_do_not_read_are_bounded),
         cmocka_unit_test(requests_that_were_answered_hold_nothing),
         cmocka_unit_test(a_body_has_the_time_that_its_bytes_are_worth),
     };

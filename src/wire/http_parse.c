@@ -12,6 +12,7 @@ enum {
     HEADERS_FIRST = 16,     /* and everybody else fewer than this */
     BODY_AHEAD_MAX = 65536, /* reserved on the word of a Content-Length, before a byte came */
     BODY_KEEP_MAX = 16384,  /* kept from one request to the next */
+    HEAD_USUAL_MAX = 4096,  /* what every connection has room for, whatever it asks */
     FRAMING_MAX = 4096,     /* chunk extensions; nobody has been seen sending any */
     FRAMING_PER_BYTE = 8,   /* chunks of one byte cost 5: "1", CR, LF and CR, LF behind it */
     REQUEST_LINE_BLANKS = 2,
@@ -471,7 +472,7 @@ size_t http_parser_body_bytes(const struct http_parser *p)
 
 size_t http_parser_held_bytes(const struct http_parser *p)
 {
-    return p->body.cap;
+    return p->body.cap + (p->lines.bytes > HEAD_USUAL_MAX ? p->lines.bytes : 0);
 }
 
 bool http_parser_keeps_alive(const struct http_parser *p)

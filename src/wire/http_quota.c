@@ -19,7 +19,7 @@ struct http_quota {
     pthread_mutex_t lock;    /* of what follows; never held across a call of anybody else's */
     struct strmap by_origin; /* struct visitors, owned; by the bytes of their origin */
     size_t connections;
-    atomic_size_t held_bytes;
+    atomic_size_t held_bytes[HTTP_SHARES];
 };
 
 struct http_quota *http_quota_new(void)
@@ -96,15 +96,17 @@ size_t http_quota_connections(struct http_quota *q)
     return count;
 }
 
-bool http_quota_hold(struct http_quota *q, size_t before, size_t now, size_t max)
+bool http_quota_hold(struct http_quota *q, enum http_share share, size_t before, size_t now,
+                     size_t max)
 {
+    atomic_size_t *held = &q->held_bytes[share];
     if (now <= before) {
-        atomic_fetch_sub(&q->held_bytes, before - now);
+        atomic_fetch_sub(held, before - now);
         return true;
     }
     size_t more = now - before;
-    if (atomic_fetch_add(&q->held_bytes, more) + more <= max)
+    if (atomic_fetch_add(held, more) + more <= max)
         return true;
-    atomic_fetch_sub(&q->held_bytes, more);
+    atomic_fetch_sub(held, more);
     return false;
 }

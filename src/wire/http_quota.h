@@ -1,8 +1,8 @@
 /* http_quota.h - what the connections of a process may have together.
  *
  * Every loop that listens counts in the same quota: how many connections there are, how many of them come
- * from one address, and how many bytes of requests they hold in memory. The limits themselves are the
- * server's (http.h). From any thread. */
+ * from one address, and how many bytes they hold in memory. The limits themselves are the server's (http.h).
+ * From any thread. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +31,10 @@ struct http_counts http_quota_enter(struct http_quota *q, struct http_origin ori
 void http_quota_leave(struct http_quota *q, struct http_origin origin);
 size_t http_quota_connections(struct http_quota *q);
 
-/* A connection holds `now` bytes where it held `before`. False: that would be more than max together; then
- * nothing has changed. Less is always granted. */
-bool http_quota_hold(struct http_quota *q, size_t before, size_t now, size_t max);
+/* Strangers have a share of their own: what they hold keeps nobody else's requests out. */
+enum http_share { HTTP_SHARE_FRIENDS, HTTP_SHARE_STRANGERS, HTTP_SHARES };
+
+/* A connection holds `now` bytes where it held `before`. False: that would be more than max of this share
+ * together; then nothing has changed. Less is always granted. */
+bool http_quota_hold(struct http_quota *q, enum http_share share, size_t before, size_t now,
+                     size_t max);

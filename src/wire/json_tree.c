@@ -1,5 +1,7 @@
 #include "wire/json_tree.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* The members of an object, by their keys. */
@@ -78,17 +80,36 @@ static double number_of(const struct json *value)
     return value->kind == JSON_INT ? (double)value->integer : value->number;
 }
 
+/* Whether a double tells this number from all others of as few digits. */
+static bool is_exact(const struct json *value)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < value->raw.len && (value->raw.ptr[i] | 0x20) != 'e'; i++) {
+        char c = value->raw.ptr[i];
+        digits += (c >= '1' && c <= '9') || (c == '0' && digits > 0);
+    }
+    return digits == 0 || (digits <= DBL_DIG && fabs(number_of(value)) >= DBL_MIN);
+}
+
+/* Programs may read more of a number than we do: what differs only behind that is another one. */
+static bool same_numbers(const struct json *a, const struct json *b)
+{
+    if (a->kind == JSON_INT && b->kind == JSON_INT)
+        return a->integer == b->integer;
+    return str_eq(a->raw, b->raw) || (number_of(a) == number_of(b) && is_exact(a) && is_exact(b));
+}
+
 bool json_same(const struct json *a, const struct json *b, struct arena *arena)
 {
-    if (is_number(a) && is_number(b) && a->kind != b->kind)
-        return number_of(a) == number_of(b);
+    if (is_number(a) && is_number(b))
+        return same_numbers(a, b);
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
     case JSON_NULL: return true;
     case JSON_BOOL: return a->boolean == b->boolean;
-    case JSON_INT: return a->integer == b->integer;
-    case JSON_DOUBLE: return a->number == b->number;
+    case JSON_INT:
+    case JSON_DOUBLE: break; /* see above */
     case JSON_STRING: return str_eq(a->string, b->string);
     case JSON_ARRAY: return a->count == b->count && same_items(a, b, arena);
     case JSON_OBJECT: return a->count == b->count && same_members(a, b, arena);
