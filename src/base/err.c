@@ -54,6 +54,7 @@ const char *rc_name(enum rc rc)
         [RC_STALE] = "stale",
         [RC_DENIED] = "denied",
         [RC_BUSY] = "busy",
+        [RC_LIMITED] = "limit_reached",
         [RC_FULL] = "full",
         [RC_UNSUPPORTED] = "unsupported",
         [RC_TIMEOUT] = "timeout",

@@ -28,6 +28,8 @@
     X(slot_leaks, "a lease that was lost on its way stays with its worker")                        \
     X(order_lost_on_requeue, "what comes back to its lane has lost its priority")                  \
     X(claim_outlives_refusal, "a refused job keeps its name")                                      \
+    X(refused_leaves_queue, "a refused job, or an undone turn, leaves its queue behind")           \
+    X(busy_queue_forgotten, "a queue is forgotten although it has work that is far")               \
     X(loss_counts_as_attempt, "a lost lease counts as an attempt")                                 \
     X(early_by_a_second, "a timer fires a second early")                                           \
     X(drain_ignored, "a draining worker is given new work")                                        \

@@ -329,6 +329,7 @@ void engine_settings_end(struct engine *e)
         calendar_forget_if_unused(e, calendar); /* another may come into its slot: look again */
         e->calendar_changes++;
     }
+    queues_read(e);
 }
 
 enum rc engine_load_calendar(struct engine *e, const struct calendar_rec *calendar, struct err *err)
@@ -390,7 +391,9 @@ static void put(struct engine *e, struct command *cmd)
         .changed_by = cmd->actor,
     };
     if (old == NULL && e->book_count >= e->options.calendars_max) {
-        command_fail(e, cmd, RC_BUSY, "there are as many calendars as there may be: %zu",
+        command_fail(e, cmd, RC_LIMITED,
+                     "there are as many calendars as there may be: calendars_max is %zu; delete "
+                     "one, or raise the setting",
                      e->options.calendars_max);
         return;
     }

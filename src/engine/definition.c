@@ -55,6 +55,7 @@ static struct definition *share(struct engine *e, struct definition *take_def)
         return take_def;
     }
     ready_leave(&e->ready, take_def->track);
+    queue_leave(e, take_def->queue);
     free(take_def);
     same->users++;
     return same;
@@ -86,7 +87,7 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
     def->common = is_common(len, rules);
     def->version = rec->version;
     def->priority = rules->priority;
-    def->queue = queue_of(e, rules->queue);
+    def->queue = queue_use(e, rules->queue);
     def->track = track;
     queue_join(e, def->queue, track->lane);
     def->retry = rules->retry;
@@ -105,13 +106,14 @@ struct definition *definition_new(struct engine *e, const struct job_rec *rec,
 }
 
 struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
-                                     const struct rules *rules, const char **ret_why)
+                                     const struct rules *rules, struct err *err)
 {
-    *ret_why = "there are as many queues as there may be";
-    if (!queue_may_be(e, rules->queue))
+    if (queue_admit(e, rules->queue, err) != RC_OK)
         return NULL;
-    *ret_why = "there are as many queues and handlers as there may be";
-    return definition_new(e, rec, rules, e->options.lanes_max);
+    struct definition *def = definition_new(e, rec, rules, e->options.lanes_max);
+    if (def == NULL)
+        err_set(err, RC_BUSY, "there are as many queues and handlers as there may be");
+    return def;
 }
 
 void definition_free(struct engine *e, struct definition *def)
@@ -121,6 +123,7 @@ void definition_free(struct engine *e, struct definition *def)
     if (def->common)
         strmap_remove(&e->definitions, key_of(def));
     ready_leave(&e->ready, def->track);
+    queue_leave(e, def->queue);
     calendars_leave(e, def->calendars);
     free(def->unique);
     free(def);
@@ -135,6 +138,7 @@ struct definition *definition_in_zone(struct engine *e, const struct definition 
     same->schedule = (struct schedule *)same->tail;
     same->schedule->clock.zone = zone;
     same->calendars = calendars_copy(def->calendars);
+    same->queue->users++;
     ready_stay(same->track);
     return same->common ? share(e, same) : same;
 }

@@ -240,7 +240,6 @@ static void dump_breaker(const struct engine *e, struct buf *out, const struct b
     buf_add_char(out, '\n');
 }
 
-/* A queue that only an undone turn has seen has no numbers, and no line. */
 static void dump_numbers(struct buf *out, struct str queue, const char *what,
                          const int64_t *numbers, int count)
 {
@@ -252,6 +251,9 @@ static void dump_numbers(struct buf *out, struct str queue, const char *what,
 
 static void dump_queue(struct buf *out, const struct queue *q)
 {
+    buf_printf(out, "queue %.*s users=%" PRIu32 "%s%s%s\n", STR_ARG(q->name), q->users,
+               q->known ? "" : " new", q->v.gone ? " gone" : "",
+               q->touched == NULL ? "" : " touched");
     if (q->v.changed_ms != 0 || q->held > 0)
         buf_printf(out,
                    "queue %.*s held=%" PRIu32 " of %" PRIu32 "%s %" PRId64 " %.*s changed=%" PRId64
@@ -367,6 +369,7 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_trade(out, trades[i].value);
     for (size_t i = 0; i < e->queues.len; i++)
         dump_queue(out, queues[i].value);
+    dump_queue(out, &e->forgotten_queues);
     for (size_t i = 0; i < e->calendars.len; i++)
         dump_calendar(out, calendars[i].value);
     struct strmap_slot *homes = sorted_names(&e->homes);

@@ -75,10 +75,10 @@ static struct definition *make_definition(struct engine *e, struct command *cmd,
     const struct job_rec rec = {
         .id = job->id, .version = job->v.def->version + 1, .created_ms = job->created_ms};
     struct slot first;
-    const char *why;
-    struct definition *def = definition_wanted(e, &rec, &cmd->edit.item->rules, &why);
+    struct err err;
+    struct definition *def = definition_wanted(e, &rec, &cmd->edit.item->rules, &err);
     if (def == NULL) {
-        command_fail(e, cmd, RC_BUSY, "%s", why);
+        command_fail(e, cmd, err.rc, "%s", err.text);
         return NULL;
     }
     if (def->schedule == NULL || !cmd->edit.replan)

@@ -19,6 +19,7 @@ const struct engine_options engine_defaults = {
     .live_max = 5000000,
     .lanes_max = 10000,
     .queues_max = 10000,
+    .queues_keep_ms = 86400000,
     .workers_max = 10000,
     .edges_max = 5000000,
     .kill_grace_ms = 10000,
@@ -76,6 +77,9 @@ struct engine *engine_new(const struct engine_options *options)
     list_init(&e->done);
     list_init(&e->changed_queues);
     list_init(&e->operations);
+    list_init(&e->idle_queues);
+    list_init(&e->buried_queues);
+    list_init(&e->forgotten_queues.lanes);
     list_init(&e->orphans);
     return e;
 }
@@ -106,6 +110,7 @@ void engine_free(struct engine *e)
     }
     MAP_EACH(&e->workers, slot) free(slot->value);
     operations_free(e);
+    queues_bury(e);
     for (size_t i = 0; i < e->queues.cap; i++)
         free(e->queues.slots[i].value);
     for (size_t i = 0; i < e->names.cap; i++)
@@ -146,6 +151,7 @@ void engine_begin(struct engine *e, struct moment now, struct arena *arena)
     e->away = false;
     e->begun++;
     e->looks = false;
+    queues_bury(e);
     e->due_question = e->far_question = NULL;
     e->clock_rec = (struct clock_rec){0};
     e->clock_before = e->clock;
@@ -259,6 +265,10 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         if (round == 0)
             ask_calendar(e, cmd, list);
         break;
+    case CMD_QUEUE:
+        if (round == 0)
+            ask_delete_queue(e, cmd, list);
+        break;
     default: break;
     }
 }
@@ -322,8 +332,8 @@ static void count_queue(struct command *cmd, const struct queue *q, struct count
 static void decide_stats(struct engine *e, struct command *cmd)
 {
     struct stats_view *stats = &cmd->reply.stats;
-    struct counter *counters =
-        ARENA_ARRAY(cmd->arena, struct counter, e->queues.len * (JOB_STATES + 2 * EXEC_STATES));
+    struct counter *counters = ARENA_ARRAY(cmd->arena, struct counter,
+                                           (e->queues.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
     *stats = (struct stats_view){.counters = counters,
                                  .in_memory = e->execs.len,
                                  .mail_waiting = left_waiting(&e->left),
@@ -332,6 +342,7 @@ static void decide_stats(struct engine *e, struct command *cmd)
         if (e->queues.slots[i].value != NULL)
             count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);
     }
+    count_queue(cmd, &e->forgotten_queues, counters, &stats->counter_count);
     MAP_EACH(&e->workers, slot)
     {
         const struct worker *w = slot->value;
@@ -464,6 +475,7 @@ void engine_tick(struct engine *e)
     while ((node = next_until(e, &e->ready.breakers.wakes, e->boot_ms)) != NULL)
         breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
     come_due(e);
+    queues_step(e);
     alerts_look(e);
     alert_turns_lost(e);
     mail_step(e);

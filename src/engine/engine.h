@@ -27,8 +27,10 @@ struct engine_options {
     size_t live_max;    /* executions in memory; more submissions are refused as busy */
     size_t lanes_max;   /* distinct (queue, handler) pairs in memory; a submission that needs one
                          * more is refused as busy, what the store holds is loaded all the same */
-    size_t queues_max;  /* queues with numbers of their own, which outlive their jobs; a submission
-                         * that needs one more is refused as busy */
+    size_t queues_max;  /* queues that have work or dead letters, or about which somebody decided
+                         * something; what needs one more is refused (RC_LIMITED) */
+    int64_t
+        queues_keep_ms; /* others are forgotten after this, or for want of room; 0: only for that */
     size_t workers_max; /* registered ones; one more is refused as busy */
     int64_t once_ms;    /* how long a request that was answered is known again */
     int64_t point_ms;   /* waiting this long is worth a point of priority; more than 0, or priority
@@ -36,7 +38,7 @@ struct engine_options {
     struct breaker_rule breaker;
     struct alert_rules alerts;
     size_t edges_max; /* dependencies that wait; a job that would need more is refused as busy */
-    size_t calendars_max;      /* a calendar more is refused as busy */
+    size_t calendars_max;      /* a calendar more is refused (RC_LIMITED) */
     size_t keep_bytes_max;     /* what is submitted, is near, and has a spec and payload up to this
                             * size keeps them in memory; for all else the turn fetches them */
     size_t due_max;            /* timers that one turn handles; the rest comes with the next */

@@ -103,29 +103,6 @@ static void more_lanes_than_allowed_are_refused(void **state)
     assert_int_equal(again->rc, RC_OK);
 }
 
-static void more_queues_than_there_may_be_are_refused_even_when_all_are_empty(void **state)
-{
-    (void)state;
-    struct engine_options options = engine_defaults;
-    options.queues_max = 2;
-    WORLD_WITH(w, options);
-    struct fake f = HIRE(&w);
-    SUBMIT(&w, .queue = "a");
-    SUBMIT(&w, .queue = "b");
-    world_turn(&w);
-    for (int i = 0; i < 2; i++) { /* their jobs end; their numbers stay */
-        struct poll_lease lease = fake_start(&w, &f);
-        ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
-        world_turn(&w);
-    }
-    const struct submission *third = SUBMIT(&w, .queue = "c", .name = "named");
-    const struct submission *known = SUBMIT(&w, .queue = "b");
-    world_turn(&w);
-    assert_int_equal(third->rc, RC_BUSY);
-    assert_int_equal(known->rc, RC_OK);
-    assert_int_equal(w.table.claims[CLAIM_NAME].len, 0);
-}
-
 static void a_refused_job_costs_the_others_nothing(void **state)
 {
     (void)state;
@@ -539,7 +516,6 @@ int main(void)
         cmocka_unit_test(a_job_and_its_execution_share_a_bucket),
         cmocka_unit_test(more_jobs_than_memory_may_hold_are_refused),
         cmocka_unit_test(more_lanes_than_allowed_are_refused),
-        cmocka_unit_test(more_queues_than_there_may_be_are_refused_even_when_all_are_empty),
         cmocka_unit_test(a_refused_job_costs_the_others_nothing),
         cmocka_unit_test(priority_comes_before_age),
         cmocka_unit_test(among_equals_the_oldest_is_first),

@@ -60,7 +60,7 @@ static struct home *home_find_or_make(struct engine *e, struct str key)
     home->key = str_of((char *)(home + 1), key.len);
     home->kind = (enum limit_kind)kind;
     if (kind == LIMIT_QUEUE)
-        home->queue = queue_of(e, str_from(home->key, 1));
+        home->queue = queue_use(e, str_from(home->key, 1));
     else
         home->limit = limit_join(&e->ready.limits, home->kind, str_from(home->key, 1));
     strmap_put(&e->homes, home->key, home);
@@ -74,6 +74,8 @@ static void home_free(struct engine *e, struct home *home)
     map_free(&home->permits);
     if (home->limit != NULL)
         limit_leave(&e->ready.limits, home->limit);
+    else
+        queue_leave(e, home->queue);
     free(home);
 }
 

@@ -25,9 +25,7 @@ struct touched *touch_new(struct engine *e, enum thing thing, void *ptr, bool st
 
 /* ---- queues.c: what holds work back */
 
-struct queue *queue_of(struct engine *e, struct str name);
-/* False: it would be one more than queues_max. */
-bool queue_may_be(const struct engine *e, struct str name);
+struct queue *queue_new(struct engine *e, struct str name);
 /* The same text, for as long as the engine lives. */
 const struct str *name_keep(struct engine *e, struct str name);
 /* Its lane is one of this queue, and open or closed as the queue is. */
@@ -48,6 +46,39 @@ struct queue_rec queue_record(const struct queue *q);
 int64_t queue_waited_ms(const struct engine *e, const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
+/* Somebody decided about it, or there was a job in it. */
+bool queue_is_known(const struct queue *q);
+/* For those who watch. */
+void queue_tell(struct engine *e, const struct queue *q, enum queue_event event, struct str actor);
+
+/* ---- forget.c: queues come with their work and go when nobody needs them */
+
+/* NULL: there is none, or this turn has forgotten it. */
+struct queue *queue_find(const struct engine *e, struct str name);
+/* Made when new. Whoever keeps it uses it, and leaves it when done: one that no commit knows is gone with
+ * its last user. */
+struct queue *queue_of(struct engine *e, struct str name);
+struct queue *queue_use(struct engine *e, struct str name);
+void queue_leave(struct engine *e, struct queue *q);
+/* RC_LIMITED: it would be one more than queues_max, and each of the others is needed. May forget one that
+ * is not. */
+enum rc queue_admit(struct engine *e, struct str name, struct err *err);
+/* Its numbers or settings are those of a commit, or were loaded: it may be idle now, or not any more. */
+void queue_look(struct engine *e, struct queue *q);
+/* In a turn: those that were idle for long go, a page of them. */
+void queues_step(struct engine *e);
+int64_t queues_wait_ms(const struct engine *e, int64_t boot_ms);
+/* Numbers of what goes with this turn. */
+void queues_seal(struct engine *e);
+void queue_commit(struct engine *e, struct queue *q);
+void queue_undone(struct engine *e, struct queue *q);
+void queues_bury(struct engine *e);
+/* Between turns: all settings have been read. A queue that has some, and was not among them, has none any
+ * more: another server has deleted them. */
+void queues_read(struct engine *e);
+/* Somebody wants it to go; a server that was told by another that it went forgets its own part. */
+void ask_delete_queue(struct engine *e, struct command *cmd, struct question_list *list);
+void delete_queue(struct engine *e, struct command *cmd);
 
 /* ---- breakers.c: targets that keep failing */
 
@@ -104,10 +135,10 @@ void decide_teams(struct engine *e, struct command *cmd);
  * lane beyond lanes_max. */
 struct definition *definition_new(struct engine *e, const struct job_rec *rec,
                                   const struct rules *rules, size_t lanes_max);
-/* The same for what somebody wants: NULL with *ret_why when there are as many queues or lanes as may
- * be. */
+/* The same for what somebody wants: NULL with err when there are as many queues (RC_LIMITED) or lanes
+ * (RC_BUSY) as may be. */
 struct definition *definition_wanted(struct engine *e, const struct job_rec *rec,
-                                     const struct rules *rules, const char **ret_why);
+                                     const struct rules *rules, struct err *err);
 /* One job less has it. */
 void definition_free(struct engine *e, struct definition *def);
 /* The same by another zone. */

@@ -55,7 +55,7 @@ bool letter_take(struct engine *e, const struct letter_rec *letter)
         return false;
     if (!PLANTED(letter_outlives_retry))
         *VEC_PUSH(e->arena, &e->letters_gone) =
-            (struct gone_letter){letter->place, queue_of(e, letter->queue), letter->state};
+            (struct gone_letter){letter->place, queue_use(e, letter->queue), letter->state};
     return true;
 }
 

@@ -212,13 +212,18 @@ void engine_load_worker(struct engine *e, const struct worker_rec *worker)
 
 void engine_load_counter(struct engine *e, const struct counter *counter)
 {
-    struct queue *q = queue_of(e, counter->queue);
+    bool nameless = counter->queue.len == 0;
+    if (counter->value == 0)
+        return; /* of something that was, and is not */
+    struct queue *q = nameless ? &e->forgotten_queues : queue_of(e, counter->queue);
     if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
         q->jobs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
         q->execs[counter->state] = counter->value;
     else if (counter->kind == COUNTER_LETTERS && counter->state < EXEC_STATES)
         q->letters[counter->state] = counter->value;
+    q->known = true;
+    queue_look(e, q);
 }
 
 struct job *adopt_job(struct engine *e, const struct job_rec *rec, struct err *err)
@@ -383,6 +388,9 @@ int64_t engine_wait_ms(const struct engine *e, struct moment now)
     wait_ms = sooner_ms(wait_ms, &e->ready.breakers.wakes, now.boot_ms);
     if (e->alerts.look_ms > 0 && e->alerts.look_ms - now.boot_ms < wait_ms)
         wait_ms = e->alerts.look_ms - now.boot_ms;
+    int64_t queues_ms = queues_wait_ms(e, now.boot_ms);
+    if (queues_ms < wait_ms)
+        wait_ms = queues_ms;
     int64_t operations_ms = operations_wait_ms(e, now.boot_ms);
     int64_t retain_ms = retain_wait_ms(e, now);
     int64_t mail_ms = mail_wait_ms(e, now.boot_ms);

@@ -36,6 +36,14 @@ static void make_cancel(struct engine *e, struct mail_row *row)
     cmd->target.reason = rec->body;
 }
 
+static void make_forget(struct mail_row *row)
+{
+    struct command *cmd = &row->cmd;
+    cmd->kind = CMD_QUEUE;
+    cmd->queue = (struct queue_wish){
+        .name = row->rec->name, .forget = true, .deleted_ms = row->rec->sent_ms};
+}
+
 void mail_prepare(struct engine *e, struct mail_row *row)
 {
     row->cmd.own = true;
@@ -45,6 +53,8 @@ void mail_prepare(struct engine *e, struct mail_row *row)
         make_submit(e, row);
     else if (row->rec->kind == INBOX_CANCEL)
         make_cancel(e, row);
+    else if (row->rec->kind == INBOX_FORGET)
+        make_forget(row);
 }
 
 /* ---- acting */
@@ -94,7 +104,7 @@ static enum mail_fate submit(struct engine *e, struct mail_row *row)
     }
     engine_decide(e, cmd);
     const struct submission *item = cmd->submit.items;
-    if ((item->rc == RC_BUSY && !item->hopeless) || item->rc == RC_PENDING) {
+    if (item->rc == RC_BUSY || item->rc == RC_PENDING) {
         row->err = *item->err;
         return MAIL_WAITS;
     }
@@ -156,6 +166,7 @@ enum mail_fate mail_act(struct engine *e, struct mail_row *row)
     case INBOX_GRANT: heard_grant(e, rec); return MAIL_DONE;
     case INBOX_FREE: heard_free(e, rec); return MAIL_DONE;
     case INBOX_KEEP: heard_keep(e, rec); return MAIL_DONE;
+    case INBOX_FORGET: engine_decide(e, &row->cmd); return MAIL_DONE;
     case INBOX_KINDS: break;
     }
     return MAIL_STRANGE;

@@ -24,12 +24,9 @@ const struct str *name_keep(struct engine *e, struct str name)
     return kept;
 }
 
-struct queue *queue_of(struct engine *e, struct str name)
+struct queue *queue_new(struct engine *e, struct str name)
 {
-    struct queue *q = strmap_get(&e->queues, name);
-    if (q != NULL)
-        return q;
-    q = mem_new(sizeof *q + name.len + 2);
+    struct queue *q = mem_new(sizeof *q + name.len + 2);
     char *text = (char *)(q + 1);
     text[0] = '0' + LIMIT_QUEUE; /* as permits name its limit */
     if (name.len > 0)
@@ -40,11 +37,6 @@ struct queue *queue_of(struct engine *e, struct str name)
     list_init(&q->lanes);
     strmap_put(&e->queues, q->name, q);
     return q;
-}
-
-bool queue_may_be(const struct engine *e, struct str name)
-{
-    return strmap_get(&e->queues, name) != NULL || e->queues.len < e->options.queues_max;
 }
 
 /* What has its permits is counted in held: it is for others that a full queue has no room. */
@@ -78,6 +70,8 @@ void queue_join(struct engine *e, struct queue *q, struct lane *lane)
 
 void queue_set(struct engine *e, struct queue *q, const struct queue_values *to)
 {
+    e->gone_queues += to->gone;
+    e->gone_queues -= q->v.gone;
     q->v = *to;
     settle(e, q);
 }
@@ -134,6 +128,8 @@ void rate_wake(struct engine *e, struct limit *limit)
 void engine_load_queue(struct engine *e, const struct queue_rec *rec)
 {
     struct queue *q = queue_of(e, rec->name);
+    q->known = true;
+    q->reading = e->calendar_readings;
     permits_limited(e, q->v.concurrency, rec->concurrency);
     queue_set(e, q,
               &(struct queue_values){
@@ -144,6 +140,7 @@ void engine_load_queue(struct engine *e, const struct queue_rec *rec)
                   .changed_by = *name_keep(e, rec->changed_by),
                   .concurrency = rec->concurrency,
               });
+    queue_look(e, q);
 }
 
 void engine_load_rate(struct engine *e, const struct rate_rec *rec)
@@ -226,8 +223,7 @@ static void reply_queue(struct engine *e, struct command *cmd, const struct queu
     command_done(e, cmd);
 }
 
-/* Somebody decided about it, or there was a job in it. Others are leftovers of undone turns. */
-static bool is_known(const struct queue *q)
+bool queue_is_known(const struct queue *q)
 {
     for (size_t i = 0; i < JOB_STATES; i++) {
         if (q->jobs[i] != 0)
@@ -261,13 +257,13 @@ static struct queue_values wished(struct engine *e, const struct queue_values *n
     return to;
 }
 
-static void tell(struct engine *e, const struct queue *q, enum queue_event event)
+void queue_tell(struct engine *e, const struct queue *q, enum queue_event event, struct str actor)
 {
     *VEC_PUSH(e->arena, &e->events) = (struct event){
         .at_ms = e->now_ms,
         .queue = q->name,
         .queue_event = event,
-        .actor = q->v.changed_by,
+        .actor = actor,
         .paused = q->v.paused,
         .concurrency = q->v.concurrency,
     };
@@ -280,19 +276,28 @@ static void change_queue(struct engine *e, struct queue *q, const struct queue_v
     permits_limited(e, before.concurrency, to->concurrency);
     queue_set(e, q, to);
     if (to->paused != before.paused)
-        tell(e, q, to->paused ? QUEUE_PAUSED : QUEUE_RESUMED);
+        queue_tell(e, q, to->paused ? QUEUE_PAUSED : QUEUE_RESUMED, to->changed_by);
     if (to->concurrency != before.concurrency)
-        tell(e, q, QUEUE_LIMITED);
+        queue_tell(e, q, QUEUE_LIMITED, to->changed_by);
 }
 
 void decide_queue(struct engine *e, struct command *cmd)
 {
     static const struct queue_values untouched;
     struct str name = cmd->queue.name;
-    struct queue *q = strmap_get(&e->queues, name);
+    struct queue *q = queue_find(e, name);
+    if (cmd->queue.forget) {
+        delete_queue(e, cmd);
+        return;
+    }
     struct queue_values to = wished(e, q == NULL ? &untouched : &q->v, cmd);
-    if ((q == NULL || !is_known(q)) && !differs(&to, &untouched)) {
+    if ((q == NULL || !queue_is_known(q)) && !differs(&to, &untouched)) {
         command_fail(e, cmd, RC_NOT_FOUND, "there is no queue '%.*s'", STR_ARG(name));
+        return;
+    }
+    if (queue_admit(e, name, &cmd->reply.err) != RC_OK) {
+        cmd->reply.rc = cmd->reply.err.rc;
+        command_done(e, cmd);
         return;
     }
     q = queue_of(e, name);
@@ -314,7 +319,7 @@ void decide_queues(struct engine *e, struct command *cmd)
     size_t len = 0;
     for (size_t i = 0; i < e->queues.cap; i++) {
         const struct queue *q = e->queues.slots[i].value;
-        if (q != NULL && is_known(q))
+        if (q != NULL && !q->v.gone && queue_is_known(q))
             views[len++] = view_of(e, q, cmd->arena);
     }
     if (len > 0)

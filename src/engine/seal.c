@@ -209,6 +209,7 @@ struct room {
     struct exec_change *execs;
     struct worker_change *workers;
     struct queue_rec *queues;
+    struct queue_gone *queues_gone;
     struct team_rec *teams;
     struct rate_change *rates;
     struct breaker_rec *breakers;
@@ -230,6 +231,7 @@ static struct room make_room(struct engine *e)
         .execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]),
         .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
         .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
+        .queues_gone = ARENA_ARRAY(e->arena, struct queue_gone, counts[THING_QUEUE]),
         .teams = ARENA_ARRAY(e->arena, struct team_rec, counts[THING_LIMIT]),
         .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
         .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
@@ -249,6 +251,18 @@ static void limit_changed(struct delta *d, const struct room *room, const struct
             .forget = limit->v.gone,
             .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
         };
+}
+
+/* What somebody decided about a queue is kept by the owner of the first partition alone: another server that
+ * forgets one may not have heard yet what was decided. */
+static void queue_changed(const struct engine *e, struct delta *d, const struct room *room,
+                          const struct queue *q)
+{
+    if (q->v.gone || q->v.changed_ms == 0)
+        room->queues_gone[d->queue_gone_count++] =
+            (struct queue_gone){q->name, partition_has_bucket(&e->owned, 0)};
+    else
+        room->queues[d->queue_count++] = queue_record(q);
 }
 
 /* One that was granted and used up in the turn that asked for it was never kept. */
@@ -281,7 +295,7 @@ static void add_change(struct engine *e, struct delta *d, const struct room *roo
         room->workers[d->worker_count++] =
             (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
         break;
-    case THING_QUEUE: room->queues[d->queue_count++] = queue_record(t->queue); break;
+    case THING_QUEUE: queue_changed(e, d, room, t->queue); break;
     case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
     case THING_OPERATION:
         room->operations[d->operation_count++] =
@@ -331,6 +345,7 @@ void seal_delta(struct engine *e)
         .execs = room.execs,
         .workers = room.workers,
         .queues = room.queues,
+        .queues_gone = room.queues_gone,
         .teams = room.teams,
         .rates = room.rates,
         .breakers = room.breakers,
@@ -382,6 +397,7 @@ void seal_delta(struct engine *e)
     d->calendar_use_count = e->calendar_uses.len;
     add_letters(e, d);
     remove_letters(e, d);
+    queues_seal(e);
     size_t states = JOB_STATES + 2 * EXEC_STATES;
     struct counter *counters =
         ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);

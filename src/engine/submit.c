@@ -213,15 +213,12 @@ static enum rc submit_one(struct engine *e, struct command *cmd, struct submissi
         return refuse(cmd, item, RC_BUSY, TOO_MANY_LIVE);
     if (depends_check(e, cmd, item, &err) != RC_OK ||
         calendars_check(e, &item->rules, &err) != RC_OK) {
-        item->hopeless = item->depends_count > e->options.edges_max;
+        bool hopeless = err.rc == RC_BUSY && item->depends_count > e->options.edges_max;
+        return refuse(cmd, item, hopeless ? RC_LIMITED : err.rc, err.text);
+    }
+    struct definition *def = definition_wanted(e, &rec, &item->rules, &err);
+    if (def == NULL)
         return refuse(cmd, item, err.rc, err.text);
-    }
-    const char *why;
-    struct definition *def = definition_wanted(e, &rec, &item->rules, &why);
-    if (def == NULL) {
-        item->hopeless = !queue_may_be(e, item->rules.queue); /* queues outlive their jobs */
-        return refuse(cmd, item, RC_BUSY, why);
-    }
     if (make_unique(e, cmd, item, &err) != RC_OK || item->existing) {
         definition_free(e, def);
         return item->existing ? RC_OK : refuse(cmd, item, err.rc, err.text);

@@ -25,16 +25,22 @@ struct queue_values {
     struct str paused_by; /* among engine.names */
     int64_t changed_ms;
     struct str changed_by; /* the same */
+    bool gone;             /* forgotten; freed when the turn is committed */
 };
 
-/* Names and numbers of one queue. Never freed: its numbers outlive its jobs. */
+/* Names and numbers of one queue. It outlives its jobs for a while: see forget.c. */
 struct queue {
     struct str name;
     struct queue_values v;
-    uint32_t held;                /* leases */
-    uint32_t lent;                /* of those held: no leases of ours, but permits (permits.h) */
-    uint32_t home;                /* the bucket that its limit lives in, … */
-    struct str home_key;          /* … and the name of that */
+    uint32_t users;        /* definitions, homes, and dead letters that leave in this turn */
+    bool known;            /* a commit knows it; else it is here for the users of this turn alone */
+    uint32_t reading;      /* the newest of engine.calendar_readings that had it */
+    struct list_node idle; /* on engine.idle_queues: as of the last commit nobody needs it … */
+    int64_t idle_ms;       /* … since; boot clock */
+    uint32_t held;         /* leases */
+    uint32_t lent;         /* of those held: no leases of ours, but permits (permits.h) */
+    uint32_t home;         /* the bucket that its limit lives in, … */
+    struct str home_key;   /* … and the name of that */
     struct breaker_window finals; /* how executions ended lately; memory only, boot clock */
     struct list lanes;            /* lane.sibling */
     struct touched *touched;
@@ -562,14 +568,19 @@ struct engine {
     struct heap asking;       /* edges, by their execution and upstream */
     size_t edge_count;
     struct strmap queues;
-    struct strmap names;        /* owned: texts that stay */
-    struct strmap definitions;  /* those that may be shared */
-    struct strmap calendars;    /* name -> struct named_calendar */
-    size_t book_count;          /* of those with a book */
-    struct heap held;           /* executions that a calendar holds, by (looked, id) */
-    uint32_t calendar_readings; /* of all calendars, so far */
-    uint32_t calendar_changes;  /* so far; what is held and has not seen them all is looked at */
-    struct strmap uniques;      /* key -> the execution in memory that holds it: see unique.c */
+    struct list idle_queues;     /* queue.idle, longest first */
+    size_t gone_queues;          /* of engine.queues: those that this turn forgets */
+    struct list_node *idle_next; /* where this turn goes on looking for idle ones; NULL: in front */
+    struct list buried_queues;   /* queue.idle: the last commit forgot them; events may name them */
+    struct queue forgotten_queues; /* the numbers of all that were forgotten; it has no name */
+    struct strmap names;           /* owned: texts that stay */
+    struct strmap definitions;     /* those that may be shared */
+    struct strmap calendars;       /* name -> struct named_calendar */
+    size_t book_count;             /* of those with a book */
+    struct heap held;              /* executions that a calendar holds, by (looked, id) */
+    uint32_t calendar_readings;    /* of all calendars and queues, so far */
+    uint32_t calendar_changes;     /* so far; what is held and has not seen them all is looked at */
+    struct strmap uniques;         /* key -> the execution in memory that holds it: see unique.c */
     struct ready ready;
     struct heap dues;      /* executions that wait, by the wall clock */
     struct heap deadlines; /* executions that should have started by then, by the wall clock */

@@ -181,6 +181,7 @@ static void undo_queue(struct engine *e, struct touched *t)
 {
     t->queue->touched = NULL;
     queue_set(e, t->queue, &t->before.queue);
+    queue_undone(e, t->queue);
 }
 
 static void undo_limit(struct engine *e, struct touched *t)
@@ -257,9 +258,16 @@ static void free_passed_over(struct engine *e)
         definition_free(e, e->passed_over.items[i]);
 }
 
+static void leave_letters(struct engine *e)
+{
+    for (size_t i = 0; i < e->letters_gone.len; i++)
+        queue_leave(e, e->letters_gone.items[i].queue);
+}
+
 void engine_undo(struct engine *e)
 {
     close_polls(e);
+    e->idle_next = NULL;
     while (list_pop_front(&e->done) != NULL) /* their owner has them; they are asked again */
         continue;
     for (struct list_node *node; (node = list_pop_front(&e->changed_queues)) != NULL;) {
@@ -280,6 +288,7 @@ void engine_undo(struct engine *e)
     undo_things(e, THING_WORKER, undo_worker);
     undo_things(e, THING_JOB, undo_job);
     free_passed_over(e);
+    leave_letters(e);
     undo_things(e, THING_CALENDAR, undo_calendar);
     e->calendar_changes = e->calendar_changes_before;
     e->horizon = e->horizon_before;
@@ -307,6 +316,8 @@ static void commit_counters(struct engine *e)
         if (q->execs[EXEC_QUEUED] > 0)
             alerts_arm(e);
         memset(q->letters_change, 0, sizeof q->letters_change);
+        q->known = true;
+        queue_look(e, q);
     }
 }
 
@@ -384,6 +395,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
                    size_t *ret_event_count)
 {
     close_polls(e);
+    e->idle_next = NULL;
     if (!e->away) {
         zones_renewed(e);
         e->slept = false;
@@ -414,7 +426,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
         else if (t->thing == THING_WORKER)
             commit_worker(e, t->worker);
         else if (t->thing == THING_QUEUE)
-            t->queue->touched = NULL;
+            queue_commit(e, t->queue);
         else if (t->thing == THING_OPERATION)
             commit_operation(e, t->operation);
         else if (t->thing == THING_CALENDAR)
@@ -423,6 +435,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
             commit_permit(e, t->permit);
     }
     free_passed_over(e);
+    leave_letters(e);
     list_splice_back(ret_done, &e->done);
     *ret_events = e->events.items;
     *ret_event_count = e->events.len;

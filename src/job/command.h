@@ -83,7 +83,6 @@ struct submission {
     /* answer */
     enum rc rc; /* RC_OK, or why this one was refused */
     struct err *err;
-    bool hopeless; /* with RC_BUSY: waiting does not help */
     uint64_t job_id;
     uint64_t exec_id;
     int64_t created_ms;
@@ -108,6 +107,9 @@ struct queue_wish {
     enum { QUEUE_LEAVE, QUEUE_PAUSE, QUEUE_RESUME } run;
     bool set_concurrency;
     uint32_t concurrency; /* 0: no limit */
+    bool forget;        /* it is to go, and nothing else counts: RC_CONFLICT while it has unfinished
+                           * executions or dead letters */
+    int64_t deleted_ms; /* of the engine's own: it went then, and what was decided since stays */
 };
 
 /* The same about a team. */
@@ -248,10 +250,11 @@ enum queue_event {
     QUEUE_PAUSED,
     QUEUE_RESUMED,
     QUEUE_LIMITED, /* or the limit lifted */
+    QUEUE_DELETED,
 };
 
 /* What happened to an execution, to a queue or to a breaker, for those who watch. Published after the commit, in
- * order. Text lives as long as the engine. */
+ * order. Text lives until the next turn begins. */
 struct event {
     int64_t at_ms;
     struct str queue;

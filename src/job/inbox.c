@@ -9,7 +9,7 @@ struct str inbox_kind_name(enum inbox_kind kind)
         [INBOX_WAIT] = STR_INIT("wait"),     [INBOX_UNWAIT] = STR_INIT("unwait"),
         [INBOX_OVER] = STR_INIT("over"),     [INBOX_ASK] = STR_INIT("ask"),
         [INBOX_GRANT] = STR_INIT("grant"),   [INBOX_FREE] = STR_INIT("free"),
-        [INBOX_KEEP] = STR_INIT("keep"),
+        [INBOX_KEEP] = STR_INIT("keep"),     [INBOX_FORGET] = STR_INIT("forget"),
     };
     assert(kind > 0 && kind < INBOX_KINDS);
     return names[kind];

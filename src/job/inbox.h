@@ -26,6 +26,8 @@ enum inbox_kind {
     INBOX_GRANT, /* to the execution (about): it may, as far as the key (name) goes */
     INBOX_FREE,  /* to the home of a key (name): the execution (from) needs it no more */
     INBOX_KEEP,  /* to a partition: who has started anew has these (body), and no others */
+
+    INBOX_FORGET, /* to a partition: somebody (actor) has deleted the queue (name) */
     INBOX_KINDS
 };
 

@@ -307,6 +307,13 @@ struct clock_rec {
     int64_t by_ms;
 };
 
+/* A queue that nobody needs any more. What it counted goes on counting under the empty name: the turn's
+ * counters say so, and of its own those that are zero by then go. */
+struct queue_gone {
+    struct str name;
+    bool settings; /* what was decided about it goes, too */
+};
+
 struct delta {
     uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
     const struct job_change *jobs;
@@ -326,6 +333,8 @@ struct delta {
     size_t worker_count;
     const struct queue_rec *queues; /* added or replaced */
     size_t queue_count;
+    const struct queue_gone *queues_gone; /* forgotten, when all else is kept */
+    size_t queue_gone_count;
     const struct team_rec *teams; /* the same */
     size_t team_count;
     const struct rate_change *rates;
@@ -388,8 +397,19 @@ static inline bool delta_is_empty(const struct delta *d)
                d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
                d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
                d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
-               d->tally_gone_count + (d->past.to_id != 0) + (d->clock.at_ms != 0) ==
+               d->tally_gone_count + d->queue_gone_count + (d->past.to_id != 0) +
+               (d->clock.at_ms != 0) ==
            0;
+}
+
+/* Something that every server has to know: they read the settings again. */
+static inline bool delta_has_settings(const struct delta *d)
+{
+    for (size_t i = 0; i < d->queue_gone_count; i++) {
+        if (d->queues_gone[i].settings)
+            return true;
+    }
+    return d->queue_count + d->team_count + d->calendar_count > 0;
 }
 
 /* What keeping turns costs, counted since the store was opened. */
@@ -427,6 +447,7 @@ enum question_kind {
                       * most limit */
     ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
                       * at most limit */
+    ASK_QUEUE,       /* the numbers of a queue in all partitions, those that are not zero */
     ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
 };
 
@@ -467,7 +488,7 @@ struct question {
     size_t id_count;
     struct letter_filter filter; /* ASK_LETTERS */
     struct letter_place place;
-    struct str name; /* ASK_CALENDAR; ASK_PACE: the key of the tally */
+    struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         struct str note;            /* ASK_CLAIM: of another holder */
@@ -497,6 +518,8 @@ struct question {
         size_t old_alert_count;
         const struct tally *tallies; /* without their numbers */
         size_t tally_count;
-        const struct sketch *pace; /* ASK_PACE: of the durations */
+        const struct sketch *pace;      /* ASK_PACE: of the durations */
+        const struct counter *counters; /* ASK_QUEUE */
+        size_t counter_count;
     } answer;
 };

@@ -32,6 +32,8 @@ enum {
     SPEC_ONCE_KEY_MAX = 255,  /* bytes of an idempotency key: visible ASCII */
 };
 
+#define SPEC_QUEUE STR("default") /* of a job that names none */
+
 #define SPEC_DURATION_MAX_MS (INT64_C(3660) * 86400000) /* ten years: longer is a slip of the pen */
 
 enum work_kind {

@@ -57,6 +57,7 @@ int problem_status(enum rc rc)
     case RC_DENIED: return 403;
     case RC_NOT_FOUND: return 404;
     case RC_CONFLICT:
+    case RC_LIMITED:
     case RC_PENDING:
     case RC_STALE: return 409;
     case RC_REUSED: return 422;
@@ -72,8 +73,10 @@ int problem_status(enum rc rc)
 
 const char *problem_code(enum rc rc)
 {
-    if (rc == RC_STALE) /* the one status with three meanings */
+    if (rc == RC_STALE) /* the one status with four meanings */
         return "stale";
+    if (rc == RC_LIMITED)
+        return "limit_reached";
     if (rc == RC_PENDING)
         return "in_progress";
     return problem_word(problem_status(rc));

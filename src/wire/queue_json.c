@@ -46,6 +46,7 @@ void queue_event_print(struct json_writer *w, const struct event *event)
         [QUEUE_PAUSED] = STR_INIT("pause"),
         [QUEUE_RESUMED] = STR_INIT("resume"),
         [QUEUE_LIMITED] = STR_INIT("limit"),
+        [QUEUE_DELETED] = STR_INIT("delete"),
     };
     json_open(w);
     json_put_when(w, "at", event->at_ms);

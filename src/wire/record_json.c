@@ -370,6 +370,8 @@ static void put_queues(struct json_writer *w, const struct counter *sorted, size
         struct totals tally = {.jobs = {0}};
         for (; i < count && str_eq(sorted[i].queue, queue); i++)
             totals_add(&tally, &sorted[i]);
+        if (queue.len == 0)
+            continue; /* of queues that were forgotten: they count in the sums alone */
         json_open(w);
         json_put_str(w, "queue", queue);
         put_exec_states(w, &tally);

@@ -502,7 +502,7 @@ static enum rc parse(const struct json *doc, bool stored, struct arena *arena,
     const struct fields f = {.arena = arena, .errors = errors, .stored = stored};
     struct spec spec = {
         .when = WHEN_NOW,
-        .queue = STR("default"),
+        .queue = SPEC_QUEUE,
         .priority = SPEC_PRIORITY_DEFAULT,
         .retry = retry_default,
         .misfire = misfire_default,

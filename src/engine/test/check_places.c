@@ -165,6 +165,54 @@ static size_t granted_by(const struct home *home)
     return count;
 }
 
+static size_t users_of(const struct engine *e, const struct queue *q)
+{
+    struct map seen = {0};
+    MAP_EACH(&e->jobs, slot)
+    {
+        struct definition *def = ((struct job *)slot->value)->v.def;
+        if (def->queue == q)
+            map_put(&seen, (uintptr_t)def, def);
+    }
+    size_t users = seen.len + (strmap_get(&e->homes, q->home_key) != NULL);
+    map_free(&seen);
+    return users;
+}
+
+/* Nothing of it is unfinished, and nobody decided anything about it. */
+static bool is_idle(const struct queue *q)
+{
+    bool idle = !q->v.paused && q->v.concurrency == 0;
+    for (int i = 0; i < EXEC_STATES; i++)
+        idle &= q->letters[i] == 0 && (exec_is_final((enum exec_state)i) || q->execs[i] == 0);
+    return idle;
+}
+
+static void check_queues(const struct engine *e)
+{
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        const struct queue *q = e->queues.slots[i].value;
+        size_t held = 0;
+        size_t lent = 0;
+        if (q == NULL)
+            continue;
+        MAP_EACH(&e->execs, slot)
+        {
+            const struct exec *x = slot->value;
+            held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
+            lent += exec_has_permits(x) && x->job->v.def->queue == q;
+        }
+        const struct home *home = strmap_get(&e->homes, q->home_key);
+        lent += home == NULL ? 0 : granted_by(home);
+        assert_int_equal(q->held, held + lent);
+        assert_int_equal(q->lent, lent);
+        assert_true(q->touched == NULL && q->known && !q->v.gone);
+        assert_int_equal(q->users, users_of(e, q));
+        assert_true(list_linked(&q->idle) == is_idle(q));
+    }
+    assert_int_equal(e->gone_queues, 0);
+}
+
 /* Permits are what is leased, and no more. */
 static void check_permits(const struct engine *e)
 {
@@ -194,24 +242,7 @@ static void check_permits(const struct engine *e)
         assert_true(heap_holds(&limit->wake) ==
                     (limit->v.shut || (limit->v.stored && members == 0)));
     }
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        const struct queue *q = e->queues.slots[i].value;
-        size_t held = 0;
-        size_t lent = 0;
-        if (q == NULL)
-            continue;
-        MAP_EACH(&e->execs, slot)
-        {
-            const struct exec *x = slot->value;
-            held += exec_is_leased(x->v.state) && x->job->v.def->queue == q;
-            lent += exec_has_permits(x) && x->job->v.def->queue == q;
-        }
-        const struct home *home = strmap_get(&e->homes, q->home_key);
-        lent += home == NULL ? 0 : granted_by(home);
-        assert_int_equal(q->held, held + lent);
-        assert_int_equal(q->lent, lent);
-        assert_null(q->touched);
-    }
+    check_queues(e);
 }
 
 /* Places follow from values, and nothing is left over from the turn. */

@@ -202,6 +202,9 @@ static void print_claims_and_counters(struct printer *p, const struct delta *d)
     for (size_t i = 0; i < d->counter_count; i++)
         buf_printf(p->out, "count %d %.*s %" PRIu32 " %+" PRId64 "\n", (int)d->counters[i].kind,
                    STR_ARG(d->counters[i].queue), d->counters[i].state, d->counters[i].value);
+    for (size_t i = 0; i < d->queue_gone_count; i++)
+        buf_printf(p->out, "queue %.*s gone %d\n", STR_ARG(d->queues_gone[i].name),
+                   (int)d->queues_gone[i].settings);
 }
 
 void print_delta(struct buf *out, struct arena *arena, const struct delta *d, uint64_t newest_id)

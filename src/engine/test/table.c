@@ -404,6 +404,19 @@ int64_t *table_counter(struct table *t, enum counter_kind kind, struct str queue
     return &c->value;
 }
 
+static void forget_queue(struct table *t, const struct queue_gone *gone)
+{
+    size_t kept = 0;
+    if (gone->settings)
+        strmap_remove(&t->queues, gone->name);
+    for (size_t i = 0; i < t->counters.len; i++) {
+        const struct counter *c = &t->counters.items[i];
+        if (c->value != 0 || !str_eq(c->queue, gone->name))
+            t->counters.items[kept++] = *c;
+    }
+    t->counters.len = kept;
+}
+
 static void keep_sla_event(struct table *t, const struct sla_event_rec *event)
 {
     struct sla_event_rec *copy = table_copy(t, event, sizeof *copy);
@@ -498,6 +511,8 @@ void table_keep(struct table *t, const struct delta *d)
     for (size_t i = 0; i < d->counter_count; i++)
         *table_counter(t, d->counters[i].kind, d->counters[i].queue, d->counters[i].state) +=
             d->counters[i].value;
+    for (size_t i = 0; i < d->queue_gone_count; i++)
+        forget_queue(t, &d->queues_gone[i]);
     for (size_t i = 0; i < d->claim_count; i++)
         table_put_claim(t, &d->claims[i]);
     for (size_t i = 0; i < d->released_count; i++)

@@ -227,6 +227,28 @@ static void answer_calendar(struct table *t, struct question *q)
     q->answer.id_count = len < q->limit ? len : q->limit;
 }
 
+static void add_counters(struct table *t, const struct table *of, struct question *q)
+{
+    struct counter *counters =
+        ARENA_ARRAY(&t->arena, struct counter, of->counters.len + q->answer.counter_count + 1);
+    for (size_t i = 0; i < q->answer.counter_count; i++)
+        counters[i] = q->answer.counters[i];
+    for (size_t i = 0; i < of->counters.len; i++) {
+        if (of->counters.items[i].value != 0 && str_eq(of->counters.items[i].queue, q->name))
+            counters[q->answer.counter_count++] = of->counters.items[i];
+    }
+    q->answer.counters = counters;
+}
+
+static void answer_queue(struct table *t, struct question *q)
+{
+    add_counters(t, t, q);
+    for (size_t i = 0; t->box != NULL && i < COUNT_OF(t->box->tables); i++) {
+        if (t->box->tables[i] != NULL && t->box->tables[i] != t)
+            add_counters(t, t->box->tables[i], q);
+    }
+}
+
 static bool is_asked_for(const struct question *q, const struct inbox_rec *rec)
 {
     if (q->kind == ASK_INBOX)
@@ -282,6 +304,7 @@ void table_answer(struct table *t, struct question *q)
     case ASK_PACE: answer_pace(t, q); break;
     case ASK_SLOT: answer_slot(t, q); break;
     case ASK_CALENDAR: answer_calendar(t, q); break;
+    case ASK_QUEUE: answer_queue(t, q); break;
     case ASK_WORKER: q->answer.worker = map_get(&t->workers, q->id); break;
     default: answer_due(t, q); break;
     }

@@ -306,6 +306,20 @@ static void answer_calendar(struct mem_store *m, struct arena *arena, struct que
     q->answer.id_count = count < q->limit ? count : q->limit;
 }
 
+static void answer_queue(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    VEC(struct counter) counters = {0};
+    for (size_t i = 0; i < m->counter_count; i++) {
+        if (m->counters[i].counter.value != 0 && str_eq(m->counters[i].counter.queue, q->name)) {
+            struct counter *counter = VEC_PUSH(arena, &counters);
+            *counter = m->counters[i].counter;
+            counter->queue = q->name;
+        }
+    }
+    q->answer.counters = counters.items;
+    q->answer.counter_count = counters.len;
+}
+
 static void answer_worker(struct mem_store *m, struct arena *arena, struct question *q)
 {
     const struct worker_rec *kept = map_get(&m->workers, q->id);
@@ -343,6 +357,7 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_OLD_ALERTS: mem_answer_old_alerts(m, owned, arena, q); break;
     case ASK_OLD_TALLIES: mem_answer_old_tallies(m, owned, arena, q); break;
     case ASK_PACE: mem_answer_pace(m, arena, q); break;
+    case ASK_QUEUE: answer_queue(m, arena, q); break;
     }
     return RC_OK;
 }

@@ -67,6 +67,10 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
         pg_text(a->other, q->name);
         pg_u64(a->other, q->limit);
         return;
+    case ASK_QUEUE:
+        a->other = pg_use(pg, Q_FIND_COUNTERS);
+        pg_text(a->other, q->name);
+        return;
     case ASK_PACE:
         a->other = pg_use(pg, Q_FIND_PACE);
         pg_i64(a->other, TALLY_JOB);
@@ -188,6 +192,16 @@ static void read_ids(const struct pg_use *use, struct arena *arena, struct quest
     q->answer.id_count = pg_rows(use);
 }
 
+static void read_counters(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct counter *counters = ARENA_ARRAY(arena, struct counter, pg_rows(use));
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, arena);
+        q->answer.counter_count += row_counter(&row, &counters[q->answer.counter_count]);
+    }
+    q->answer.counters = counters;
+}
+
 static void read_answer(struct postgres_store *s, const struct asked *a, struct arena *arena,
                         struct question *q)
 {
@@ -211,6 +225,7 @@ static void read_answer(struct postgres_store *s, const struct asked *a, struct 
     case ASK_WORKER: read_worker(a->other, arena, q); return;
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
     case ASK_PACE: read_pace(a->other, arena, q); return;
+    case ASK_QUEUE: read_counters(a->other, arena, q); return;
     case ASK_INBOX:
     case ASK_LEFT_MAIL: postgres_read_inbox(s, &a->inbox, arena, q); return;
     default: return;

@@ -308,6 +308,10 @@ static void keep_others(struct pg *pg, const struct ownership *own, const struct
         keep_worker(pg, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
         keep_queue(pg, &delta->queues[i]);
+    for (size_t i = 0; i < delta->queue_gone_count; i++) {
+        if (delta->queues_gone[i].settings)
+            pg_text(pg_use(pg, Q_FORGET_QUEUE), delta->queues_gone[i].name);
+    }
     for (size_t i = 0; i < delta->team_count; i++)
         keep_team(pg, &delta->teams[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
@@ -389,6 +393,8 @@ static void fold(struct postgres_store *s, const struct ownership *own, uint64_t
     struct pg_use *counters = pg_use(&s->pg, Q_FOLD_COUNTERS);
     pg_u64(counters, since);
     bind_partitions(counters, own);
+    if (s->forgot_queues)
+        bind_partitions(pg_use(&s->pg, Q_FORGET_COUNTERS), own);
     struct pg_use *tallies = pg_use(&s->pg, Q_FOLD_TALLIES);
     pg_u64(tallies, since);
     bind_partitions(tallies, own);
@@ -474,7 +480,7 @@ static void keep(struct postgres_store *s, const struct ownership *own, const st
     add_counters(pg, postgres_lowest(own), delta);
     add_tallies(pg, postgres_lowest(own), delta);
     postgres_forget(pg, delta);
-    if (delta->queue_count + delta->team_count + delta->calendar_count > 0)
+    if (delta_has_settings(delta))
         (void)pg_use(pg, Q_RAISE_SETTINGS);
 }
 
@@ -537,7 +543,9 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
     trails_keep(&s->trails, delta);
     s->newest_id = ids.newest;
     s->drift_ms = ids.drift_ms;
+    s->forgot_queues |= delta->queue_gone_count > 0;
     if (folds) {
+        s->forgot_queues = delta->queue_gone_count > 0; /* of which the fold did not know yet */
         s->folded_turn = delta->turn + 1;
         s->folded_own = *own;
     }

@@ -484,6 +484,11 @@ SELECT bucket, sum(count)::bigint FROM belfry.tally_row
 WHERE scope = $1::bigint AND key = $2::text AND "end" = $3::bigint
 GROUP BY hour, bucket ORDER BY hour DESC, bucket DESC LIMIT $4::bigint;
 
+-- name: find_counters
+-- For who wants to delete a queue: rarely enough to look at all there is.
+SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row WHERE queue = $1::text
+GROUP BY kind, queue, state HAVING sum(value) <> 0;
+
 -- name: calendar_jobs
 SELECT job_id FROM belfry.calendar_use WHERE calendar = $1::text ORDER BY job_id LIMIT $2::bigint;
 
@@ -873,6 +878,9 @@ SET concurrency = excluded.concurrency, paused = excluded.paused, paused_ms = ex
     paused_by = excluded.paused_by, changed_ms = excluded.changed_ms,
     changed_by = excluded.changed_by;
 
+-- name: forget_queue
+DELETE FROM belfry.queue WHERE name = $1::text;
+
 -- name: put_team
 INSERT INTO belfry.team (name, concurrency, changed_ms, changed_by)
 VALUES ($1::text, $2::bigint, $3::bigint, $4::text)
@@ -1146,6 +1154,10 @@ SELECT partition, kind, queue, state, sum(value)::bigint FROM added
 GROUP BY partition, kind, queue, state ORDER BY partition, kind, queue, state
 ON CONFLICT (partition, kind, queue, state) DO UPDATE SET value = c.value + excluded.value;
 
+-- name: forget_counters
+-- Of queues that were forgotten: nothing is left of them once it is folded. Only after a fold by who forgot one.
+DELETE FROM belfry.counter WHERE partition = ANY($1::bigint[]) AND value = 0;
+
 -- name: fold_tallies
 WITH added AS (
     DELETE FROM belfry.tally_delta WHERE partition = ANY($2::bigint[]) AND turn >= $1::bigint
@@ -1177,7 +1189,7 @@ DELETE FROM belfry.turn WHERE writer = $1::text AND turn >= $2::bigint AND turn 
 -- name: load_counters
 SELECT kind, queue, state, sum(value)::bigint FROM belfry.counter_row
 WHERE ($2::bigint >> partition) & 1 = 1 AND partition < $1::bigint
-GROUP BY kind, queue, state ORDER BY kind, queue, state;
+GROUP BY kind, queue, state HAVING sum(value) <> 0 ORDER BY kind, queue, state;
 
 -- name: load_queues
 SELECT name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by

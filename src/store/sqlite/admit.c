@@ -262,6 +262,27 @@ static enum rc find_calendar_jobs(struct sqlite_store *s, struct arena *arena, s
     return RC_OK;
 }
 
+static enum rc find_counters(struct sqlite_store *s, struct arena *arena, struct question *q,
+                             struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_COUNTERS);
+    VEC(struct counter) counters = {0};
+    stmt_text(&stmt, q->name);
+    for (;;) {
+        bool found;
+        struct counter counter;
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = stmt_row(&stmt, arena);
+        if (row_counter(&row, &counter))
+            *VEC_PUSH(arena, &counters) = counter;
+    }
+    q->answer.counters = counters.items;
+    q->answer.counter_count = counters.len;
+    return RC_OK;
+}
+
 static enum rc find_worker(struct sqlite_store *s, struct arena *arena, struct question *q,
                            struct err *err)
 {
@@ -324,6 +345,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_OLD_ALERTS: return sqlite_find_old_alerts(s, arena, q, err);
     case ASK_OLD_TALLIES: return sqlite_find_old_tallies(s, arena, q, err);
     case ASK_PACE: return find_pace(s, arena, q, err);
+    case ASK_QUEUE: return find_counters(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

@@ -285,6 +285,18 @@ static enum rc add_counter(struct db *db, const struct counter *counter, struct 
     return stmt_done(&stmt, err);
 }
 
+static enum rc forget_queue(struct db *db, const struct queue_gone *gone, struct err *err)
+{
+    if (gone->settings) {
+        struct stmt stmt = db_stmt(db, SQL_FORGET_QUEUE);
+        stmt_text(&stmt, gone->name);
+        TRY(stmt_done(&stmt, err));
+    }
+    struct stmt stmt = db_stmt(db, SQL_FORGET_COUNTERS);
+    stmt_text(&stmt, gone->name);
+    return stmt_done(&stmt, err);
+}
+
 static enum rc add_tally(struct db *db, const struct tally *row, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_ADD_TALLY);
@@ -405,6 +417,8 @@ static enum rc keep(struct sqlite_store *s, const struct ownership *own, const s
     TRY(sqlite_keep_inbox(db, delta, err));
     for (size_t i = 0; i < delta->counter_count; i++)
         TRY(add_counter(db, &delta->counters[i], err));
+    for (size_t i = 0; i < delta->queue_gone_count; i++)
+        TRY(forget_queue(db, &delta->queues_gone[i], err));
     for (size_t i = 0; i < delta->tally_count; i++)
         TRY(add_tally(db, &delta->tallies[i], err));
     return sqlite_forget(db, delta, err);

@@ -271,6 +271,10 @@ WHERE hour < :hour ORDER BY hour, scope, key, end, bucket;
 SELECT bucket, count FROM tally WHERE scope = :scope AND key = :key AND end = :end
 ORDER BY hour DESC, bucket DESC LIMIT :limit;
 
+-- name: find_counters
+SELECT kind, queue, state, value FROM counter
+WHERE kind IN (1, 2, 3) AND queue = :queue AND value <> 0;
+
 -- name: calendar_jobs
 SELECT job_id FROM calendar_use WHERE calendar = :calendar ORDER BY job_id LIMIT :max;
 
@@ -462,6 +466,13 @@ DELETE FROM worker WHERE id = :id;
 REPLACE INTO queue (name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by)
 VALUES (:name, :concurrency, :paused, :paused_ms, :paused_by, :changed_ms, :changed_by);
 
+-- name: forget_queue
+DELETE FROM queue WHERE name = :name;
+
+-- name: forget_counters
+-- By its key: those of each kind stand together.
+DELETE FROM counter WHERE kind IN (1, 2, 3) AND queue = :queue AND value = 0;
+
 -- name: put_team
 REPLACE INTO team (name, concurrency, changed_ms, changed_by)
 VALUES (:name, :concurrency, :changed_ms, :changed_by);
@@ -621,7 +632,7 @@ DO UPDATE SET count = count + excluded.count, sum_ms = sum_ms + excluded.sum_ms;
 -- ---- loading
 
 -- name: load_counters
-SELECT kind, queue, state, value FROM counter ORDER BY kind, queue, state;
+SELECT kind, queue, state, value FROM counter WHERE value <> 0 ORDER BY kind, queue, state;
 
 -- name: load_queues
 SELECT name, concurrency, paused, paused_ms, paused_by, changed_ms, changed_by
