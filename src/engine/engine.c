@@ -59,6 +59,8 @@ const struct engine_options engine_defaults = {
     .retain_rows_max =
         250, /* with the pause, 12,500 a second: more than anybody submits for long */
     .retain_pause_ms = 20,
+    .inbox_page = INBOX_PAGE,
+    .inbox_page_bytes = INBOX_PAGE_BYTES,
     .rejected_keep_ms = INT64_C(7) * 86400000,
 };
 

@@ -53,6 +53,8 @@ struct engine_options {
     int64_t retain_pause_ms;   /* between two such turns */
     int64_t
         mail_ms; /* how often to look into the inbox without being told; 0: never, nobody writes there */
+    size_t inbox_page;        /* rows of each sort that one turn reads there, … */
+    size_t inbox_page_bytes;  /* … and bytes of them, but at least one row */
     int64_t rejected_keep_ms; /* how long what came through it and could not be made is shown */
 
     int64_t kill_grace_ms;      /* that a worker may take to end a run whose time is over */

@@ -77,30 +77,33 @@ static size_t halved(size_t limit, size_t max)
 
 void engine_mail_lost(struct engine *e)
 {
-    if (e->reading.asked[MAIL_NEWS] == NULL)
+    if (!e->reading.looks)
         return;
-    e->post.page = halved(e->post.page, INBOX_PAGE);
-    e->post.bytes = halved(e->post.bytes, INBOX_PAGE_BYTES);
+    e->post.page = halved(e->post.page, e->options.inbox_page);
+    e->post.bytes = halved(e->post.bytes, e->options.inbox_page_bytes);
 }
 
 /* Nothing was read: the next turn looks again, and its rounds begin where those began that were lost. */
 void mail_undo(struct engine *e)
 {
     e->post = e->post_before;
-    if (e->reading.asked[MAIL_NEWS] == NULL)
-        return;
     for (size_t i = 0; i < COUNT_OF(e->post.places); i++) {
         struct mail_place *place = &e->post.places[i];
-        if (place->after_id == 0 && place->from == INBOX_ON)
+        if (e->reading.asked[i] != NULL && place->after_id == 0 && place->from == INBOX_ON)
             place->from = INBOX_AGAIN;
     }
+}
+
+static bool has_more(const struct post *post)
+{
+    return post->places[MAIL_NEWS].more || post->places[MAIL_WISHES].more || post->again;
 }
 
 int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
 {
     if (e->options.mail_ms == 0 || e->owned.bits == 0 || e->mail_held)
         return INT64_MAX;
-    return e->post.told ? 0 : e->post.look_ms - boot_ms;
+    return e->post.told || has_more(&e->post) ? 0 : e->post.look_ms - boot_ms;
 }
 
 /* ---- asking */
@@ -109,14 +112,18 @@ static struct question *new_question(struct engine *e, enum question_kind kind)
 {
     struct question *q = ARENA_NEW(e->arena, struct question);
     q->kind = kind;
-    q->limit = e->post.page > 0 ? e->post.page : INBOX_PAGE;
-    q->bytes_max = e->post.bytes > 0 ? e->post.bytes : INBOX_PAGE_BYTES;
+    q->limit = e->post.page > 0 ? e->post.page : e->options.inbox_page;
+    q->bytes_max = e->post.bytes > 0 ? e->post.bytes : e->options.inbox_page_bytes;
     return q;
 }
 
+/* A round that is over does not begin again because that of the other sort goes on: two sorts of rows that stay
+ * would keep each other going for ever. */
 static void ask_page(struct engine *e, enum mail_source source)
 {
     const struct mail_place *place = &e->post.places[source];
+    if (!e->reading.afresh && !place->more)
+        return;
     struct question *q = new_question(e, ASK_INBOX);
     q->submissions = source == MAIL_WISHES;
     q->after_id = place->after_id;
@@ -163,6 +170,8 @@ static void gather_all(struct engine *e)
 void mail_ask(struct engine *e, unsigned round, struct question_list *list)
 {
     if (round == 0 && mail_wait_ms(e, e->boot_ms) <= 0) {
+        e->reading.looks = true;
+        e->reading.afresh = e->post.told || e->post.look_ms <= e->boot_ms;
         ask_page(e, MAIL_NEWS);
         ask_page(e, MAIL_WISHES);
         ask_left(e);
@@ -204,6 +213,8 @@ static void act(struct engine *e, struct mail_row *row)
 static void move_on(struct engine *e, enum mail_source source)
 {
     struct mail_place *place = &e->post.places[source];
+    if (e->reading.asked[source] == NULL)
+        return;
     const struct answer *a = &e->reading.asked[source]->answer;
     size_t taken = e->reading.taken[source];
     bool cut = taken < a->mail_count;
@@ -215,7 +226,7 @@ static void move_on(struct engine *e, enum mail_source source)
         place->from = INBOX_ON;
     else if (place->after_id == 0 && place->from == INBOX_ON)
         place->from = INBOX_AGAIN; /* nothing of its first page was taken */
-    e->post.told |= cut || a->more;
+    place->more = cut || a->more;
 }
 
 /* Those that waited: the next ones are tried at once when most of these could be done, else later. Rows that
@@ -224,6 +235,9 @@ static void move_on_left(struct engine *e)
 {
     const struct question *q = e->reading.asked[MAIL_LEFT];
     size_t taken = e->reading.taken[MAIL_LEFT];
+    e->post.again = false;
+    if (q == NULL)
+        return;
     size_t done = e->mail_went.len;
     bool whole = taken == q->answer.mail_count && !q->answer.more;
     uint64_t last = whole       ? q->ids[q->id_count - 1]
@@ -238,7 +252,7 @@ static void move_on_left(struct engine *e)
     e->post.again_after = last;
     bool goes_well = 2 * done >= taken && taken > 0;
     e->post.again_ms = e->boot_ms + (goes_well ? 0 : e->options.mail_ms);
-    e->post.told |= goes_well && left_waiting(&e->left) > done;
+    e->post.again = goes_well && left_waiting(&e->left) > done;
 }
 
 /* After a turn that was lost pages grow again step by step. */
@@ -251,7 +265,7 @@ void mail_step(struct engine *e)
 {
     permits_announce(e);
     permits_count_running(e);
-    if (e->reading.asked[MAIL_NEWS] == NULL)
+    if (!e->reading.looks)
         return;
     struct mail_read *reading = &e->reading;
     e->mail_looked = reading->rows.len;
@@ -261,13 +275,13 @@ void mail_step(struct engine *e)
     e->post.told = false;
     move_on(e, MAIL_NEWS);
     move_on(e, MAIL_WISHES);
-    if (reading->asked[MAIL_LEFT] != NULL)
-        move_on_left(e);
-    e->post.page = grown(e->post.page, INBOX_PAGE);
-    e->post.bytes = grown(e->post.bytes, INBOX_PAGE_BYTES);
+    move_on_left(e);
+    e->post.page = grown(e->post.page, e->options.inbox_page);
+    e->post.bytes = grown(e->post.bytes, e->options.inbox_page_bytes);
     if (e->mail_refused)
         e->post.refuse_id = 0;
-    e->post.look_ms = e->boot_ms + e->options.mail_ms;
+    if (reading->afresh)
+        e->post.look_ms = e->boot_ms + e->options.mail_ms;
 }
 
 static int by_number(const void *a, const void *b)

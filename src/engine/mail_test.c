@@ -310,6 +310,29 @@ static void what_a_newer_version_says_stays_and_is_counted(void **state)
     assert_int_equal(engine_mail_waiting(s.a.engine).waiting, 0);
 }
 
+/* Rows of both sorts stay, a page of the one and two of the other. */
+static void what_stays_of_two_sorts_is_not_read_round_after_round(void **state)
+{
+    (void)state;
+    struct engine_options with = options();
+    with.lanes_max = 1;
+    with.inbox_page = 2;
+    DUO_WITH(s, with);
+    SUBMIT(&s.a, .team = "red"); /* takes the lane */
+    world_turn(&s.a);
+    put_in_queues(&s, 0, 3);
+    mail_turn(&s.a); /* their round has a second page when the one of the others begins */
+    for (int i = 0; i < 3; i++)
+        put(&s, INBOX_KINDS, 0, 0, "from tomorrow");
+    mail_turn(&s.a);
+    for (int i = 0; i < 10 && world_wait_ms(&s.a) == 0; i++)
+        world_turn(&s.a);
+    assert_true(world_wait_ms(&s.a) > 0);
+    struct mail_waiting waiting = engine_mail_waiting(s.a.engine);
+    assert_int_equal(waiting.waiting, 3);
+    assert_int_equal(waiting.unknown, 3);
+}
+
 /* ---- turns that are lost */
 
 static const struct question *asked_for_submissions(struct world *w)
@@ -418,6 +441,7 @@ int main(void)
         cmocka_unit_test(whoever_waits_gets_there),
         cmocka_unit_test(what_waiting_cannot_lift_is_rejected),
         cmocka_unit_test(what_a_newer_version_says_stays_and_is_counted),
+        cmocka_unit_test(what_stays_of_two_sorts_is_not_read_round_after_round),
         cmocka_unit_test(pages_are_halved_by_lost_turns_and_grow_again),
         cmocka_unit_test(nothing_is_lost_with_a_turn),
         cmocka_unit_test(who_replaces_a_job_elsewhere_is_sent_there),

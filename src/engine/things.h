@@ -390,18 +390,21 @@ enum mail_source {
 struct mail_place {
     uint64_t after_id; /* 0: the first of a round, which begins */
     enum inbox_from from;
+    bool more; /* the round is not over: the next turn goes on with it */
 };
 
 /* When to look into the inbox (mail.c). */
 struct post {
-    bool told;                   /* somebody said that there is something */
-    int64_t look_ms;             /* boot clock: without being told */
-    size_t page;                 /* act upon no more rows than this; 0: INBOX_PAGE of each source */
-    size_t bytes;                /* read no more bytes than this; 0: INBOX_PAGE_BYTES */
+    bool told;       /* somebody said that there is something */
+    int64_t look_ms; /* boot clock: without being told */
+    size_t
+        page; /* act upon no more rows than this; 0: as many as the options say, of each source */
+    size_t bytes;                /* read no more bytes than this; 0: as the options say */
     uint64_t refuse_id;          /* reject this row, because of engine.mail_fault */
     struct mail_place places[2]; /* by source */
     uint64_t again_after;        /* of those that wait the next is behind this one … */
     int64_t again_ms;            /* … and is tried again then; boot clock */
+    bool again;                  /* or with the next turn, since it goes well */
     bool announce; /* something ready was loaded, which may have asked for permits before */
     bool limited;  /* there is a limit that was none, and work that began without permits */
 };
@@ -415,7 +418,9 @@ struct mail_row {
 
 /* What a turn found there. */
 struct mail_read {
-    struct question *asked[MAIL_SOURCES]; /* NULL: it did not look, or nothing waits */
+    bool looks;  /* it asks for something of it, … */
+    bool afresh; /* … and not only for the rest of rounds that have begun */
+    struct question *asked[MAIL_SOURCES]; /* NULL: nothing of that source */
     size_t taken[MAIL_SOURCES];           /* rows of the answer that it deals with */
     VEC(struct mail_row) rows;
     const struct err *why; /* one of them has to wait */

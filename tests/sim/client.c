@@ -246,9 +246,28 @@ static void bury(struct world *w)
         look(w, CMD_OPERATIONS);
 }
 
+/* One that was deleted by a server while another took a job that goes by it. It is put anew, and excludes nothing. */
+static void put_missing(struct world *w)
+{
+    struct model *m = &w->model;
+    for (size_t i = 0; w->cluster && i < m->calendars.len; i++) {
+        const struct model_calendar *calendar = &m->calendars.items[i];
+        if (calendar->plan != NULL || !calendars_are_needed(w, calendar->name))
+            continue;
+        struct call *call = call_new(w, CMD_CALENDAR, STR("key:admin"));
+        struct model_plan *plan = ARENA_NEW(m->arena, struct model_plan);
+        *VEC_PUSH(m->arena, &m->plans) = plan;
+        call->cmd.calendar.name = calendar->name;
+        call->cmd.calendar.document = calendars_document(m, plan, m->arena);
+        SAY(w, "client", "puts the calendar %.*s anew", STR_ARG(calendar->name));
+        net_send(w, call);
+    }
+}
+
 void client_tidy_up(struct world *w)
 {
     const struct model *m = &w->model;
+    put_missing(w);
     for (size_t i = 0; i < m->queues.len; i++) {
         struct call *call =
             m->queues.items[i].paused ? call_new(w, CMD_QUEUE, STR("key:admin")) : NULL;

@@ -135,13 +135,15 @@ static void load_changes(struct sim_server *s)
         s->member.loaded = sim_server_load(s, &own);
 }
 
-static void read_settings(struct sim_server *s, uint64_t version)
+void cluster_read_settings(struct sim_server *s)
 {
+    struct sim_member *m = &s->member;
     struct err err;
-    if (s->member.settings == version || !s->member.loaded)
+    uint64_t version = m->settings_newest;
+    if (m->settings == version || !m->loaded || turn_settings(&s->turn, &err) != RC_OK)
         return;
-    if (turn_settings(&s->turn, &err) == RC_OK)
-        s->member.settings = version;
+    m->settings = version;
+    sim_server_stir(s); /* something may have been let go */
 }
 
 static void act_on(struct sim_server *s, const struct cluster_view *view)
@@ -160,7 +162,8 @@ static void act_on(struct sim_server *s, const struct cluster_view *view)
     m->giving |= p.give & ownership_set(&m->own).bits;
     load_changes(s);
     write_sure(s);
-    read_settings(s, view->settings_version);
+    m->settings_newest = view->settings_version;
+    cluster_read_settings(s);
 }
 
 /* The last beat of a predecessor of our name that has fallen silent; 0: there is none. By the store's clock,

@@ -22,7 +22,8 @@ struct sim_member {
     int64_t back_ms; /* boot clock: the newest silence of its own ended then; 0: there was none */
     uint64_t beat_no;
     bool loaded;                /* the engine holds what is owned */
-    uint64_t settings;          /* version of those that were read */
+    uint64_t settings;          /* version of those that were read, … */
+    uint64_t settings_newest;   /* … and of those that there are */
     int owners[PARTITIONS_MAX]; /* the server that has each, as far as is known; -1: nobody */
 };
 
@@ -32,6 +33,8 @@ bool cluster_join(struct sim_server *s, struct err *err);
 void cluster_vanish(struct sim_server *s);
 /* Looks again what is owned, soon: the store has said that something is not. */
 void cluster_doubt(struct sim_server *s);
+/* Reads what somebody decided for all servers, if there is something new. */
+void cluster_read_settings(struct sim_server *s);
 /* By its own clock nobody can have taken from it what it owns. */
 bool cluster_may_decide(const struct sim_server *s);
 /* It may keep leases alive, although it may not decide. */

@@ -63,6 +63,7 @@
     X(STORM, "a storm broke out")                                                                  \
     X(KILLED, "a run took down its worker and its server")                                         \
     X(RELAYED, "a worker was heard by way of another server")                                      \
+    X(CALENDAR_HEARD, "a changed calendar came to a server that holds something for it")           \
     X(AWAY, "a poll was answered by a server that may not decide")
 
 #define SIGHTING_ENUM(name, words) SAW_##name,

@@ -190,6 +190,9 @@ struct model_calendar {
     struct str name;
     const struct model_plan *plan; /* NULL: it was deleted */
     uint64_t changed_turn;
+    int64_t changed_ms; /* boot clock */
+    uint32_t version;   /* as it was kept, these two */
+    int64_t kept_ms;
 };
 
 struct model_ruling {
@@ -427,7 +430,8 @@ struct str calendars_document(const struct model *m, const struct model_plan *pl
                               struct arena *arena);
 void calendars_keep(struct world *w, const struct calendar_change *change);
 struct model_ruling model_rule(const struct world *w, const struct model_job *job, int64_t at_ms);
-/* One of its calendars was changed in this turn, or the job itself. */
+/* One of its calendars was changed in this turn, or the job itself; in a cluster, so short a while ago that the
+ * server of this turn may not have heard of it, or it is gone. */
 bool model_calendars_unclear(const struct world *w, const struct model_job *job);
 bool model_is_held_by_calendar(const struct exec_rec *rec);
 /* A step of something that was scheduled. */
@@ -438,6 +442,8 @@ bool calendars_let_go(const struct world *w, const struct model_exec *x,
                       const struct turn_view *view);
 /* After a turn that has looked at all that is held. */
 void calendars_check_held(struct world *w, const struct model_exec *x, int64_t now_ms);
+/* Jobs that are not over go by it. */
+bool calendars_are_needed(const struct world *w, struct str name);
 void calendars_check_answer(struct world *w, const struct command *cmd, bool kept_nothing);
 
 /* ---- runs that take longer than usual */

@@ -62,6 +62,9 @@ void calendars_keep(struct world *w, const struct calendar_change *change)
         calendar->name = arena_str(m->arena, change->calendar.name);
     }
     calendar->changed_turn = m->turn;
+    calendar->changed_ms = w->boot_ms;
+    calendar->version = change->calendar.version;
+    calendar->kept_ms = change->calendar.changed_ms;
     calendar->plan = change->forget ? NULL : plan_of(w, change->calendar.document);
     SAY(w, "kept", "calendar %.*s v%" PRIu32, STR_ARG(calendar->name), change->calendar.version);
 }
@@ -100,6 +103,13 @@ struct model_ruling model_rule(const struct world *w, const struct model_job *jo
     return all;
 }
 
+/* The server that tries the turn under way has heard of its newest change. */
+static bool is_known(const struct world *w, const struct model_calendar *calendar)
+{
+    int64_t by_ms = calendar->changed_ms + w->scene.node_lease_ms;
+    return !w->cluster || (calendar->plan != NULL && w->door->view->now.boot_ms > by_ms);
+}
+
 bool model_calendars_unclear(const struct world *w, const struct model_job *job)
 {
     const struct rules *rules = &model_wish(&w->model, job)->rules;
@@ -107,7 +117,7 @@ bool model_calendars_unclear(const struct world *w, const struct model_job *job)
         return true;
     for (size_t i = 0; i < rules->calendar_count; i++) {
         const struct model_calendar *calendar = find(&w->model, rules->calendars[i].name);
-        if (calendar != NULL && calendar->changed_turn == w->model.turn)
+        if (calendar != NULL && (calendar->changed_turn == w->model.turn || !is_known(w, calendar)))
             return true;
     }
     return false;
@@ -158,9 +168,11 @@ bool calendars_let_go(const struct world *w, const struct model_exec *x,
 void calendars_check_held(struct world *w, const struct model_exec *x, int64_t now_ms)
 {
     struct model_ruling now = model_rule(w, x->job, now_ms);
-    if (!model_is_held_by_calendar(&x->rec) || !model_calendars_unclear(w, x->job) ||
-        x->job->rec.state == JOB_PAUSED)
+    if (!model_is_held_by_calendar(&x->rec) || x->job->rec.state == JOB_PAUSED ||
+        (!w->cluster && !model_calendars_unclear(w, x->job)))
         return;
+    if (w->cluster)
+        saw(SAW_CALENDAR_HEARD);
     PROMISE(w, now.verdict == CALENDAR_HOLDS && now.until_ms == x->rec.due_ms,
             "a calendar was changed, and %s is held as it was before", exec_label(w, x->rec.id));
 }
@@ -183,6 +195,11 @@ static bool is_needed(const struct world *w, struct str name, bool also_over)
             return true;
     }
     return false;
+}
+
+bool calendars_are_needed(const struct world *w, struct str name)
+{
+    return is_needed(w, name, false);
 }
 
 void calendars_check_answer(struct world *w, const struct command *cmd, bool kept_nothing)

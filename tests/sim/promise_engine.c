@@ -96,8 +96,34 @@ static void check_blocked(struct world *w, const struct exec *x)
             "%s waits for nobody to end", exec_label(w, x->id));
 }
 
-static void check_execs(struct world *w, const struct engine *e)
+/* Its newest change, or that it is gone. */
+static bool knows_calendar(const struct engine *e, const struct model_calendar *kept)
 {
+    const struct named_calendar *known = strmap_get(&e->calendars, kept->name);
+    const struct book *book = known == NULL ? NULL : known->v.book;
+    if (book == NULL || kept->plan == NULL)
+        return book == NULL && kept->plan == NULL;
+    return book->version == kept->version && book->changed_ms == kept->kept_ms;
+}
+
+/* In the turn that is over all that is held was looked at, with the calendars as they are now. In a cluster a
+ * change comes to a server between two of its turns. */
+static bool has_looked(const struct world *w, const struct sim_server *s)
+{
+    const struct engine *e = s->turn.engine;
+    bool has = !calendars_want_turn(e);
+    if (!w->cluster)
+        return has;
+    for (size_t i = 0; i < w->model.calendars.len; i++)
+        has = has && w->model.calendars.items[i].plan != NULL &&
+              knows_calendar(e, &w->model.calendars.items[i]);
+    return has && s->calendar_changes != e->calendar_changes;
+}
+
+static void check_execs(struct world *w, const struct sim_server *s)
+{
+    const struct engine *e = s->turn.engine;
+    bool looked = has_looked(w, s);
     size_t near = 0;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *kept = w->model.execs.items[i];
@@ -118,7 +144,7 @@ static void check_execs(struct world *w, const struct engine *e)
         check_place(w, e, x, kept);
         if (x->v.state == EXEC_BLOCKED)
             check_blocked(w, x);
-        if (!calendars_want_turn(e))
+        if (looked)
             calendars_check_held(w, kept, e->now_ms);
         near++;
     }
@@ -238,11 +264,23 @@ void promise_engine(struct world *w, const struct sim_server *s)
     if (s->deposed || !s->up || !model_is_owner(w, &s->turn.owned))
         return;
     w->model.scope = &s->turn.engine->owned;
-    check_execs(w, s->turn.engine);
+    check_execs(w, s);
     check_workers(w, s->turn.engine);
     check_queues(w, s->turn.engine);
     check_limits(w, s->turn.engine);
     w->model.scope = NULL;
+}
+
+void promise_calendars(struct world *w, struct sim_server *s, int64_t boot_ms)
+{
+    const struct engine *e = s->turn.engine;
+    for (size_t i = 0; i < w->model.calendars.len; i++) {
+        const struct model_calendar *kept = &w->model.calendars.items[i];
+        PROMISE(w, boot_ms <= kept->changed_ms + w->scene.node_lease_ms || knows_calendar(e, kept),
+                "%s decides by a calendar '%.*s' that was changed %" PRId64 " ms ago", s->name,
+                STR_ARG(kept->name), boot_ms - kept->changed_ms);
+    }
+    s->calendar_changes = e->calendar_changes;
 }
 
 void promise_near(struct world *w, const struct sim_server *s)

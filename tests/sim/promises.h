@@ -21,6 +21,9 @@ void promise_refused(struct world *w, const struct command *cmd);
 /* Memory holds what the store holds within the horizon; slots and permits are the live leases;
  * whatever waits for a moment has a timer; nobody waits for work that waits for nobody. */
 void promise_engine(struct world *w, const struct sim_server *s);
+/* After a turn that was kept, and began at that moment: its server goes by calendars as they are, or were within
+ * the lease of a node. */
+void promise_calendars(struct world *w, struct sim_server *s, int64_t boot_ms);
 /* After a turn that was kept: nothing is in memory that lies far ahead, even when the wall clock was
  * set back. */
 void promise_near(struct world *w, const struct sim_server *s);

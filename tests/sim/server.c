@@ -96,6 +96,11 @@ void sim_server_take(struct sim_server *s, struct call *take_call)
         wake_in(s, commit_ms);
 }
 
+void sim_server_stir(struct sim_server *s)
+{
+    wake_in(s, 0);
+}
+
 /* ---- life and death */
 
 void sim_server_init(struct world *w, struct sim_server *s, const char *name,
@@ -293,6 +298,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         model_turn_done(w, view, &news->done);
         promise_answers(w, s, &news->done);
         promise_engine(w, s);
+        promise_calendars(w, s, view->now.boot_ms);
         promise_near(w, s);
         if (engine_wait_ms(s->turn.engine, view->now) > 0)
             slas_check(w, &view->owned, view->now.wall_ms);
@@ -421,6 +427,8 @@ static void wake(struct world *w, void *what, uint64_t no)
         wake_in(s, pick_ms(w, 1, w->scene.node_lease_ms / 4));
         return;
     }
+    if (w->cluster)
+        cluster_read_settings(s);
     if (!list_empty(&s->mailbox) || engine_wait_ms(s->turn.engine, world_now(w)) == 0)
         run_turn(s);
     else

@@ -34,10 +34,11 @@ struct sim_server {
     struct engine *former; /* owned: knows, while the engine of the turn does not; NULL: none */
     struct ownership former_owned;
     bool in_turn;
-    bool kept_in_turn;       /* polls were answered while it waited for the database */
-    int64_t looked_ms;       /* boot clock: at its mailbox */
-    uint64_t wait_no;        /* of its wait for a database that hangs */
-    int64_t frozen_until_ms; /* boot clock, as are these: does nothing */
+    bool kept_in_turn;         /* polls were answered while it waited for the database */
+    int64_t looked_ms;         /* boot clock: at its mailbox */
+    uint64_t calendar_changes; /* that its engine knew of in the newest turn that was kept */
+    uint64_t wait_no;          /* of its wait for a database that hangs */
+    int64_t frozen_until_ms;   /* boot clock, as are these: does nothing */
 };
 
 void sim_server_init(struct world *w, struct sim_server *s, const char *name,
@@ -53,6 +54,8 @@ void sim_server_crash(struct sim_server *s);
 void sim_server_take_over(struct world *w);
 
 void sim_server_take(struct sim_server *s, struct call *take_call);
+/* Something has changed that its engine wants to look at. */
+void sim_server_stir(struct sim_server *s);
 
 /* ---- in a cluster */
 

@@ -114,12 +114,9 @@ static void draw_storms(struct world *w)
 
 static void draw_cluster(struct world *w)
 {
-    struct scene *s = &w->scene;
     draw_terms(w);
     if (pick(w, 3) == 0)
         draw_storms(w);
-
-    s->calendar_permille = 0;
 }
 
 static void begin(struct world *w, const struct day *day)
