@@ -178,7 +178,7 @@ static void what_is_kept_during_a_commit_holds_whatever_becomes_of_it(void **sta
         struct fake f = HIRE(&w);
         const struct submission *job = SUBMIT(&w);
         fake_start(&w, &f);
-        w.now_ms += w.options.lease_ms - 1;
+        world_wake(&w, w.options.lease_ms - 1);
         ask_about(&w, CMD_CANCEL_EXEC, job->exec_id); /* touches it */
         SUBMIT(&w);
         w.delta = *world_decide(&w);
@@ -207,7 +207,7 @@ static void what_the_turn_has_taken_away_is_not_kept(void **state)
     const struct submission *job = SUBMIT(&w);
     fake_start(&w, &f);
     struct fake before = f;
-    w.now_ms += w.options.lease_ms;
+    world_wake(&w, w.options.lease_ms);
     w.delta = *world_decide(&w); /* the lease ends */
     assert_int_equal(reply_of(kept_answer(&w, &before))->kept_count, 0);
     world_commit(&w);

@@ -349,7 +349,7 @@ static void a_lease_that_was_lost_and_granted_in_one_turn_shows_no_error(void **
     (void)state;
     STAGE(s);
     struct fake other = HIRE(&s->w);
-    s->w.now_ms += s->w.options.lease_ms - 1;
+    world_wake(&s->w, s->w.options.lease_ms - 1);
     ask_poll(&s->w, &other, 1);
     world_turn(&s->w);
     world_pass(&s->w, 1);

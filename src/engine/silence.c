@@ -63,16 +63,18 @@ bool unseen_sla_over(const struct engine *e, const struct exec *x)
 
 /* ---- a server that stood still */
 
-/* While there are terms there is a turn in every half of one, so this is no server that had nothing to do. */
+/* While there are terms there is a turn in every quarter of one, so this is no server that had nothing to do.
+ * Nor is half a term too short to be a sleep: a worker renews within a quarter, and kills what it runs a
+ * quarter before the end at most, so no lease of a healthy one ends within half a term. */
 void silence_begin(struct engine *e, int64_t boot_ms)
 {
-    if (boot_ms - e->boot_ms > e->options.lease_ms)
+    if (boot_ms - e->boot_ms > e->options.lease_ms / 2)
         e->slept = true;
 }
 
 int64_t silence_turn_ms(const struct engine *e)
 {
-    return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 2;
+    return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 4;
 }
 
 /* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault either. */

@@ -96,8 +96,31 @@ static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
     assert_int_equal(values_of(&w, job->exec_id)->lost, 1);
 }
 
-/* A turn that comes a little late is no sleep: there is one in every half of a term. */
-static void a_server_with_leases_has_a_turn_in_every_half_of_a_term(void **state)
+/* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a term. */
+static void a_sleep_that_is_shorter_than_a_term_counts_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    int64_t term_ms = w.options.lease_ms;
+    for (int i = 0; i < 5; i++) {
+        struct poll_lease lease = fake_start(&w, &f);
+        world_sleep(&w, term_ms / 4);
+        world_sleep(&w, term_ms * (15 + i) / 20);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        fake_drop(&f, lease.exec_id);
+        struct asked *report = ask_report(&w, &f, &lease, OUTCOME_STOPPED);
+        report->cmd.poll.wait_ms = 0;
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, job->exec_id)->lost, 0);
+    }
+}
+
+/* A turn that comes a little late is no sleep: there is one in every quarter of a term. */
+static void a_server_with_leases_has_a_turn_in_every_quarter_of_a_term(void **state)
 {
     (void)state;
     WORLD(w);
@@ -106,7 +129,7 @@ static void a_server_with_leases_has_a_turn_in_every_half_of_a_term(void **state
     world_turn(&w);
     fake_start(&w, &f);
     for (int i = 0; i < 10 && state_of(&w, job->exec_id) == EXEC_RUNNING; i++) {
-        assert_true(world_wait_ms(&w) <= w.options.lease_ms / 2);
+        assert_true(world_wait_ms(&w) <= w.options.lease_ms / 4);
         world_sleep(&w, world_wait_ms(&w) + 100);
     }
     assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
@@ -331,7 +354,7 @@ static void a_parked_worker_is_given_the_last_suspect(void **state)
     hire_and_start(&w, 1);
     world_restart(&w);
     struct fake f = HIRE(&w, .slots = 2);
-    w.now_ms += w.options.lease_ms - 1;
+    world_wake(&w, w.options.lease_ms - 1);
     struct asked *poll = ask_poll(&w, &f, 2);
     world_turn(&w);
     assert_int_equal(poll->answers, 0);
@@ -527,7 +550,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_laptop_that_sleeps_counts_nothing),
         cmocka_unit_test(who_stays_silent_after_that_is_lost_a_term_later),
-        cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_half_of_a_term),
+        cmocka_unit_test(a_sleep_that_is_shorter_than_a_term_counts_nothing),
+        cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_quarter_of_a_term),
         cmocka_unit_test(a_turn_without_the_store_leaves_that_to_the_next),
         cmocka_unit_test(an_idle_worker_is_known_after_a_sleep),
         cmocka_unit_test(an_inherited_lease_that_ends_in_silence_is_counted),

@@ -66,44 +66,12 @@ static struct {
     struct timeline line;
 } timeline = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void clock_begin(int64_t step_ms, int64_t newest_ms, int64_t offset_us, int64_t boot_us,
-                 bool synced)
+void clock_go_by(const struct timeline *line)
 {
     pthread_mutex_lock(&timeline.lock);
-    timeline_begin(&timeline.line, step_ms, newest_ms, offset_us, boot_us, synced);
+    timeline.line = *line;
     timeline.on = true;
     pthread_mutex_unlock(&timeline.lock);
-}
-
-void clock_join(int64_t step_ms, int64_t offset_us, int64_t boot_us)
-{
-    pthread_mutex_lock(&timeline.lock);
-    timeline_join(&timeline.line, step_ms, offset_us, boot_us);
-    timeline.on = true;
-    pthread_mutex_unlock(&timeline.lock);
-}
-
-enum timeline_verdict clock_judge(int64_t offset_us, int64_t boot_us, bool synced)
-{
-    pthread_mutex_lock(&timeline.lock);
-    enum timeline_verdict verdict = timeline_judge(&timeline.line, offset_us, boot_us, synced);
-    pthread_mutex_unlock(&timeline.lock);
-    return verdict;
-}
-
-void clock_follow(int64_t offset_us)
-{
-    pthread_mutex_lock(&timeline.lock);
-    timeline_follow(&timeline.line, offset_us, clock_boot_us());
-    pthread_mutex_unlock(&timeline.lock);
-}
-
-int64_t clock_accept(int64_t offset_us)
-{
-    pthread_mutex_lock(&timeline.lock);
-    int64_t by_us = timeline_accept(&timeline.line, offset_us, clock_boot_us());
-    pthread_mutex_unlock(&timeline.lock);
-    return by_us;
 }
 
 /* As it is at that boot time. Without one, time is what this machine says. */
@@ -121,21 +89,9 @@ static struct timeline look(void)
     return line;
 }
 
-bool clock_is_overdue(void)
-{
-    struct timeline line = look();
-    return timeline_is_overdue(&line, clock_boot_us());
-}
-
 bool clock_is_sure(void)
 {
     return look().sure;
-}
-
-int64_t clock_offset_us(void)
-{
-    struct timeline line = look();
-    return timeline_offset_us(&line, clock_boot_us());
 }
 
 struct timeline_steps clock_steps(void)

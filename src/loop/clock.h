@@ -31,17 +31,10 @@ int64_t clock_own_offset_us(int64_t *ret_boot_us);
 /* Whether the system says that its clock is synchronised (adjtimex). */
 bool clock_own_is_synced(void);
 
-/* See timeline.h: the calls of the same names. Until the first of these two, wall time is this machine's. */
-void clock_begin(int64_t step_ms, int64_t newest_ms, int64_t offset_us, int64_t boot_us,
-                 bool synced);
-void clock_join(int64_t step_ms, int64_t offset_us, int64_t boot_us);
-enum timeline_verdict clock_judge(int64_t offset_us, int64_t boot_us, bool synced);
-void clock_follow(int64_t offset_us);
-int64_t clock_accept(int64_t offset_us);
-bool clock_is_overdue(void);
+/* Wall time is this timeline from now on. Until the first call it is what this machine says. One thread
+ * calls it. */
+void clock_go_by(const struct timeline *line);
 bool clock_is_sure(void);
-/* What wall time is ahead of the boot clock by. */
-int64_t clock_offset_us(void);
 struct timeline_steps clock_steps(void);
 
 /* Does nothing for that long: between two tries, never as a way to wait for something. */

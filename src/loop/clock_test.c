@@ -20,6 +20,14 @@ static int64_t own_offset_us(void)
     return clock_own_wall_ms() * 1000 - clock_boot_us();
 }
 
+static struct timeline go_by(int64_t offset_us)
+{
+    struct timeline line;
+    timeline_join(&line, 60000, offset_us, clock_boot_us());
+    clock_go_by(&line);
+    return line;
+}
+
 /* Somebody may set the clock while this runs; nobody does it all the time. */
 static void the_two_clocks_of_a_moment_tick_together(void **state)
 {
@@ -49,7 +57,7 @@ static void a_moment_is_now_and_never_early(void **state)
 static void a_timeline_takes_the_place_of_the_machines_clock(void **state)
 {
     (void)state;
-    clock_join(60000, own_offset_us() + DAY_US, clock_boot_us());
+    go_by(own_offset_us() + DAY_US);
     int64_t ahead_ms = clock_wall_ms() - clock_own_wall_ms();
     assert_in_range(ahead_ms, DAY_US / 1000 - 100, DAY_US / 1000 + 100);
     struct moment now = clock_now();
@@ -62,10 +70,10 @@ static void a_moment_tells_of_an_accepted_step(void **state)
 {
     (void)state;
     int64_t own_us = own_offset_us();
-    clock_join(60000, own_us, clock_boot_us());
-    assert_int_equal(clock_judge(own_us + DAY_US, clock_boot_us(), false), TIMELINE_DOUBTED);
+    struct timeline line = go_by(own_us);
     assert_int_equal(clock_now().stepped_ms, 0);
-    assert_int_equal(clock_accept(own_us + DAY_US), DAY_US);
+    assert_int_equal(timeline_accept(&line, own_us + DAY_US, line.at_us), DAY_US);
+    clock_go_by(&line);
     struct moment now = clock_now();
     assert_int_equal(now.stepped_ms, DAY_US / 1000);
     assert_in_range(now.wall_ms - now.shaken_ms + 1, 0, 60000); /* a millisecond begins */
@@ -76,9 +84,11 @@ static void an_unsure_start_goes_on_from_the_newest_id(void **state)
 {
     (void)state;
     int64_t newest_ms = clock_own_wall_ms() + 2 * DAY_US / 1000;
-    clock_begin(60000, newest_ms, own_offset_us(), clock_boot_us(), false);
+    struct timeline line;
+    timeline_begin(&line, 60000, newest_ms, own_offset_us(), clock_boot_us(), false);
+    clock_go_by(&line);
     struct moment now = clock_now();
-    assert_true(now.unsure && !clock_is_sure() && !clock_is_overdue());
+    assert_true(now.unsure && !clock_is_sure());
     assert_in_range(now.wall_ms, newest_ms - 1, newest_ms + 60000);
 }
 
@@ -86,9 +96,10 @@ static void towards_an_earlier_time_it_only_runs_slower(void **state)
 {
     (void)state;
     int64_t own_us = own_offset_us();
-    clock_join(60000, own_us + 1000000, clock_boot_us());
+    struct timeline line = go_by(own_us + 1000000);
     int64_t before_ms = clock_wall_ms();
-    clock_follow(own_us);
+    timeline_follow(&line, own_us, clock_boot_us());
+    clock_go_by(&line);
     int64_t begin_us = clock_mono_us();
     int64_t last_ms = clock_wall_ms();
     int64_t elapsed_us = 0;

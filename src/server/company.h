@@ -1,6 +1,6 @@
 /* company.h - what the rows of other servers say about the time. */
 #pragma once
-#include "server/timekeeper.h"
+#include "server/timing.h"
 #include "store/store.h"
 
 /* Each row has the time that its server goes by, and the database's, of the same moment. Others count when

@@ -510,7 +510,7 @@ static void decide(void *arg)
 static enum rc open_alone(struct decider *d, struct err *err)
 {
     struct store *store = d->server->store;
-    struct timekeeper_rules rules = timekeeper_rules_of(d->server->options);
+    struct time_rules rules = timekeeper_rules(d->server->options);
     char node[64];
     snprintf(node, sizeof node, "%" PRId64 "-%d", clock_own_wall_ms(), (int)getpid());
     TRY(store->ops->own(store, str_c(node), &d->owned, err));

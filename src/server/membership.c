@@ -47,7 +47,7 @@ struct membership {
     struct heirs heirs; /* … which these servers wait for */
     int64_t sent_ms;    /* the newest good renewal; boot clock */
     int64_t back_ms;    /* the newest gap ended then; 0: there was none */
-    struct timekeeper_rules time_rules;
+    struct time_rules time_rules;
     struct timekeeper time;
     int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
     bool knows_time;

@@ -26,7 +26,7 @@ struct membership_options {
     struct str address; /* where the others reach us */
     struct str version;
     int64_t lease_ms;
-    struct timekeeper_rules time;
+    struct time_rules time;
     int64_t worker_lease_ms; /* that workers are given */
     int64_t grace_ms;        /* that leases are kept alive without the store */
     struct str boot_id;      /* of this machine */

@@ -191,7 +191,7 @@ static enum rc join(struct process *p, struct err *err)
         .address = address_of(p, &arena),
         .version = STR(BELFRY_VERSION),
         .lease_ms = (int64_t)p->options.node_lease_ms,
-        .time = timekeeper_rules_of(&p->options),
+        .time = timekeeper_rules(&p->options),
         .worker_lease_ms = (int64_t)p->options.lease_ms,
         .grace_ms = (int64_t)p->options.outage_grace_ms,
         .boot_id = p->dir.boot_id,
