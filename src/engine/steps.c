@@ -233,9 +233,16 @@ static void begin(struct engine *e)
         alert_clock(e, about(e));
 }
 
+/* As long as what comes due, too, when that is short: somebody looks for the one that cannot be kept. */
+static size_t page_max(const struct engine *e)
+{
+    const struct engine_options *o = &e->options;
+    return o->due_max < o->load_max ? o->due_max : o->load_max;
+}
+
 static void shift_page(struct engine *e)
 {
-    for (size_t left = e->options.load_max; left > 0 && e->clock.done < e->shift_count; left--) {
+    for (size_t left = page_max(e); left > 0 && e->clock.done < e->shift_count; left--) {
         const struct shift *s = &e->shifts[e->clock.done++];
         struct exec *x = map_get(&e->execs, s->exec_id);
         if (x == NULL || exec_is_final(x->v.state) || exec_is_leased(x->v.state) ||
@@ -259,7 +266,7 @@ void steps_ask(struct engine *e, struct question_list *list)
         .after_ms = e->clock.place.due_ms,
         .after_id = e->clock.place.id,
         .until_ms = WHEN_MAX_MS,
-        .limit = e->options.load_max,
+        .limit = page_max(e),
     };
     *VEC_PUSH(e->arena, list) = e->far_question;
 }

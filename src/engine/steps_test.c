@@ -169,6 +169,26 @@ static void a_page_in_a_turn_and_nothing_comes_due_meanwhile(void **state)
     assert_int_equal(waiting, 9);
 }
 
+/* Of what time brings the one thing that the store refuses is found by asking for less and less of it. */
+static void who_asks_for_one_thing_is_given_one(void **state)
+{
+    (void)state;
+    WORLD(w);
+    for (int n = 0; n < 5; n++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+    world_turn(&w);
+    world_step(&w, HOUR_MS);
+    size_t all = engine_limit_due(w.engine, 1);
+    for (int n = 0; n < 5; n++) {
+        world_turn(&w);
+        assert_int_equal(w.delta.exec_count, 1);
+    }
+    (void)engine_limit_due(w.engine, all);
+    settle(&w);
+    MAP_EACH(&w.table.live, slot)
+    assert_int_equal(((const struct exec_rec *)slot->value)->due_ms, w.now_ms + MINUTE_MS);
+}
+
 static void a_step_in_the_middle_of_another_moves_nothing_that_came_since(void **state)
 {
     (void)state;
@@ -539,6 +559,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_worker_does_not_expire_by_a_step),
         cmocka_unit_test(an_sla_counts_how_long_the_attempt_has_run),
         cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
+        cmocka_unit_test(who_asks_for_one_thing_is_given_one),
         cmocka_unit_test(a_step_in_the_middle_of_another_moves_nothing_that_came_since),
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
         cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
