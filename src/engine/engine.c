@@ -463,7 +463,7 @@ void engine_tick(struct engine *e)
     struct heap_node *node;
     e->due_left = e->options.due_max;
     steps_tick(e); /* first: who is drawn out of memory has moved by then */
-    if (!e->clock.shifting)
+    if (!e->clock.shifting && !steps_pending(e))
         adopt_due(e);
     depends_answer(e);
     zones_renew(e);

@@ -144,6 +144,7 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
     x->job = job;
     x->term.kind = TERM_LEASE;
     x->v.unsure = e->moment.unsure;
+    x->v.newer = steps_pending(e);
     job->exec_count++;
     list_push_back(&job->execs, &x->sibling);
     map_put(&e->execs, id, x);
@@ -354,7 +355,9 @@ static void apply(struct engine *e, const struct exec *x, struct exec_values *v,
         return;
     }
     v->due_ms = 0;
-    v->unsure |= e->moment.unsure && (move->event == EV_LEASE || move->event == EV_RETRY);
+    bool begins = move->event == EV_LEASE || move->event == EV_RETRY;
+    v->unsure |= e->moment.unsure && begins;
+    v->newer |= steps_pending(e) && begins;
     switch (move->event) {
     case EV_DUE: v->ready_ms = ready_since_ms(e); return;
     case EV_LEASE:

@@ -527,6 +527,8 @@ bool steps_hold_dues(const struct engine *e);
 /* Nothing is old enough to go. */
 bool steps_hold_deletions(const struct engine *e);
 bool steps_want_turn(const struct engine *e, struct moment now);
+/* The time is that of a step which has yet to be carried out: what begins now must not move with it. */
+bool steps_pending(const struct engine *e);
 
 /* ---- once.c: requests that come again */
 

@@ -35,9 +35,14 @@ static bool is_shaken(const struct engine *e, struct moment now)
     return now.shaken_ms != 0 && now.shaken_ms != e->clock.shaken_ms;
 }
 
+bool steps_pending(const struct engine *e)
+{
+    return e->moment.stepped_ms != e->clock.stepped_ms;
+}
+
 bool steps_hold_dues(const struct engine *e)
 {
-    return e->moment.unsure || e->clock.shifting;
+    return e->moment.unsure || e->clock.shifting || steps_pending(e);
 }
 
 bool steps_want_turn(const struct engine *e, struct moment now)
@@ -168,6 +173,16 @@ static bool is_concerned(const struct engine *e, const struct exec *x)
     return !exec_is_leased(x->v.state) && !exec_is_final(x->v.state);
 }
 
+/* It came in the middle of the step before this one, by the time of this one. */
+static bool came_since(struct engine *e, struct exec *x)
+{
+    if (!x->v.newer)
+        return false;
+    touch_exec(e, x);
+    x->v.newer = false;
+    return true;
+}
+
 /* Those that run are few, and may be stopped by what their times say: they move at once. Of the others it
  * is noted what they wait for: one that waits for something else when its page comes began that since. */
 static void collect(struct engine *e)
@@ -177,6 +192,8 @@ static void collect(struct engine *e)
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
+        if (came_since(e, x))
+            continue;
         if (is_concerned(e, x))
             e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
         else if (exec_is_leased(x->v.state))
@@ -216,9 +233,16 @@ static void begin(struct engine *e)
         alert_clock(e, about(e));
 }
 
+/* As long as what comes due, too, when that is short: somebody looks for the one that cannot be kept. */
+static size_t page_max(const struct engine *e)
+{
+    const struct engine_options *o = &e->options;
+    return o->due_max < o->load_max ? o->due_max : o->load_max;
+}
+
 static void shift_page(struct engine *e)
 {
-    for (size_t left = e->options.load_max; left > 0 && e->clock.done < e->shift_count; left--) {
+    for (size_t left = page_max(e); left > 0 && e->clock.done < e->shift_count; left--) {
         const struct shift *s = &e->shifts[e->clock.done++];
         struct exec *x = map_get(&e->execs, s->exec_id);
         if (x == NULL || exec_is_final(x->v.state) || exec_is_leased(x->v.state) ||
@@ -242,7 +266,7 @@ void steps_ask(struct engine *e, struct question_list *list)
         .after_ms = e->clock.place.due_ms,
         .after_id = e->clock.place.id,
         .until_ms = WHEN_MAX_MS,
-        .limit = e->options.load_max,
+        .limit = page_max(e),
     };
     *VEC_PUSH(e->arena, list) = e->far_question;
 }

@@ -10,7 +10,7 @@
 /* Turns until the engine has nothing to do at once. */
 static void settle(struct world *w)
 {
-    for (int i = 0; i < 20 && (i == 0 || world_wait_ms(w) == 0); i++)
+    for (int i = 0; i < 50 && (i == 0 || world_wait_ms(w) == 0); i++)
         world_turn(w);
 }
 
@@ -167,6 +167,52 @@ static void a_page_in_a_turn_and_nothing_comes_due_meanwhile(void **state)
     MAP_EACH(&w.table.live, slot)
     waiting += ((const struct exec_rec *)slot->value)->due_ms == w.now_ms + MINUTE_MS;
     assert_int_equal(waiting, 9);
+}
+
+/* Of what time brings the one thing that the store refuses is found by asking for less and less of it. */
+static void who_asks_for_one_thing_is_given_one(void **state)
+{
+    (void)state;
+    WORLD(w);
+    for (int n = 0; n < 5; n++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+    world_turn(&w);
+    world_step(&w, HOUR_MS);
+    size_t all = engine_limit_due(w.engine, 1);
+    for (int n = 0; n < 5; n++) {
+        world_turn(&w);
+        assert_int_equal(w.delta.exec_count, 1);
+    }
+    (void)engine_limit_due(w.engine, all);
+    settle(&w);
+    MAP_EACH(&w.table.live, slot)
+    assert_int_equal(((const struct exec_rec *)slot->value)->due_ms, w.now_ms + MINUTE_MS);
+}
+
+static void a_step_in_the_middle_of_another_moves_nothing_that_came_since(void **state)
+{
+    (void)state;
+    const int64_t steps_ms[] = {-DAY_MS, HOUR_MS};
+    for (size_t i = 0; i < COUNT_OF(steps_ms); i++) {
+        struct engine_options options = engine_defaults;
+        options.load_max = 2;
+        WORLD_WITH(w, options);
+        const struct submission *old = NULL;
+        for (int n = 0; n < 9; n++)
+            old = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+        const struct submission *recurs = SUBMIT(&w, .every_ms = 3 * HOUR_MS);
+        world_turn(&w);
+        step(&w, 10 * DAY_MS); /* the slot is one of a wrong clock now */
+        world_step(&w, -10 * DAY_MS);
+        world_turn(&w);
+        world_step(&w, steps_ms[i]);
+        const struct submission *fresh = SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+        settle(&w);
+        assert_int_equal(live(&w, old->exec_id)->due_ms, w.now_ms + MINUTE_MS);
+        assert_int_equal(live(&w, fresh->exec_id)->due_ms, w.now_ms + MINUTE_MS);
+        assert_in_range(ahead_of(&w, recurs->job_id)->slot_ms, w.now_ms + 1,
+                        w.now_ms + 3 * HOUR_MS);
+    }
 }
 
 /* ---- slots */
@@ -513,6 +559,8 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_worker_does_not_expire_by_a_step),
         cmocka_unit_test(an_sla_counts_how_long_the_attempt_has_run),
         cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
+        cmocka_unit_test(who_asks_for_one_thing_is_given_one),
+        cmocka_unit_test(a_step_in_the_middle_of_another_moves_nothing_that_came_since),
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
         cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
         cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),

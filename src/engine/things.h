@@ -159,17 +159,18 @@ struct exec_values {
     uint16_t returned;
     uint16_t unseen; /* as in its record, and proven, too */
     bool proven;
-    uint8_t sla_marks;  /* as in its record, and so are the other two */
-    bool effect_done;   /* as in its record */
-    bool stop_told;     /* its worker was told to stop it, in a reply that may have been lost */
-    bool late;          /* as in its record */
-    bool unsure;        /* began while nobody knew the time; memory only */
-    bool spared;        /* leased: the server stood still meanwhile; memory only */
-    uint8_t pace;       /* enum pace; memory only, and usual_ms, too */
-    uint8_t wants;      /* permits asked for, a bit for each bar and one for its queue: permits.h */
-    uint8_t has;        /* those granted, and with the home until they are given back */
-    uint32_t looked;    /* held: which of engine.calendar_changes its due_ms takes into account */
-    int64_t slot_ms;    /* as in its record; an edit may move what has not begun */
+    uint8_t sla_marks; /* as in its record, and so are the other two */
+    bool effect_done;  /* as in its record */
+    bool stop_told;    /* its worker was told to stop it, in a reply that may have been lost */
+    bool late;         /* as in its record */
+    bool unsure;       /* began while nobody knew the time; memory only */
+    bool newer;      /* began by the time of a step that has yet to move the others; memory only */
+    bool spared;     /* leased: the server stood still meanwhile; memory only */
+    uint8_t pace;    /* enum pace; memory only, and usual_ms, too */
+    uint8_t wants;   /* permits asked for, a bit for each bar and one for its queue: permits.h */
+    uint8_t has;     /* those granted, and with the home until they are given back */
+    uint32_t looked; /* held: which of engine.calendar_changes its due_ms takes into account */
+    int64_t slot_ms; /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
     int64_t due_ms;
     int64_t

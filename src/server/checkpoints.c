@@ -88,12 +88,11 @@ static enum rc sweep_page(struct tail *t, int64_t before_ms, struct err *err)
 void checkpoints_sweep(struct tail *t)
 {
     struct err err;
-    int64_t now_ms = clock_wall_ms();
-    if (clock_boot_ms() < t->sweep_ms)
+    struct moment now = clock_now();
+    if (now.boot_ms < t->sweep_ms)
         return;
-    bool held = now_ms < atomic_load(&t->server->deletes_from_ms);
-    int64_t before_ms = now_ms - (int64_t)t->server->options->logs_keep_ms;
-    if (!held && sweep_page(t, before_ms, &err) != RC_OK) {
+    int64_t before_ms = now.wall_ms - (int64_t)t->server->options->logs_keep_ms;
+    if (!tail_deletes_nothing(t, now) && sweep_page(t, before_ms, &err) != RC_OK) {
         log_warn("old checkpoints could not be deleted", "error", err.text, NULL);
         t->sweep_after = 0;
     }

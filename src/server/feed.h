@@ -1,6 +1,7 @@
 /* feed.h - what the tail thread sends to those who follow. Part of the tail: `struct tail` is
  * shared by tail.c, feed.c and checkpoints.c only. */
 #pragma once
+#include "server/deletions.h"
 #include "server/event_names.h"
 #include "server/tail.h"
 
@@ -26,6 +27,8 @@ struct tail {
     uint64_t event_next;      /* the number that the next event gets */
 };
 
+/* Whether what is old has to stay for now: see deletions.h. */
+bool tail_deletes_nothing(const struct tail *t, struct moment now);
 /* Mail: a request that wants to follow. */
 void feed_start(struct parcel *parcel);
 /* There is new output of an execution. */

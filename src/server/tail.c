@@ -89,16 +89,22 @@ static void keep_all(struct tail *t)
     arena_reset(&t->arena);
 }
 
+bool tail_deletes_nothing(const struct tail *t, struct moment now)
+{
+    return deletions_wait(now, atomic_load(&t->server->deletes_from_ms),
+                          (int64_t)t->server->options->clock_delete_wait_ms);
+}
+
 static void trim(struct tail *t)
 {
     struct err err;
     size_t count = 0;
-    int64_t now_ms = clock_wall_ms();
-    if (clock_boot_ms() < t->trim_ms)
+    struct moment now = clock_now();
+    if (now.boot_ms < t->trim_ms)
         return;
-    int64_t before_ms = now_ms - (int64_t)t->server->options->logs_keep_ms;
-    bool held = now_ms < atomic_load(&t->server->deletes_from_ms);
-    if (!held && t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
+    int64_t before_ms = now.wall_ms - (int64_t)t->server->options->logs_keep_ms;
+    if (!tail_deletes_nothing(t, now) &&
+        t->logs->ops->trim(t->logs, before_ms, TRIM_MAX, &count, &err) != RC_OK)
         log_warn("old output could not be deleted", "error", err.text, NULL);
     t->trim_ms = clock_boot_ms() + (count == TRIM_MAX ? TRIM_AGAIN_MS : TRIM_REST_MS);
 }

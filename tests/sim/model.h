@@ -300,8 +300,10 @@ void slots_begin(struct world *w, struct model_job *job);
 void slots_born(struct world *w, struct model_exec *x, const struct exec_rec *rec,
                 const struct turn_view *view);
 /* The time of a slot has come, and this was decided about it. */
-void slots_decided(struct world *w, const struct model_exec *x, enum exec_event event,
-                   struct str reason, const struct exec_rec *to, const struct turn_view *view);
+/* It was planned by a clock that was far ahead, and a server has started by another. */
+bool slots_returns(enum exec_event event, struct str reason);
+void slots_decided(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
+                   const struct exec_rec *to, const struct turn_view *view);
 /* After each turn that changed something of it. */
 void slots_check(struct world *w, const struct model_job *job);
 

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { LATE_MS = 1000 };
+enum { LATE_MS = 1000, WRONG_CLOCK_MS = 600000 /* so far ahead is only a clock that was wrong */ };
 
 bool model_recurs(const struct model_exec *x)
 {
@@ -229,9 +229,37 @@ static void check_skipped(struct world *w, const struct model_exec *x, struct st
             STR_ARG(reason));
 }
 
-void slots_decided(struct world *w, const struct model_exec *x, enum exec_event event,
-                   struct str reason, const struct exec_rec *to, const struct turn_view *view)
+bool slots_returns(enum exec_event event, struct str reason)
 {
+    return event == EV_PLAN && str_eq(reason, STR("it was planned by a clock that was ahead"));
+}
+
+/* The moments up to where it was run again. */
+static void check_returned(struct world *w, struct model_exec *x, const struct exec_rec *to,
+                           int64_t now_ms)
+{
+    struct model_job *job = x->job;
+    struct slot far;
+    struct slot want;
+    bool right = schedule_after_any(job->schedule, now_ms + WRONG_CLOCK_MS, &far) &&
+                 far.at_ms < x->rec.slot_ms && schedule_after_any(job->schedule, now_ms, &want);
+    PROMISE(w, right, "%s is planned anew, and was not far ahead", exec_label(w, x->rec.id));
+    x->rec.slot_ms = want.at_ms;
+    x->rec.nominal_ms = want.nominal_ms;
+    PROMISE(w, exec_is_final(to->state) || to->due_ms == model_due_ms(x),
+            "%s is planned anew for another time than its own", exec_label(w, x->rec.id));
+    job->next = want;
+    walk_on(w, job);
+    saw(SAW_MOVED);
+}
+
+void slots_decided(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
+                   const struct exec_rec *to, const struct turn_view *view)
+{
+    if (slots_returns(event, reason)) {
+        check_returned(w, x, to, view->now.wall_ms);
+        return;
+    }
     if (model_edited_now(&w->model, x->job)) {
         edits_slot(w, x, event, reason, to, view);
         return;

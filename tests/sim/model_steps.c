@@ -128,7 +128,7 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     bool edited = model_edited_now(&w->model, x->job);
     PROMISE(w,
             from != EXEC_SCHEDULED || event != EV_PLAN || edited ||
-                model_is_held_by_calendar(&x->rec),
+                model_is_held_by_calendar(&x->rec) || slots_returns(event, step->reason),
             "%s is moved, and nobody asked", exec_label(w, to->id));
     if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
         calendars_step(w, x, event, step->reason, to, view);

@@ -92,7 +92,7 @@ static const struct model_exec *latest(const struct model_job *job, int64_t unti
     for (size_t i = 0; i < job->execs.len; i++) {
         const struct model_exec *x = job->execs.items[i];
         if (x->rec.origin == ORIGIN_SLOT && x->rec.slot_ms <= until_ms &&
-            (found == NULL || x->rec.slot_ms > found->rec.slot_ms))
+            (found == NULL || x->rec.slot_ms >= found->rec.slot_ms)) /* a moment may come again */
             found = x;
     }
     return found;
