@@ -42,7 +42,7 @@ static struct http_counts count_in(struct http_conn *c)
 static void count_out(struct http_conn *c)
 {
     c->server->open_count--;
-    http_quota_leave(c->server->limits.quota, c->origin);
+    http_quota_leave(c->server->limits.quota, c->origin, c->vouched);
 }
 
 static bool is_stranger(const struct http_conn *c)
@@ -88,9 +88,10 @@ bool http_conn_has_room(struct http_conn *c, size_t bytes)
 void http_request_vouch(struct http_request *req)
 {
     struct http_conn *c = req->conn;
-    if (c->vouched)
+    if (c->vouched || c->state >= HTTP_CONN_CLOSING)
         return;
     hold(c, 0);
+    http_quota_vouch(c->server->limits.quota, c->origin);
     list_remove(&c->strange);
     c->vouched = true;
     count_bytes(c); /* little so far; when it does not fit the body is refused */
@@ -491,7 +492,7 @@ void http_conn_accept(struct http_server *s)
     read_on(c);
     if (is_crowd(limits, &counts, 0)) {
         if (!make_room(s, c, true, counts.of_origin - limits->address_max))
-            http_conn_refuse(c, 503, "too many connections from this address");
+            http_conn_refuse(c, 503, "too many connections without a key from this address");
     } else if (counts.all > limits->connections_max) {
         if (!make_room(s, c, false, counts.all - limits->connections_max))
             http_conn_refuse(c, 503, "too many connections");
