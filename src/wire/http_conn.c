@@ -8,8 +8,9 @@ enum {
     REST_KEEP_MAX = 4096, /* kept from one pipelined burst to the next */
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
     REFUSED_MAX = 64,     /* over a limit, being told so */
-    STRANGERS_PART = 4,   /* what they may hold is so much less than what others may */
-    KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
+    ANSWER_SMALL_MAX = 4096,
+    STRANGERS_PART = 4, /* what they may hold is so much less than what others may */
+    KEEPALIVE_S = 60,   /* finds out about peers that vanished while a request is parked */
     BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
 
@@ -79,10 +80,11 @@ static bool count_bytes(struct http_conn *c)
     return hold(c, held_bytes(c));
 }
 
-/* Taken until it is known how much of it the socket took. */
+/* Taken until it is known how much of it the socket took. What every socket takes needs no room: whoever
+ * only asks how we are must hear it, whatever others hold. */
 bool http_conn_has_room(struct http_conn *c, size_t bytes)
 {
-    return !is_stranger(c) || hold(c, held_bytes(c) + bytes);
+    return !is_stranger(c) || bytes <= ANSWER_SMALL_MAX || hold(c, held_bytes(c) + bytes);
 }
 
 void http_request_vouch(struct http_request *req)

@@ -376,7 +376,13 @@ static void strangers_cannot_use_up_the_budget(void **state)
     say(&friend, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
     say_bytes(&friend, str_of(piece, sizeof piece));
     hear(&friend, "\r\n\r\nxxx");
+    struct peer probe = dial(rig);
+    say(&probe, "GET /");
+    say_bytes(&probe, str_of(piece, 200)); /* an answer for which no room is left */
+    say(&probe, " HTTP/1.1\r\n" HOST "\r\n");
+    hear(&probe, "HTTP/1.1 200 ");
     WAIT_FOR(rig, NULL, http_server_connections(rig->server) < CROWD / 2);
+    hang_up(&probe);
     for (size_t i = 0; i < CROWD; i++)
         hang_up(&crowd[i]);
     hang_up(&friend);
