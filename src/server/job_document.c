@@ -50,7 +50,7 @@ enum rc job_document_read(struct request *r, const struct json *doc, struct spec
 void job_document_refuse(struct request *r, enum rc rc, const struct field_errors *errors,
                          const struct err *err)
 {
-    if (rc == RC_INVALID)
+    if (rc == RC_INVALID && errors->count > 0) /* else it is about no field */
         request_fail_fields(r, errors);
     else
         request_fail(r, rc, err->text);

@@ -43,7 +43,7 @@ struct server_options {
     uint64_t request_bytes_max;       /* of one request's body, so of a batch: 413 */
     uint64_t batch_jobs_max;          /* jobs in one batch: 413 */
     uint64_t connections_max;         /* of all net threads together: 503 */
-    uint64_t address_connections_max; /* of one address: 503; 0: half of connections_max */
+    uint64_t address_connections_max; /* of one address without a key: 503; 0: half of all */
     uint64_t buffered_bytes_max;      /* of requests that are being read or decided: 503 */
     uint64_t live_max;                /* unfinished executions in memory: 503 */
     uint64_t lanes_max;               /* distinct pairs of queue and handler: 503 */

@@ -110,6 +110,12 @@ static enum rc make_dir(const char *path, struct err *err)
         return err_set(err, RC_DENIED,
                        "others may write to the data directory %s; `chmod go-w %s` forbids it",
                        path, path);
+    if (dir.st_uid != geteuid() && dir.st_uid != 0)
+        return err_set(
+            err, RC_DENIED,
+            "the data directory %s belongs to another user, who may write to it; `chown` "
+            "it, or start the server as that user",
+            path);
     return RC_OK;
 }
 

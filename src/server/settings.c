@@ -51,7 +51,7 @@ static const struct setting settings_table[] = {
     BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
     NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
     NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
-    NUMBER(address_connections_max, "0", 0, 1000000, "of one address; 0: half of connections_max"),
+    NUMBER(address_connections_max, "0", 0, 1000000, "of one address without a key; 0: half of all"),
     BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB, "of requests under way; at least request_bytes_max"),
     NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
     NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),

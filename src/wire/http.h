@@ -42,7 +42,7 @@ struct http_limits {
     size_t target_bytes_max;
     size_t body_bytes_max;
     size_t connections_max; /* more are answered 503 and closed; but strangers make room first */
-    size_t address_max;     /* the same for those of one address; 0: no limit of its own */
+    size_t address_max;     /* the same for strangers of one address; 0: no limit of its own */
     /* Of requests, over all connections: 503. Strangers may hold a quarter as much beside it, answers that
      * they do not read included. 0: no limit. */
     size_t buffered_bytes_max;

@@ -8,8 +8,9 @@ enum {
     REST_KEEP_MAX = 4096, /* kept from one pipelined burst to the next */
     LINGER_MS = 2000,     /* a round trip to anywhere, and some */
     REFUSED_MAX = 64,     /* over a limit, being told so */
-    STRANGERS_PART = 4,   /* what they may hold is so much less than what others may */
-    KEEPALIVE_S = 60,     /* finds out about peers that vanished while a request is parked */
+    ANSWER_SMALL_MAX = 4096,
+    STRANGERS_PART = 4, /* what they may hold is so much less than what others may */
+    KEEPALIVE_S = 60,   /* finds out about peers that vanished while a request is parked */
     BODY_STEP = 16384, /* moves the deadline of a body: single bytes would keep one open for ever */
 };
 
@@ -42,7 +43,7 @@ static struct http_counts count_in(struct http_conn *c)
 static void count_out(struct http_conn *c)
 {
     c->server->open_count--;
-    http_quota_leave(c->server->limits.quota, c->origin);
+    http_quota_leave(c->server->limits.quota, c->origin, c->vouched);
 }
 
 static bool is_stranger(const struct http_conn *c)
@@ -79,18 +80,20 @@ static bool count_bytes(struct http_conn *c)
     return hold(c, held_bytes(c));
 }
 
-/* Taken until it is known how much of it the socket took. */
+/* Taken until it is known how much of it the socket took. What every socket takes needs no room: whoever
+ * only asks how we are must hear it, whatever others hold. */
 bool http_conn_has_room(struct http_conn *c, size_t bytes)
 {
-    return !is_stranger(c) || hold(c, held_bytes(c) + bytes);
+    return !is_stranger(c) || bytes <= ANSWER_SMALL_MAX || hold(c, held_bytes(c) + bytes);
 }
 
 void http_request_vouch(struct http_request *req)
 {
     struct http_conn *c = req->conn;
-    if (c->vouched)
+    if (c->vouched || c->state >= HTTP_CONN_CLOSING)
         return;
     hold(c, 0);
+    http_quota_vouch(c->server->limits.quota, c->origin);
     list_remove(&c->strange);
     c->vouched = true;
     count_bytes(c); /* little so far; when it does not fit the body is refused */
@@ -491,7 +494,7 @@ void http_conn_accept(struct http_server *s)
     read_on(c);
     if (is_crowd(limits, &counts, 0)) {
         if (!make_room(s, c, true, counts.of_origin - limits->address_max))
-            http_conn_refuse(c, 503, "too many connections from this address");
+            http_conn_refuse(c, 503, "too many connections without a key from this address");
     } else if (counts.all > limits->connections_max) {
         if (!make_room(s, c, false, counts.all - limits->connections_max))
             http_conn_refuse(c, 503, "too many connections");

@@ -235,19 +235,25 @@ static void one_address_cannot_have_all(void **state)
 {
     (void)state;
     struct http_limits limits = usual;
-    limits.address_max = 2;
+    limits.connections_max = 4;
+    limits.address_max = 1;
     struct rig *rig = rig_new(&limits);
-    struct peer one = dial_friend(rig);
+    struct peer one = dial_friend(rig); /* those who have a key may be many behind one address */
     struct peer two = dial_friend(rig);
     struct peer three = dial(rig);
-    hear_refusal(&three, "503 Service Unavailable");
-    assert_true(has_heard(&three, "too many connections from this address"));
-    hang_up(&one);
-    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 1);
-    struct peer four = dial_friend(rig);
-    hang_up(&two);
-    hang_up(&three);
+    say(&three, "GET /park HTTP/1.1\r\n" HOST "\r\n");
+    WAIT_FOR(rig, NULL, rig->parked != NULL); /* and so it cannot make room */
+    struct peer four = dial(rig);
+    hear_refusal(&four, "503 Service Unavailable");
+    assert_true(has_heard(&four, "too many connections without a key from this address"));
     hang_up(&four);
+    answer_parked(rig, STR("done"));
+    hang_up(&three);
+    WAIT_FOR(rig, NULL, http_server_connections(rig->server) == 2);
+    struct peer five = dial_friend(rig);
+    hang_up(&one);
+    hang_up(&two);
+    hang_up(&five);
     rig_free(rig);
 }
 
@@ -259,9 +265,11 @@ static void those_refused_of_one_address_leave_room_for_others(void **state)
     struct peer crowd[CROWD];
     struct http_limits limits = usual;
     limits.connections_max = 80;
-    limits.address_max = 2;
+    limits.address_max = 1;
     struct rig *rig = rig_new(&limits);
-    struct peer friends[] = {dial_friend(rig), dial_friend(rig)};
+    struct peer parked = dial(rig); /* cannot make room for them */
+    say(&parked, "GET /park HTTP/1.1\r\n" HOST "\r\n");
+    WAIT_FOR(rig, NULL, rig->parked != NULL);
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i] = dial(rig);
         uv_run(&rig->loop, UV_RUN_NOWAIT);
@@ -272,8 +280,8 @@ static void those_refused_of_one_address_leave_room_for_others(void **state)
     assert_true(has_heard(&other, "HTTP/1.1 200 "));
     for (size_t i = 0; i < CROWD; i++)
         hang_up(&crowd[i]);
-    hang_up(&friends[0]);
-    hang_up(&friends[1]);
+    answer_parked(rig, STR("done"));
+    hang_up(&parked);
     hang_up(&other);
     rig_free(rig);
 }
@@ -368,7 +376,13 @@ static void strangers_cannot_use_up_the_budget(void **state)
     say(&friend, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 60000\r\n\r\n");
     say_bytes(&friend, str_of(piece, sizeof piece));
     hear(&friend, "\r\n\r\nxxx");
+    struct peer probe = dial(rig);
+    say(&probe, "GET /");
+    say_bytes(&probe, str_of(piece, 200)); /* an answer for which no room is left */
+    say(&probe, " HTTP/1.1\r\n" HOST "\r\n");
+    hear(&probe, "HTTP/1.1 200 ");
     WAIT_FOR(rig, NULL, http_server_connections(rig->server) < CROWD / 2);
+    hang_up(&probe);
     for (size_t i = 0; i < CROWD; i++)
         hang_up(&crowd[i]);
     hang_up(&friend);

@@ -238,8 +238,6 @@ static int on_head_end(llhttp_t *llhttp)
         p->expects = false;
         return 0;
     }
-    if (!p->chunked && llhttp->content_length <= BODY_AHEAD_MAX)
-        buf_reserve(&p->body, (size_t)llhttp->content_length);
     p->paused = true;
     return HPE_PAUSED;
 }
@@ -423,6 +421,15 @@ static void check_body_end(struct http_parser *p, struct str taken, bool done)
         refuse(p, 400, "a line must end with CR and LF");
 }
 
+/* Somebody wants it; before that a head alone costs nothing. */
+static void begin_body(struct http_parser *p)
+{
+    p->paused = false;
+    llhttp_resume(&p->llhttp);
+    if (!p->chunked && p->llhttp.content_length <= BODY_AHEAD_MAX)
+        buf_reserve(&p->body, (size_t)p->llhttp.content_length);
+}
+
 enum http_parse http_parser_feed(struct http_parser *p, struct str bytes, size_t *ret_used)
 {
     assert(p->refused.status == 0 && bytes.len > 0);
@@ -431,8 +438,7 @@ enum http_parse http_parser_feed(struct http_parser *p, struct str bytes, size_t
     size_t len = in_head ? check_lines(p, bytes, &line_refused) : bytes.len;
 
     if (p->paused)
-        llhttp_resume(&p->llhttp);
-    p->paused = false;
+        begin_body(p);
     llhttp_errno_t error = llhttp_execute(&p->llhttp, bytes.ptr, len);
     bool stopped = error == HPE_PAUSED; /* behind the head or behind the request */
     *ret_used = stopped ? (size_t)(llhttp_get_error_pos(&p->llhttp) - bytes.ptr) : len;

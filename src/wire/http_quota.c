@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many come from one address. */
+/* How many strangers come from one address. */
 struct visitors {
     struct http_origin origin;
     size_t count;
@@ -75,16 +75,31 @@ struct http_counts http_quota_enter(struct http_quota *q, struct http_origin ori
     return counts;
 }
 
-void http_quota_leave(struct http_quota *q, struct http_origin origin)
+/* Under the lock. */
+static void leave_origin(struct http_quota *q, const struct http_origin *origin)
 {
-    pthread_mutex_lock(&q->lock);
-    struct visitors *v = strmap_get(&q->by_origin, key_of(&origin));
-    assert(v != NULL && q->connections > 0);
-    q->connections--;
+    struct visitors *v = strmap_get(&q->by_origin, key_of(origin));
+    assert(v != NULL);
     if (--v->count == 0) {
-        strmap_remove(&q->by_origin, key_of(&origin));
+        strmap_remove(&q->by_origin, key_of(origin));
         free(v);
     }
+}
+
+void http_quota_vouch(struct http_quota *q, struct http_origin origin)
+{
+    pthread_mutex_lock(&q->lock);
+    leave_origin(q, &origin);
+    pthread_mutex_unlock(&q->lock);
+}
+
+void http_quota_leave(struct http_quota *q, struct http_origin origin, bool vouched)
+{
+    pthread_mutex_lock(&q->lock);
+    assert(q->connections > 0);
+    q->connections--;
+    if (!vouched)
+        leave_origin(q, &origin);
     pthread_mutex_unlock(&q->lock);
 }
 

@@ -1,6 +1,6 @@
 /* http_quota.h - what the connections of a process may have together.
  *
- * Every loop that listens counts in the same quota: how many connections there are, how many of them come
+ * Every loop that listens counts in the same quota: how many connections there are, how many strangers come
  * from one address, and how many bytes they hold in memory. The limits themselves are the server's (http.h).
  * From any thread. */
 #pragma once
@@ -23,12 +23,14 @@ struct http_origin http_origin_of(const struct sockaddr *address);
 
 struct http_counts {
     size_t all;
-    size_t of_origin;
+    size_t of_origin; /* strangers: behind one address there may be many who have a key */
 };
 
-/* Counts a connection in, and says how many there are with it. */
+/* Counts a connection in, a stranger's at first, and says how many there are with it. */
 struct http_counts http_quota_enter(struct http_quota *q, struct http_origin origin);
-void http_quota_leave(struct http_quota *q, struct http_origin origin);
+/* It is no stranger's any more. */
+void http_quota_vouch(struct http_quota *q, struct http_origin origin);
+void http_quota_leave(struct http_quota *q, struct http_origin origin, bool vouched);
 size_t http_quota_connections(struct http_quota *q);
 
 /* Strangers have a share of their own: what they hold keeps nobody else's requests out. */

@@ -139,8 +139,16 @@ static const struct field filter_fields[] = {
 static void read_filter(const struct fields *f, const struct field_place *at,
                         const struct json *value, void *into)
 {
-    if (fields_kind(f, at, value, JSON_OBJECT))
-        fields_read(f, at, value, filter_fields, COUNT_OF(filter_fields), into);
+    if (!fields_kind(f, at, value, JSON_OBJECT))
+        return;
+    /* Elsewhere that is a field left out, but letters have it where they have no name or fingerprint: copied
+     * from there it would not restrict, and discard what was not meant. */
+    for (uint32_t i = 0; i < value->count; i++) {
+        const struct field_place place = {.parent = at, .key = value->members[i].key};
+        if (value->members[i].value.kind == JSON_NULL)
+            fields_fail(f, &place, "must not be null; leave it out");
+    }
+    fields_read(f, at, value, filter_fields, COUNT_OF(filter_fields), into);
 }
 
 static const struct field wish_fields[] = {

@@ -239,7 +239,8 @@ def test_a_patch_merges_payloads_as_text():
     assert answer.status == 200, answer
     merged = b'"payload":{"a":{"n":1e999,"m":-1e-999},"big":18446744073709551616,"c":1.10}'
     assert merged in call(server, "GET", path).body, call(server, "GET", path).body
-    assert patch(b'{"a":1,"a":2}').status == 400
+    twice = patch(b'{"a":1,"a":2}')
+    assert twice.status == 400 and "twice" in twice.json["detail"], twice
     deepest = b'{"d":' * 63 + b"{}" + b"}" * 63
     assert patch(deepest).status == 200
     assert deepest[1:-1] in call(server, "GET", path).body

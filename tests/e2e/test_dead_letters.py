@@ -280,6 +280,7 @@ def test_wishes_that_make_no_sense_are_refused():
                              "filter.created_before"),
                             ({"filter": {"queue": "x", "created_before": "1969-12-31T23:59:59Z"}},
                              "filter.created_before"),
+                            ({"filter": {"queue": "x", "fingerprint": None}}, "filter.fingerprint"),
                             ({"filter": {"color": "red"}}, "filter.color"),
                             ({"filter": {"queue": "x"}, "all": True}, "all"),
                             ({"filter": [], "dry_run": True}, "filter"),
