@@ -170,6 +170,13 @@ bool engine_mail_doubt(struct engine *e, const char *why);
 /* Turns read no mail as long as it is held. Between turns. */
 void engine_hold_mail(struct engine *e, bool held);
 
+/* The last turn looked for what is too old to be kept. */
+bool engine_looked_for_old(const struct engine *e);
+/* Turns do not, as long as it is held. Between turns. */
+void engine_hold_old(struct engine *e, bool held);
+/* What is too old cannot be deleted: for a while it is not tried. Between turns. */
+void engine_put_off_old(struct engine *e);
+
 /* The newest turn could not be kept and was undone. If it read mail, that may have been too much for one turn:
  * the next one asks for half of it; from then on pages grow again. Between turns. */
 void engine_mail_lost(struct engine *e);

@@ -307,6 +307,30 @@ static void a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term(void **s
     assert_int_equal(exec_of(&w, job->exec_id)->v.lost, 1);
 }
 
+/* The attempt's time was over when its worker named it for the first time: it is not renewed any more, but its
+ * end comes as near as that of any other. */
+static void so_does_one_that_names_it_after_its_timeout(void **state)
+{
+    (void)state;
+    CLUSTER(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
+    fake_start(&w, &f);
+    take_over(&w, 4 * w.options.lease_ms);
+    world_pass(&w, 1000 + w.options.kill_grace_ms);
+    struct asked *first = ask_poll(&w, &f, 0);
+    first->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_true(exec_of(&w, job->exec_id)->v.lease.ends_ms > boot_ms(&w) + w.options.lease_ms);
+    f.heard = first->cmd.poll.seq;
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    assert_int_equal(exec_of(&w, job->exec_id)->v.lease.ends_ms, boot_ms(&w) + w.options.lease_ms);
+    ask_poll(&w, &f, 0);
+    world_pass(&w, w.options.lease_ms);
+    assert_int_not_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
 static void what_a_worker_that_has_heard_us_does_not_name_is_sent_again(void **state)
 {
     (void)state;
@@ -543,6 +567,7 @@ int main(void)
         cmocka_unit_test(a_lease_of_a_silent_worker_waits_until_it_cannot_be_alive),
         cmocka_unit_test(a_worker_that_has_not_heard_us_may_listen_to_another),
         cmocka_unit_test(a_worker_that_has_heard_us_keeps_its_lease_for_a_plain_term),
+        cmocka_unit_test(so_does_one_that_names_it_after_its_timeout),
         cmocka_unit_test(what_a_worker_that_has_heard_us_does_not_name_is_sent_again),
         cmocka_unit_test(or_returned_at_once_when_there_is_no_room_for_it),
         cmocka_unit_test(a_provisional_answer_is_not_heard),

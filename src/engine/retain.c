@@ -10,6 +10,7 @@ enum {
     PASSES = 30, /* in the time that things are kept, so they are gone within a thirtieth more */
     PASS_MIN_MS = 100,
     PASS_MAX_MS = 3600000,
+    PUT_OFF_MS = 3600000, /* after one that the store refused */
     SPARE = 3, /* a store may keep the past for a third longer, if it goes more cheaply then */
 };
 
@@ -61,7 +62,8 @@ void retain_ask(struct engine *e, struct question_list *list)
 {
     const struct engine_options *o = &e->options;
     e->old = (struct retain_asked){0};
-    if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms || steps_hold_deletions(e))
+    if (keep_min_ms(e) == 0 || e->boot_ms < e->retain.wake_ms || steps_hold_deletions(e) ||
+        e->retain.held)
         return;
     if (o->letters_keep_ms != 0)
         e->old.letters = ask(e, ASK_LETTERS, e->now_ms - o->letters_keep_ms - 1, list);
@@ -136,10 +138,29 @@ static bool step_alerts(struct engine *e)
     return a->more;
 }
 
+/* ---- what the store refuses to delete */
+
+bool engine_looked_for_old(const struct engine *e)
+{
+    const struct retain_asked *old = &e->old;
+    return old->letters != NULL || old->execs != NULL || old->alerts != NULL ||
+           old->tallies != NULL;
+}
+
+void engine_hold_old(struct engine *e, bool held)
+{
+    e->retain.held = held;
+}
+
+void engine_put_off_old(struct engine *e)
+{
+    e->retain.wake_ms = e->boot_ms + PUT_OFF_MS;
+}
+
 void retain_step(struct engine *e)
 {
     const struct retain_asked *old = &e->old;
-    if (old->letters == NULL && old->execs == NULL && old->alerts == NULL && old->tallies == NULL)
+    if (!engine_looked_for_old(e))
         return;
     bool more = step_letters(e);
     more |= step_execs(e);

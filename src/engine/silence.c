@@ -3,7 +3,8 @@
  * A lease that a server has inherited, and that nobody names until it ends, tells little: its worker may
  * have died with the server, for a reason that has nothing to do with what ran; or what ran took both of them
  * down, and will do so again. One such end says nothing. An execution of which two in a row have ended so is a
- * suspect: it goes on, but on probation, one at a time on a worker, so that the next death has one suspect.
+ * suspect: it goes on, but on probation, one at a time on a worker, so that the next death has one suspect (or one of
+ * each server that gives the worker something: they do not know of each other's).
  * Probation is over when the run has ended, or has been named for a while; but not for a suspect that
  * outlives it again and again. Leases that this server has heard of are not for here: when their worker falls
  * silent they are lost, whatever else was on it. */

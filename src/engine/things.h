@@ -332,6 +332,7 @@ struct operation_step {
 
 /* Where the pass over what is old stands (retain.c). */
 struct retain {
+    bool held;       /* nothing is looked for */
     int64_t wake_ms; /* boot clock: of its next step */
     uint64_t after_id;
     uint64_t after_alert;

@@ -27,6 +27,7 @@ struct gate {
     size_t rejected;
     enum rc fetch_rc;
     bool refuses_all;
+    bool refuses_old; /* to delete what is too old */
 };
 
 static struct gate *gate_of(struct store *store)
@@ -67,6 +68,10 @@ static enum rc gate_commit(struct store *s, const struct ownership *own, const s
     if (g->refuses_all) {
         g->inner->ops->abort(g->inner);
         return err_set(err, RC_CONFLICT, "told to refuse everything");
+    }
+    if (g->refuses_old && delta->forgotten_count > 0) {
+        g->inner->ops->abort(g->inner);
+        return err_set(err, RC_CONFLICT, "a row that nobody can delete");
     }
     for (size_t i = 0; g->hated.len > 0 && i < delta->job_count; i++) {
         if (str_eq(delta->jobs[i].job.payload, g->hated)) {
@@ -288,6 +293,41 @@ static void a_timer_that_cannot_be_kept_is_left_alone(void **state)
     run_ok(w, NULL, 0);
     run_ok(w, NULL, 0);
     assert_int_equal(w->turn.quarantined, 1);
+}
+
+/* Retention is not worth a server, nor what comes due beside it. */
+static void what_cannot_be_deleted_is_nobodys_fault(void **state)
+{
+    struct world *w = *state;
+    struct command *old = submit(w, STR("1"));
+    struct command *all[5];
+    run_ok(w, &old, 1);
+    struct command *cancel = command(w, CMD_CANCEL_JOB);
+    cancel->target.id = old->submit.items[0].job_id;
+    run_ok(w, &cancel, 1);
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        all[i] = submit(w, STR("1"));
+        all[i]->submit.items[0].when = WHEN_DELAY;
+        all[i]->submit.items[0].when_ms = engine_defaults.history_keep_ms + 1000;
+    }
+    run_ok(w, all, COUNT_OF(all));
+    w->now.wall_ms += engine_defaults.history_keep_ms + 2000;
+    w->now.boot_ms += engine_defaults.history_keep_ms + 2000;
+    w->gate.refuses_old = true;
+    for (size_t i = 0; i < 5; i++)
+        run_ok(w, NULL, 0);
+    assert_int_equal(w->turn.quarantined, 0);
+    assert_true(exists(w, old));
+    hire(w);
+    struct command *take = poll(w, 50, NULL, 0);
+    run_ok(w, &take, 1);
+    assert_int_equal(take->reply.poll.lease_count, COUNT_OF(all));
+    w->gate.refuses_old = false;
+    w->now.wall_ms += 3600000;
+    w->now.boot_ms += 3600000;
+    run_ok(w, NULL, 0);
+    run_ok(w, NULL, 0);
+    assert_false(exists(w, old));
 }
 
 /* Then it is not their fault: neither is a timer left alone, nor a worker told that its results are no good. */
@@ -532,6 +572,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(only_the_command_that_cannot_be_kept_is_refused),
+        WITH_WORLD(what_cannot_be_deleted_is_nobodys_fault),
         WITH_WORLD(a_store_that_refuses_everything_blames_nobody),
         WITH_WORLD(a_timer_that_cannot_be_kept_is_left_alone),
         WITH_WORLD(mail_is_not_rejected_for_a_timer_that_cannot_be_kept),

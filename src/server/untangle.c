@@ -113,6 +113,26 @@ static enum rc run_due(struct tangle *g, enum rc rc)
     return rc;
 }
 
+/* Deleting what is too old is nobody's wish, and it comes again with every turn, here and at whoever takes over. It
+ * waits, so that nobody is blamed for it; and where it was that, it is not tried again for a while. */
+static enum rc run_without_old(struct tangle *g, enum rc rc)
+{
+    struct engine *e = g->turn->engine;
+    bool looked = engine_looked_for_old(e);
+    engine_hold_old(e, true);
+    if (looked)
+        rc = run_part(g, NULL, 0);
+    if (looked && rc == RC_OK) {
+        log_error("the store refuses to delete what is too old; that is put off", "error",
+                  g->err->text, NULL);
+        engine_put_off_old(e);
+    }
+    if (is_contradiction(rc))
+        rc = run_due(g, rc);
+    engine_hold_old(e, false);
+    return rc;
+}
+
 /* What time brings, and what came by mail: of both the one thing that cannot be kept is found, since it would
  * come again for ever. Mail is rejected, an execution left alone. While it is looked for among what is due, mail
  * waits: neither shall be blamed for the other. */
@@ -127,7 +147,7 @@ static enum rc run_own(struct tangle *g)
     engine_hold_mail(e, true);
     rc = run_part(g, NULL, 0);
     if (is_contradiction(rc))
-        rc = run_due(g, rc);
+        rc = run_without_old(g, rc);
     engine_hold_mail(e, false);
     return rc;
 }

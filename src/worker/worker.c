@@ -30,6 +30,7 @@ enum {
     LEAVE_SPARE_MS = 3000,     /* what runs so long after its SIGKILL cannot be ended */
     SPAWNER_END_MS = 8000,     /* it gives up on what survives SIGKILL earlier */
     WATCH_TICK_MS = 1000,
+    UNMET_MS = 10000,       /* so long the server after the one that started us has time to come */
     SPAWNER_SPARE_MS = 250, /* the spawner's kill comes after ours, and before the lease's end */
     STRAY_TIMEOUT_MS = 5000,
 };
@@ -48,6 +49,7 @@ struct worker {
     uint64_t last_run;     /* attempts are numbered in the order they came */
     uint64_t last_started; /* and started in that order */
     const struct pidlock *lock;
+    pid_t starter;          /* our parent, when we began */
     int64_t outage_ms;      /* so long results may be wanted by a server that does not answer */
     int64_t forget_ms;      /* as in struct welcome */
     int64_t alone_since_us; /* no server answers and there is nothing to do; 0: it is not so */
@@ -275,16 +277,23 @@ static void look_at_lock(struct worker *w)
     leave(w, clock_mono_us() + w->options->drain_timeout_ms * 1000, "its lock file is gone");
 }
 
+/* The server it was started by died before they met: nobody has any right to it, or knows of it. */
+static bool never_met(const struct worker *w)
+{
+    return w->host.worker_id == 0 && getppid() != w->starter;
+}
+
 /* The server it was started by is dead, and none has followed. */
 static void look_for_server(struct worker *w, int64_t now_us)
 {
     bool alone = w->options->lock_path != NULL && !w->leaving && !crew_is_connected(w->crew) &&
                  !is_busy(w) && crew_pending(w->crew) == 0;
+    int64_t patience_ms = never_met(w) && w->forget_ms > UNMET_MS ? UNMET_MS : w->forget_ms;
     if (!alone)
         w->alone_since_us = 0;
     else if (w->alone_since_us == 0)
         w->alone_since_us = now_us;
-    else if (now_us - w->alone_since_us > w->forget_ms * 1000)
+    else if (now_us - w->alone_since_us > patience_ms * 1000)
         leave(w, now_us, "there is no server any more");
 }
 
@@ -455,13 +464,14 @@ static char **pick_env(const struct worker_options *options, struct arena *arena
 }
 
 static int run_worker(const struct worker_options *options, struct spawner *take_spawner,
-                      const char *tmp_dir, const struct pidlock *lock)
+                      const char *tmp_dir, const struct pidlock *lock, pid_t starter)
 {
     struct err err;
     struct worker *w = MEM_NEW(struct worker);
     w->options = options;
     w->lock = lock;
     w->replaces = lock->dead;
+    w->starter = starter;
     w->outage_ms = WELCOME_OUTAGE_GRACE_MS;
     w->forget_ms = WELCOME_FORGET_MS;
     w->end_all_us = INT64_MAX;
@@ -549,6 +559,7 @@ int worker_main(const struct worker_options *options)
 {
     CLEANUP(leave_ground) struct ground ground = {.lock = {.fd = -1}};
     struct err err;
+    pid_t starter = getppid(); /* as early as can be: it may die any time */
     enum rc rc = lay_ground(options, &ground, &err);
     if (rc != RC_OK) {
         bool elsewhere = rc == RC_CONFLICT;
@@ -558,7 +569,7 @@ int worker_main(const struct worker_options *options)
     pid_t spawner = spawner_pid(ground.spawner);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* for the day the spawner dies before us */
     raise_descriptors();
-    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, &ground.lock);
+    int exit_code = run_worker(options, ground.spawner, ground.tmp_dir, &ground.lock, starter);
     await_spawner(spawner);
     return exit_code;
 }

@@ -537,6 +537,49 @@ static void without_a_server_and_without_work_it_leaves_in_the_end(void **state)
     assert_int_equal(wait_for_exit(s), 0);
 }
 
+/* Started by a process that dies, with the address of a server that is not there. */
+static pid_t fork_orphan(struct site *s)
+{
+    int fds[2];
+    pid_t pid = 0;
+    assert_int_equal(pipe(fds), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that it can be waited for */
+    pid_t starter = fork();
+    if (starter == 0) {
+        pid = fork();
+        if (pid != 0) {
+            (void)!write(fds[1], &pid, sizeof(pid));
+            pause();
+        }
+        struct worker_options options = {
+            .url = STR("http://127.0.0.1:1"),
+            .token = STR("key"),
+            .name = STR("test"),
+            .slots = SLOTS,
+            .lock_path = s->lock_path,
+            .tmp_root = s->dir,
+            .drain_timeout_ms = s->drain_timeout_ms,
+        };
+        log_set_level(LOG_ERROR);
+        _exit(worker_main(&options));
+    }
+    assert_int_equal(read(fds[0], &pid, sizeof(pid)), sizeof(pid));
+    FAKE_WAIT(s->server, count_tmp(s) == 1); /* it is at work */
+    kill(starter, SIGKILL);
+    assert_int_equal(waitpid(starter, NULL, 0), starter);
+    close(fds[0]);
+    close(fds[1]);
+    return pid;
+}
+
+static void one_whose_server_died_before_they_met_leaves_soon(void **state)
+{
+    struct site *s = *state;
+    s->worker = fork_orphan(s);
+    assert_int_equal(wait_for_exit(s), 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 static void a_second_worker_finds_the_lock_held_and_leaves_quietly(void **state)
 {
     struct site *s = *state;
@@ -596,6 +639,7 @@ int main(void)
         TEST(without_its_lock_file_it_leaves),
         TEST(when_its_lock_file_was_replaced_it_leaves),
         TEST(without_a_server_and_without_work_it_leaves_in_the_end),
+        TEST(one_whose_server_died_before_they_met_leaves_soon),
         TEST(a_second_worker_finds_the_lock_held_and_leaves_quietly),
         TEST(a_successor_waits_until_the_dead_workers_commands_are_gone),
     };

@@ -1,4 +1,5 @@
 /* Several servers on one PostgreSQL: who may decide, and what nobody can undo. */
+#include "base/embed.h"
 #include "site.h"
 
 #include <inttypes.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include <libpq-fe.h>
+
+extern const struct embedded postgres_migrations[];
 
 static void servers_share_what_is_there(void **state)
 {
@@ -473,6 +476,44 @@ static void a_migration_takes_its_time(void **state)
     assert_rc(m.rc, RC_OK);
 }
 
+/* The schema as it was before the migration that changes node, and then partition. */
+static void make_ninth_version(PGconn *conn)
+{
+    enum { NINTH = 9 };
+    PQclear(PQexec(conn, "DROP SCHEMA belfry CASCADE; CREATE SCHEMA belfry; CREATE TABLE "
+                         "belfry.meta (key text PRIMARY KEY, value text NOT NULL); "
+                         "INSERT INTO belfry.meta VALUES ('version', '9')"));
+    for (size_t i = 0; i < NINTH; i++) {
+        PGresult *result = PQexec(conn, postgres_migrations[i].text);
+        if (PQresultStatus(result) == PGRES_FATAL_ERROR)
+            fail_msg("%s: %s", postgres_migrations[i].name, PQerrorMessage(conn));
+        PQclear(result);
+    }
+}
+
+/* A server of the version before has read one table, and the migration has changed another; then each wants what
+ * the other one has. The migration is the one that gives way. */
+static void a_migration_that_was_in_a_deadlock_is_done_again(void **state)
+{
+    (void)state;
+    struct migration m = {0};
+    pthread_t thread;
+    PGconn *old = PQconnectdb(cluster_url(site_cluster));
+    make_ninth_version(old);
+    PQclear(PQexec(old, "ALTER ROLE postgres SET deadlock_timeout = '5s'; SET deadlock_timeout = "
+                        "'60s'; BEGIN; SELECT FROM belfry.partition"));
+    assert_int_equal(pthread_create(&thread, NULL, migrate, &m), 0);
+    while (site_ask("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0)
+        usleep(10000);
+    PGresult *result = PQexec(old, "SELECT FROM belfry.node");
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    PQclear(result);
+    PQclear(PQexec(old, "COMMIT; ALTER ROLE postgres RESET ALL"));
+    pthread_join(thread, NULL);
+    assert_rc(m.rc, RC_OK);
+    PQfinish(old);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +535,7 @@ int main(void)
         cmocka_unit_test_setup(what_a_former_owner_left_is_folded, site_empty),
         cmocka_unit_test_setup(pages_of_a_full_inbox_do_not_look_at_all_of_it, site_empty),
         cmocka_unit_test_setup(a_migration_takes_its_time, site_empty),
+        cmocka_unit_test(a_migration_that_was_in_a_deadlock_is_done_again),
     };
     site_cluster = cluster_start();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,15 @@
 #include "store/postgres/migrate.h"
 #include "base/embed.h"
+#include "base/log.h"
 #include "store/postgres/fault.h"
 #include "store/row.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 extern const struct embedded postgres_migrations[];
 
-enum { PARTITIONS_DEFAULT = 16 };
+enum { PARTITIONS_DEFAULT = 16, TRIES = 5, PAUSE_MS = 500 };
 
 int64_t pg_migrate_newest(void)
 {
@@ -91,7 +93,6 @@ static enum rc run_missing(struct pg *pg, int64_t from, struct err *err)
 static enum rc migrate(struct pg *pg, uint32_t partitions, const char *role, int64_t *ret_from,
                        struct err *err)
 {
-    TRY(pg_connect(pg, err));
     TRY(pg_exec(pg, pg_text_of(pg, Q_MIGRATE_BEGIN), err));
     TRY(read_version(pg, ret_from, err));
     TRY(run_missing(pg, *ret_from, err));
@@ -102,13 +103,31 @@ static enum rc migrate(struct pg *pg, uint32_t partitions, const char *role, int
     return run_with(pg, Q_COMMIT, NULL, NULL, err);
 }
 
-enum rc pg_migrate(const struct pg_place *place, uint32_t partitions, const char *role,
-                   int64_t *ret_from, struct err *err)
+static enum rc try(const struct pg_place *place, uint32_t partitions, const char *role,
+                   int64_t *ret_from, bool *ret_reached, struct err *err)
 {
     struct pg pg;
     pg_init(&pg, place, false);
     pg.plain = true;
-    enum rc rc = migrate(&pg, partitions, role, ret_from, err);
+    enum rc rc = pg_connect(&pg, err);
+    *ret_reached = rc == RC_OK;
+    if (rc == RC_OK)
+        rc = migrate(&pg, partitions, role, ret_from, err);
     pg_close(&pg); /* which rolls back what was not committed */
+    return rc;
+}
+
+/* Servers of the version before are at work, and lock tables in orders of their own. Where that ends in a deadlock,
+ * and the database chooses us to give way, nothing has happened yet: it is done again. */
+enum rc pg_migrate(const struct pg_place *place, uint32_t partitions, const char *role,
+                   int64_t *ret_from, struct err *err)
+{
+    bool reached;
+    enum rc rc = try(place, partitions, role, ret_from, &reached, err);
+    for (int i = 1; i < TRIES && rc == RC_BUSY && reached; i++) {
+        log_warn("a migration had to give way and is tried again", "error", err->text, NULL);
+        (void)poll(NULL, 0, PAUSE_MS);
+        rc = try(place, partitions, role, ret_from, &reached, err);
+    }
     return rc;
 }

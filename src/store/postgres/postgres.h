@@ -5,6 +5,7 @@
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *   member.c  other servers                  letters.c what is dead, and what is too old
  *   row.c     what is in a cell              pg.c, use.c   the connection and its statements
+ *   marks.c   which turns were kept
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
