@@ -26,10 +26,11 @@ static const struct view_field fields[] = {
 
 static const struct listing listing = {
     .opts =
-        {"queues", "[options]   or   belfry queues pause|resume NAME, limit NAME N|none",
+        {"queues", "[options]   or   belfry queues pause|resume|delete NAME, limit NAME N|none",
          "Lists queues: what waits in them, what runs, and what somebody decided about them.\n"
          "`pause` keeps everything in a queue from starting until `resume`, while what runs goes\n"
-         "on and jobs are still taken. `limit` says how many run at once, at most.",
+         "on and jobs are still taken. `limit` says how many run at once, at most. `delete` forgets\n"
+         "one that has neither unfinished jobs nor dead letters, and what was decided about it.",
          table, COUNT_OF(table)},
     .path = "/queues",
     .key = "queues",
@@ -65,21 +66,32 @@ static void print_queue(struct cli *cli, const struct json *queue)
                                 is_paused ? "paused" : "open", STR_ARG(about)));
 }
 
+static enum rc delete_one(struct cli *cli, const char *name, struct err *err)
+{
+    struct json deleted;
+    TRY(api_call(cli, "DELETE", path_of(name, "", &cli->arena), STR(""), &deleted, err));
+    cli_print_line(cli->format == CLI_JSON ? deleted.raw
+                                           : arena_printf(&cli->arena, "%s deleted", name));
+    return RC_OK;
+}
+
 static enum rc change(struct cli *cli, struct err *err)
 {
-    enum { PAUSE, RESUME, LIMIT };
+    enum { PAUSE, RESUME, LIMIT, DELETE };
     const char **words = cli->words.items;
-    int action = opts_choice("pause|resume|limit", str_c(words[0]));
+    int action = opts_choice("pause|resume|limit|delete", str_c(words[0]));
     struct str body = STR("");
     struct json queue;
     if (action < 0)
-        return err_set(err, RC_INVALID, "unknown action '%s': pause, resume and limit are known",
-                       words[0]);
+        return err_set(err, RC_INVALID,
+                       "unknown action '%s': pause, resume, limit and delete are known", words[0]);
     if (cli->words.count != (action == LIMIT ? 3 : 2) || words[1][0] == '\0')
         return err_set(err, RC_INVALID, "%s takes the name of a queue%s", words[0],
                        action == LIMIT ? " and a number, or none" : "");
     if (action == LIMIT)
         TRY(api_limit_body(cli, words[2], &body, err));
+    if (action == DELETE)
+        return delete_one(cli, words[1], err);
     const char *tail = action == PAUSE ? "/pause" : action == RESUME ? "/resume" : "";
     TRY(api_call(cli, action == LIMIT ? "PUT" : "POST", path_of(words[1], tail, &cli->arena), body,
                  &queue, err));

@@ -392,8 +392,7 @@ static void put(struct engine *e, struct command *cmd)
     };
     if (old == NULL && e->book_count >= e->options.calendars_max) {
         command_fail(e, cmd, RC_LIMITED,
-                     "there are as many calendars as there may be: calendars_max is %zu; delete "
-                     "one, or raise the setting",
+                     "there are as many calendars as there may be (%zu); delete one",
                      e->options.calendars_max);
         return;
     }

@@ -119,7 +119,7 @@ static void one_calendar_too_many_is_refused(void **state)
     put_minutes(&w, "a", "skip", 1, 2);
     struct asked *asked = ask_put_calendar(&w, "b", "skip");
     world_turn(&w);
-    assert_int_equal(asked->cmd.reply.rc, RC_BUSY);
+    assert_int_equal(asked->cmd.reply.rc, RC_LIMITED);
     put_minutes(&w, "a", "skip", 1, 3); /* a change of one that is there */
 }
 

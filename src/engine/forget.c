@@ -318,8 +318,9 @@ void delete_queue(struct engine *e, struct command *cmd)
         command_fail(e, cmd, RC_NOT_FOUND, "there is no queue '%.*s'", STR_ARG(name));
     } else if (need.unfinished > 0 || need.letters > 0) {
         command_fail(e, cmd, RC_CONFLICT,
-                     "the queue '%.*s' has %" PRId64 " unfinished executions and %" PRId64
-                     " dead letters: wait for its jobs or cancel them (belfry jobs --queue %.*s), "
+                     "the queue '%.*s' is needed (unfinished executions: %" PRId64
+                     ", dead letters: %" PRId64
+                     "): wait for its jobs or cancel them (belfry jobs --queue %.*s), "
                      "run its dead letters again or discard them, and then delete it",
                      STR_ARG(name), need.unfinished, need.letters, STR_ARG(name));
     } else if (q != NULL && q->users > 0) {

@@ -282,7 +282,7 @@ static void a_queue_with_work_is_not_deleted(void **state)
     struct asked *asked = ask_delete(&w, "mail");
     world_turn(&w);
     assert_int_equal(asked->cmd.reply.rc, RC_CONFLICT);
-    assert_non_null(strstr(asked->cmd.reply.err.text, "has 1 unfinished executions and 0 dead"));
+    assert_non_null(strstr(asked->cmd.reply.err.text, "unfinished executions: 1, dead letters: 0"));
     SUBMIT(&w, .queue = "other");
     assert_int_equal(delete_now(&w, "other"), RC_CONFLICT); /* it came in the same turn */
     ask_about(&w, CMD_CANCEL_JOB, job->job_id);

@@ -90,6 +90,29 @@ void api_queue_change(struct request *r)
         request_to_turn(r, CMD_QUEUE, answer_changed);
 }
 
+static void answer_deleted(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_str(&w, "name", r->cmd.queue.name);
+    json_put_when(&w, "deleted_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_queue_delete(struct request *r)
+{
+    if (!request_no_params(r) || !named_list_path(r, &list, STR("queue"), &r->cmd.queue.name))
+        return;
+    r->cmd.queue.forget = true;
+    request_to_turn(r, CMD_QUEUE, answer_deleted);
+}
+
 /* The body may be absent or {}: there is nothing to say besides. */
 static bool read_nothing(struct request *r)
 {

@@ -46,6 +46,7 @@ struct engine_options engine_options_of(const struct server_options *options, st
     engine.live_max = options->live_max;
     engine.lanes_max = options->lanes_max;
     engine.queues_max = options->queues_max;
+    engine.queues_keep_ms = options->queues_keep_ms;
     engine.workers_max = options->workers_max;
     engine.forget_ms = (int64_t)options->forget_ms;
     engine.payload_bytes_max = options->payload_bytes_max;

@@ -47,18 +47,19 @@ struct server_options {
     uint64_t buffered_bytes_max;      /* of requests that are being read or decided: 503 */
     uint64_t live_max;                /* unfinished executions in memory: 503 */
     uint64_t lanes_max;               /* distinct pairs of queue and handler: 503 */
-    uint64_t queues_max;              /* names of queues that were ever used: 503 */
-    uint64_t workers_max;             /* registered workers: 503 */
-    uint64_t head_bytes_max;          /* request line and headers: 431 */
-    uint64_t mailbox_max;             /* messages waiting for one thread: 503 */
-    uint64_t stream_bytes_max;        /* unsent to one slow stream reader before it is cut off */
-    uint64_t output_bytes_max;        /* kept of one attempt's output */
-    uint64_t checkpoint_bytes_max;    /* of one checkpoint: 413 */
-    uint64_t head_timeout_ms;         /* from a request's first byte to the end of its head: 408 */
-    uint64_t body_timeout_ms;         /* for every 16 KiB of a body: 408 */
-    uint64_t body_rate_min;       /* bytes a second of a body that takes longer than that: 408 */
-    uint64_t idle_timeout_ms;     /* a connection without requests is closed */
-    uint64_t stranger_timeout_ms; /* the same, when it has shown no valid key yet */
+    uint64_t queues_max;              /* queues with work or settings: 409 */
+    int64_t queues_keep_ms;        /* others are forgotten after this; 0: for want of room alone */
+    uint64_t workers_max;          /* registered workers: 503 */
+    uint64_t head_bytes_max;       /* request line and headers: 431 */
+    uint64_t mailbox_max;          /* messages waiting for one thread: 503 */
+    uint64_t stream_bytes_max;     /* unsent to one slow stream reader before it is cut off */
+    uint64_t output_bytes_max;     /* kept of one attempt's output */
+    uint64_t checkpoint_bytes_max; /* of one checkpoint: 413 */
+    uint64_t head_timeout_ms;      /* from a request's first byte to the end of its head: 408 */
+    uint64_t body_timeout_ms;      /* for every 16 KiB of a body: 408 */
+    uint64_t body_rate_min;        /* bytes a second of a body that takes longer than that: 408 */
+    uint64_t idle_timeout_ms;      /* a connection without requests is closed */
+    uint64_t stranger_timeout_ms;  /* the same, when it has shown no valid key yet */
 
     const char *job_env; /* variables that commands of the worker inside get, too (job/job_env.h) */
 

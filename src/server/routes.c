@@ -55,6 +55,7 @@ static const struct route routes[] = {
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues"),                     api_queues,               JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/queues/{}"),                  api_queue,                JSON_TYPE},
     {HTTP_METHOD_PUT,     ROLE_ADMIN,  API("/queues/{}"),                  api_queue_change,         JSON_TYPE},
+    {HTTP_METHOD_DELETE,  ROLE_ADMIN,  API("/queues/{}"),                  api_queue_delete,         JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/pause"),            api_queue_pause,          JSON_TYPE},
     {HTTP_METHOD_POST,    ROLE_ADMIN,  API("/queues/{}/resume"),           api_queue_resume,         JSON_TYPE},
     {HTTP_METHOD_GET,     ROLE_ADMIN,  API("/jobs/{}/failures"),           api_job_failures,         JSON_TYPE},
@@ -303,6 +304,8 @@ static const struct placed {
     {api_worker_drain, PLACE_OWNER, REPEAT_FREELY, ID_WORKER},
     {api_operation, PLACE_OWNER, REPEAT_FREELY, ID_OPERATION},
     {api_queue_change, PLACE_FIRST, REPEAT_FREELY, NULL},
+    /* It is unknown, once it was done. */
+    {api_queue_delete, PLACE_FIRST, REPEAT_IN_DOUBT, NULL},
     {api_queue_pause, PLACE_FIRST, REPEAT_FREELY, NULL},
     {api_queue_resume, PLACE_FIRST, REPEAT_FREELY, NULL},
     {api_team_change, PLACE_FIRST, REPEAT_FREELY, NULL},

@@ -435,6 +435,53 @@ static void counters_add_up(void **state)
     assert_int_equal(counter_value(&l, &counters[3]), -1);
 }
 
+static size_t count_numbers(struct world *w, struct str queue)
+{
+    struct question q = {.kind = ASK_QUEUE, .name = queue};
+    world_admit(w, &q);
+    w->store->ops->abort(w->store);
+    for (size_t i = 0; i < q.answer.counter_count; i++)
+        assert_str(q.answer.counters[i].queue, queue);
+    return q.answer.counter_count;
+}
+
+static void a_queue_that_is_forgotten_leaves_its_numbers_to_no_name(void **state)
+{
+    struct world *w = *state;
+    CLEANUP(loaded_free) struct loaded l = {0};
+    struct queue_rec queues[] = {{.name = STR("mail"), .paused = true},
+                                 {.name = STR("slow"), .paused = true}};
+    struct counter counters[] = {
+        {COUNTER_JOBS, STR("mail"), JOB_CANCELLED, 5},
+        {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, 7},
+        {COUNTER_EXECS, STR("slow"), EXEC_CANCELLED, 2},
+    };
+    struct counter moved[] = {
+        {COUNTER_JOBS, STR("mail"), JOB_CANCELLED, -5},
+        {COUNTER_JOBS, STR(""), JOB_CANCELLED, 5},
+        {COUNTER_EXECS, STR("mail"), EXEC_CANCELLED, -7},
+        {COUNTER_EXECS, STR(""), EXEC_CANCELLED, 7},
+    };
+    const struct queue_gone gone[] = {{STR("mail"), true}, {STR("slow"), false}};
+    world_commit(w,
+                 (struct delta){
+                     .queues = queues, .queue_count = 2, .counters = counters, .counter_count = 3});
+    assert_int_equal(count_numbers(w, STR("mail")), 2);
+    world_commit(
+        w, (struct delta){
+               .queues_gone = gone, .queue_gone_count = 2, .counters = moved, .counter_count = 4});
+    assert_int_equal(count_numbers(w, STR("mail")), 0);
+    assert_int_equal(count_numbers(w, STR("slow")), 1); /* only what is zero goes */
+    world_reopen(w);
+    assert_rc(load(w, T0, &l), RC_OK);
+    assert_int_equal(l.queues.len, 1);
+    assert_str(l.queues.items[0].name, STR("slow"));
+    assert_int_equal(l.counters.len, 3);
+    assert_int_equal(counter_value(&l, &counters[2]), 2);
+    assert_int_equal(counter_value(&l, &moved[1]), 5);
+    assert_int_equal(counter_value(&l, &moved[3]), 7);
+}
+
 /* ---- ASK_DUE */
 
 static bool comes_before(const struct exec_rec *a, const struct exec_rec *b)
@@ -514,6 +561,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_sink_can_stop_the_load),
     PROMISE(many_come_each_once),
     PROMISE(what_was_decided_about_a_queue_is_kept),
+    PROMISE(a_queue_that_is_forgotten_leaves_its_numbers_to_no_name),
     PROMISE(what_was_decided_about_a_team_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(a_breaker_is_kept_until_it_closes),

@@ -97,6 +97,7 @@ static const struct exception {
     {Q_FORGET_REJECTED, "rejected", "few are there, and one more came"},
     {Q_READ_CALENDARS, "calendar", "all are asked for"},
     {Q_READ_DRIFT, "turn", "the largest of all; asked for lists by time of creation alone"},
+    {Q_FIND_COUNTERS, "counter_delta", "asked when somebody deletes a queue"},
     {Q_READ_COUNTERS, "counter", "all are added up"},
     {Q_READ_COUNTERS, "counter_delta", "the same"},
 };

@@ -301,8 +301,10 @@ def test_only_so_many_workers_and_queues_are_remembered():
         for i in range(5):
             submit(own, queue=f"q{i}")
         answer = call(own, "POST", API + "/jobs", {"command": "true", "queue": "q5"})
-        assert answer.status == 503 and "as many queues" in answer.json["detail"], answer
+        assert (answer.status, answer.json["code"]) == (409, "limit_reached"), answer
+        assert "queues_max is 5" in answer.json["detail"], answer
         submit(own, queue="q4")
+        submit(own)
 
 
 def test_a_forgotten_worker_is_told_to_register_again():

@@ -63,6 +63,58 @@ def finish_all(own, jobs):
         assert own.wait_for_status(job, "completed", "failed")["status"] == "completed"
 
 
+# ---- coming and going
+
+def test_a_refused_job_makes_no_queue():
+    name = next(names)
+    submit(server, name=name)
+    answer = call(server, "POST", API + "/jobs", {"command": "true", "name": name, "queue": name})
+    assert answer.status == 409, answer
+    refused(404, "GET", "/queues/" + name)
+
+
+def test_a_queue_without_work_is_deleted_with_its_settings():
+    name = next(names)
+    path = "/queues/" + name
+    expect(200, server, "POST", path + "/pause")
+    job, _ = submit(server, queue=name)
+    assert "unfinished executions: 1, dead letters: 0" in refused(409, "DELETE", path)
+    expect(200, server, "DELETE", "/jobs/" + job)
+    before = expect(200, server, "GET", "/stats")["jobs"]
+    assert expect(200, server, "DELETE", path)["name"] == name
+    refused(404, "GET", path)
+    refused(404, "DELETE", path)
+    refused(404, "DELETE", "/queues/nobody-knows-it")
+    assert expect(200, server, "GET", "/stats")["jobs"] == before
+    submit(server, queue=name)
+    assert queue(name)["paused"] is False
+
+
+def test_empty_queues_lock_nobody_out_also_after_a_restart():
+    with Server("--no-worker", "--set", "queues_max=20") as own:
+        for i in range(50):
+            job, _ = submit(own, queue=f"q{i}")
+            expect(200, own, "DELETE", "/jobs/" + job)
+        own.kill()
+        own.start()
+        for i in range(20):
+            submit(own, queue=f"p{i}")
+        answer = call(own, "POST", API + "/jobs", {"command": "true", "queue": "one-more"})
+        assert (answer.status, answer.json["code"]) == (409, "limit_reached"), answer
+        submit(own)
+        assert expect(200, own, "GET", "/stats")["jobs"]["cancelled"] == 50
+
+
+def test_queues_that_nobody_needs_are_forgotten_in_time():
+    with Server("--no-worker", "--set", "queues_keep_ms=500ms") as own:
+        job, _ = submit(own, queue="mail")
+        expect(200, own, "DELETE", "/jobs/" + job)
+        expect(200, own, "PUT", "/queues/slow", {"concurrency": 3})
+        wait_for(lambda: call(own, "GET", API + "/queues/mail").status == 404, "it to be forgotten")
+        assert [q["name"] for q in expect(200, own, "GET", "/queues")["queues"]] == ["slow"]
+        assert expect(200, own, "GET", "/jobs?queue=mail")["jobs"][0]["job_id"] == job
+
+
 # ---- looking
 
 def test_a_queue_shows_what_is_in_it():
@@ -164,7 +216,7 @@ def test_what_makes_no_sense_is_refused_with_its_field():
     refused(400, "PUT", "/queues/" + name, b"")
     refused(400, "PUT", f"/queues/{name}?force=1", {"concurrency": 1}, "force")
     refused(400, "POST", f"/queues/{name}/pause", {"reason": "x"}, "reason")
-    refused(405, "DELETE", "/queues/" + name)
+    refused(400, "DELETE", f"/queues/{name}?force=1", None, "force")
     refused(404, "GET", "/queues/" + name)  # nothing of this made it exist
     refused(404, "POST", f"/queues/{name}/resume")
     refused(404, "PUT", "/queues/" + name, {"concurrency": None})
@@ -315,7 +367,7 @@ def test_the_command_line_lists_pauses_resumes_and_limits():
     assert run("pause", name) == f"{name} paused, no limit\n"
     assert run("limit", name, "3") == f"{name} paused, at most 3 at once\n"
     assert json.loads(run("resume", name, "-o", "json"))["paused"] is False
-    server.submit("--queue", name, "--", "true")
+    job = server.submit("--queue", name, "--", "true")
     row, = [line.split() for line in run("--all").splitlines() if line.startswith(name)]
     assert row[:4] == [name, "1", "0", "3"], row
     listed = json.loads(run("--all", "-o", "json"))["queues"]
@@ -328,6 +380,11 @@ def test_the_command_line_lists_pauses_resumes_and_limits():
     assert "between 1 and" in run("limit", name, "0", code=2)
     assert "letters, digits" in run("pause", "a/b c", code=2)
     assert "no queue" in run("resume", "cli-nobody-knows", code=3)
+    assert "unfinished executions: 1" in run("delete", name, code=1)
+    assert server.cli("cancel", job).returncode == 0
+    assert run("delete", name) == f"{name} deleted\n"
+    assert "no queue" in run("delete", name, code=3)
+    assert "belfry help queues" in run("delete", code=2)
 
 
 def test_submit_takes_limits():

@@ -2,9 +2,16 @@
 #include "world.h"
 
 const struct str queue_words[] = {STR_INIT("default"), STR_INIT("mail")};
+const struct str passing_words[] = {STR_INIT("p0"), STR_INIT("p1"), STR_INIT("p2"),
+                                    STR_INIT("p3"), STR_INIT("p4"), STR_INIT("p5")};
 const struct str team_words[] = {STR_INIT(""), STR_INIT("data"), STR_INIT("web")};
 const struct str name_words[] = {STR_INIT("ada"), STR_INIT("bob"), STR_INIT("cyd")};
 const struct str calendar_words[] = {STR_INIT("feast"), STR_INIT("freeze")};
+
+struct str some_queue(struct world *w)
+{
+    return chance(w, w->scene.passing_permille) ? PICK(w, passing_words) : PICK(w, queue_words);
+}
 
 /* Mostly one of the newest, which have more to lose; sometimes one that never was. */
 static size_t some(struct world *w, size_t len)

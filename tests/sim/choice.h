@@ -13,9 +13,13 @@ struct world;
 
 /* Few, so that they meet. */
 extern const struct str queue_words[2];
-extern const struct str team_words[3]; /* the first is none */
+extern const struct str passing_words[6]; /* queues that come and go */
+extern const struct str team_words[3];    /* the first is none */
 extern const struct str name_words[3];
 extern const struct str calendar_words[2];
+
+/* A queue for a job. */
+struct str some_queue(struct world *w);
 
 /* ---- jobs */
 

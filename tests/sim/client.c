@@ -45,7 +45,7 @@ static void change_queue(struct world *w)
 {
     struct call *call = call_new(w, CMD_QUEUE, STR("key:admin"));
     struct queue_wish *wish = &call->cmd.queue;
-    wish->name = pick(w, 8) == 0 ? STR("nowhere") : PICK(w, queue_words);
+    wish->name = pick(w, 8) == 0 ? STR("nowhere") : some_queue(w);
     wish->run = pick(w, 3) == 0 && w->scene.pauses ? QUEUE_PAUSE : QUEUE_RESUME;
     if (w->cluster && pick(w, 3) == 0)
         wish->run = QUEUE_LEAVE;
@@ -53,8 +53,13 @@ static void change_queue(struct world *w)
     wish->concurrency = (uint32_t)pick(w, 4);
     if (pick(w, 4) == 0)
         *wish = (struct queue_wish){.name = wish->name}; /* only looks */
+    if (pick(w, 4) == 0)
+        *wish = (struct queue_wish){.name = wish->name, .forget = true};
     SAY(w, "client", "asks for '%.*s' to be %s, limit %" PRIu32, STR_ARG(wish->name),
-        wish->run == QUEUE_PAUSE ? "paused" : "open", wish->concurrency);
+        wish->forget               ? "deleted"
+        : wish->run == QUEUE_PAUSE ? "paused"
+                                   : "open",
+        wish->concurrency);
     net_send(w, call);
 }
 

@@ -184,7 +184,7 @@ static struct wish draw_wish(struct world *w)
     struct wish wish = {0};
     wish.owner = PICK(w, owners);
     wish.tags = PICK(w, tags);
-    wish.rules.queue = PICK(w, queue_words);
+    wish.rules.queue = some_queue(w);
     wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
     wish.rules.target = wish.rules.handler.len > 0 ? STR("") : STR("true");
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
@@ -417,7 +417,7 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
     wish.wait_count = 0;
     wish.version = pick(w, 20) == 0 ? job->rec.version - 1 : job->rec.version;
     if (pick(w, 2) == 0)
-        wish.rules.queue = PICK(w, queue_words);
+        wish.rules.queue = some_queue(w);
     if (pick(w, 2) == 0)
         wish.rules.priority = (int32_t)pick(w, 4) * 300;
     if (pick(w, 3) == 0)

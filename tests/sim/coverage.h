@@ -52,6 +52,9 @@
     X(CALENDAR_SKIP, "a calendar skipped something")                                               \
     X(CALENDAR_GROUP, "slots that a calendar had held became one run")                             \
     X(LET_GO_EARLY, "what was held went on because its calendar was changed")                      \
+    X(QUEUE_FORGOTTEN, "a queue that nobody needed was forgotten")                                 \
+    X(QUEUE_DELETED, "somebody deleted a queue")                                                   \
+    X(QUEUE_LIMITED, "a job was refused because its queue would be one too many")                  \
     X(TAKEN, "a server took partitions")                                                           \
     X(GIVEN, "a server gave partitions back")                                                      \
     X(DEPRIVED, "a server learned that it was deprived of a partition")                            \

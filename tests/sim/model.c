@@ -399,8 +399,9 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
     check_deliveries(w, view);
     if (view->now.wall_ms > w->model.newest_ms)
         w->model.newest_ms = view->now.wall_ms;
-    if (delta->queue_count + delta->team_count + delta->calendar_count > 0)
+    if (delta_has_settings(delta))
         w->model.settings_ms = w->boot_ms;
+    queues_keep(w, delta, view);
     for (size_t i = 0; i < delta->claim_count; i++)
         duplicates_claim(w, &delta->claims[i]);
     for (size_t i = 0; i < delta->job_count; i++)

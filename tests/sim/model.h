@@ -114,7 +114,8 @@ struct model_exec {
     uint32_t lost;          /* steps of these kinds that it has taken */
     uint32_t returned;
     enum exec_event ended_by;
-    bool is_letter; /* it is among the dead letters, as: */
+    uint64_t letter_left_turn; /* in which it left the dead letters */
+    bool is_letter;            /* it is among them, as: */
     struct letter_rec letter;
     uint64_t forgotten_turn; /* in which it was deleted; 0: it is there */
     struct str payload;      /* its own; empty: its job's */
@@ -362,6 +363,12 @@ bool model_needs_permits(const struct world *w, const struct model_exec *x);
 bool model_same_limits(const struct world *w, const struct model_exec *a,
                        const struct model_exec *b);
 void limits_keep_queue(struct world *w, const struct queue_rec *rec, const struct turn_view *view);
+/* Before all else that the turn kept: what goes was not needed. */
+void queues_keep(struct world *w, const struct delta *delta, const struct turn_view *view);
+/* It has unfinished executions or dead letters, is paused or limited. */
+bool model_queue_needed(const struct model *m, struct str name);
+/* Something was refused because its queue would be one too many. */
+void queues_check_limited(struct world *w);
 void limits_keep_team(struct world *w, const struct team_rec *rec);
 /* It was granted in this turn, and everything else of the turn is kept. */
 void limits_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);

@@ -102,6 +102,7 @@ static void letter_leaves(struct world *w, struct letter_place place, const stru
     if (again)
         saw(SAW_LETTER_RETRIED);
     x->is_letter = false;
+    x->letter_left_turn = w->model.turn;
 }
 
 /* ---- operations */

@@ -60,6 +60,8 @@ static void check_submission(struct world *w, const struct submission *item)
                 "has",
                 no, STR_ARG(item->name), STR_ARG(item->rules.unique.key));
         duplicates_check_refusal(w, item);
+        if (item->rc == RC_LIMITED)
+            queues_check_limited(w);
         return;
     }
     if (item->once.replayed) {
@@ -299,10 +301,28 @@ static void check_view(struct world *w, const struct queue_view *view)
             "%.*s is shown as it was not kept", STR_ARG(kept.name));
 }
 
-static void check_queue(struct world *w, const struct command *cmd)
+/* Nobody else decided about it, and nothing was kept beside. */
+static void check_deleted(struct world *w, const struct command *cmd, bool kept_nothing)
+{
+    struct str name = cmd->queue.name;
+    struct queue_rec kept = model_queue(&w->model, name);
+    bool needed = model_queue_needed(&w->model, name);
+    if (cmd->reply.rc == RC_OK)
+        PROMISE(w, !is_alone(w, cmd) || kept.changed_ms == 0,
+                "%.*s was deleted, and what was decided about it is still there", STR_ARG(name));
+    else if (kept_nothing && !w->cluster)
+        PROMISE(w, cmd->reply.rc == RC_BUSY || needed == (cmd->reply.rc == RC_CONFLICT),
+                "%.*s was not deleted, for no reason", STR_ARG(name));
+}
+
+static void check_queue(struct world *w, const struct command *cmd, bool kept_nothing)
 {
     const struct queue_wish *wish = &cmd->queue;
-    if (cmd->reply.rc != RC_OK)
+    if (wish->forget)
+        check_deleted(w, cmd, kept_nothing);
+    if (cmd->reply.rc == RC_LIMITED)
+        queues_check_limited(w);
+    if (cmd->reply.rc != RC_OK || wish->forget)
         return;
     const struct queue_view *view = &cmd->reply.queues[0];
     PROMISE(w,
@@ -428,6 +448,14 @@ static void check_sums(struct world *w, const struct stats_view *stats)
             busy, slots);
 }
 
+/* It counts with its queue until that is forgotten, then with all that are. */
+static bool is_of_past(const struct counter *counter)
+{
+    return counter->kind == COUNTER_JOBS    ? job_is_over((enum job_state)counter->state)
+           : counter->kind == COUNTER_EXECS ? exec_is_final((enum exec_state)counter->state)
+                                            : false;
+}
+
 /* Numbers are as of the last commit; the turn that carries the question may have changed them. The
  * simulated clients therefore look in turns that keep nothing (see check_answer). */
 static void check_stats(struct world *w, const struct command *cmd)
@@ -435,7 +463,10 @@ static void check_stats(struct world *w, const struct command *cmd)
     int64_t total = 0;
     for (size_t i = 0; i < cmd->reply.stats.counter_count; i++) {
         const struct counter *counter = &cmd->reply.stats.counters[i];
-        PROMISE(w, counter->value == count_kept(w, counter),
+        PROMISE(w,
+                counter->value == count_kept(w, counter) ||
+                    (is_of_past(counter) &&
+                     (counter->queue.len == 0 || counter->value < count_kept(w, counter))),
                 "%.*s: %" PRId64 " %s in state %" PRIu32 " are counted, and there are %" PRId64,
                 STR_ARG(counter->queue), counter->value,
                 counter->kind == COUNTER_JOBS ? "jobs" : "executions", counter->state,
@@ -500,7 +531,7 @@ static void check_answer(struct world *w, const struct command *cmd, bool kept_n
     case CMD_TRIGGER_JOB: check_triggered(w, cmd); break;
     case CMD_EDIT_JOB: check_edited(w, cmd); break;
     case CMD_EXTEND_SLA: check_extended(w, cmd); break;
-    case CMD_QUEUE: check_queue(w, cmd); break;
+    case CMD_QUEUE: check_queue(w, cmd, kept_nothing); break;
     case CMD_TEAM: check_team(w, cmd); break;
     case CMD_CALENDAR: calendars_check_answer(w, cmd, kept_nothing); break;
     case CMD_REGISTER: check_registered(w, cmd); break;

@@ -154,6 +154,17 @@ static void check_execs(struct world *w, const struct sim_server *s)
 
 /* ---- permits are live leases */
 
+static void check_work_has_queue(struct world *w, const struct engine *e)
+{
+    for (size_t i = 0; i < w->model.execs.len && !w->cluster; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        PROMISE(w,
+                (exec_is_final(x->rec.state) && !x->is_letter) ||
+                    strmap_get(&e->queues, x->rec.queue) != NULL,
+                "%s has no queue in memory", exec_label(w, x->rec.id));
+    }
+}
+
 static void check_queues(struct world *w, const struct engine *e)
 {
     for (size_t i = 0; i < e->queues.cap; i++) {
@@ -168,7 +179,9 @@ static void check_queues(struct world *w, const struct engine *e)
                 w->cluster || /* others hear of it a moment later */
                     (q->v.paused == kept.paused && q->v.concurrency == kept.concurrency),
                 "%.*s is one thing in memory and another in the store", STR_ARG(q->name));
+        PROMISE(w, q->known && !q->v.gone, "%.*s is there for nothing", STR_ARG(q->name));
     }
+    check_work_has_queue(w, e);
 }
 
 static void check_team(struct world *w, const struct limit *limit)

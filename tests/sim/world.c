@@ -65,6 +65,11 @@ static void draw_scene(struct world *w)
     s->waiting_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 400);
     s->timeout_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
     s->sla_permille = pick(w, 3) > 0 ? 0 : (uint32_t)pick(w, 700);
+    s->passing_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 800);
+    if (s->passing_permille > 0) {
+        s->engine.queues_max = 2 + pick(w, 6);
+        s->engine.queues_keep_ms = pick(w, 3) == 0 ? 0 : pick_ms(w, 100, 60000);
+    }
     s->named_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->limit_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 500);
     s->once_permille = pick(w, 3) == 0 ? 0 : (uint32_t)pick(w, 600);

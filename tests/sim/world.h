@@ -32,6 +32,7 @@ struct scene {
     uint32_t timeout_permille; /* jobs that have one */
     uint32_t sla_permille;     /* the same */
     uint32_t named_permille;
+    uint32_t passing_permille;  /* jobs in queues that come and go */
     uint32_t waiting_permille;  /* jobs that wait for others */
     uint32_t limit_permille;    /* jobs that have one */
     uint32_t calendar_permille; /* jobs that go by one */
