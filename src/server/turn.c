@@ -322,7 +322,8 @@ bool turn_is_ours(const struct turn *t, const struct command *cmd)
     case CMD_RESET_BREAKER:
     case CMD_OPERATE: return ownership_set(&t->owned).bits != 0;
     case CMD_QUEUE:
-        return keeps_settings(t) || (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency);
+        return keeps_settings(t) ||
+               (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency && !cmd->queue.forget);
     case CMD_TEAM: return keeps_settings(t) || !cmd->team.set_concurrency;
     case CMD_CALENDAR: return keeps_settings(t);
     case CMD_POLL:

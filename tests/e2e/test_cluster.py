@@ -242,6 +242,24 @@ def test_who_pauses_a_queue_is_told_what_waits_at_all_servers():
         assert server.api("PUT", "/queues/long", {"concurrency": 1})[1]["queued"] == 2
 
 
+def test_a_queue_that_one_server_deletes_is_gone_everywhere():
+    for one, other in (PAIR.made, PAIR.made[::-1]):
+        assert one.api("POST", "/queues/passing/pause")[0] == 200
+        jobs = jobs_of_both(PAIR.made, queue="passing", command=None, handler="nobody")
+        for server in PAIR.made:
+            status, problem = server.api("DELETE", "/queues/passing")
+            assert status == 409 and "unfinished executions: 2" in problem["detail"], problem
+        for job in jobs:
+            assert one.api("DELETE", f"/jobs/{job}")[0] == 200
+        assert other.api("DELETE", "/queues/passing")[0] == 200
+        for server in PAIR.made:
+            wait_within(5, lambda s=server: s.api("GET", "/queues/passing")[0] == 404, "it to be gone")
+        assert one.api("DELETE", "/queues/passing")[0] == 404
+        job, = jobs_of_both([one], queue="passing")
+        wait_within(5, lambda: one.newest_execution(job)["status"] == "completed", "a run in it")
+        assert other.api("DELETE", "/queues/passing")[0] == 200
+
+
 def test_a_calendar_that_one_server_deletes_is_gone_everywhere():
     for one, other in (PAIR.made, PAIR.made[::-1]):
         job = {"command": ["true"], "calendars": ["holidays"], "schedule": {"every": "1h"},

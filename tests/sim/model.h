@@ -64,6 +64,7 @@ struct model_job {
     struct slot next;          /* the first one about which nothing is written down */
     int64_t resumed_ms;        /* wall clock: what was due until then stays missed */
     bool was_parallel;         /* so that runs from before an edit may be side by side */
+    int64_t edited_ms;         /* boot clock: of the newest edit; 0: there was none */
     uint64_t edited_turn;      /* model.turn of the newest edit, and how it was before: */
     size_t definition_before;
     struct schedule *schedule_before;

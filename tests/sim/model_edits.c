@@ -57,6 +57,7 @@ void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to
             "an edit of %s was kept that nobody asked for", job_label(w, to->id));
     struct wish *wish = &m->wishes.items[no];
     PROMISE(w, wish->job_id == 0, "an edit of %s was kept twice", job_label(w, to->id));
+    job->edited_ms = w->boot_ms;
     PROMISE(w, wish->version == job->rec.version,
             "an edit of version %" PRIu32 " of %s was kept over version %" PRIu32, wish->version,
             job_label(w, to->id), job->rec.version);

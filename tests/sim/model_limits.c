@@ -19,9 +19,10 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
 
 /* Servers hear of a limit one after the other, and tell each other what runs already. What was granted before
  * a limit was lowered may start until its permit would go back. From then on it holds. */
+enum { SETTLED_MS = 30000 };
+
 static bool limits_settled(const struct world *w, int64_t boot_ms)
 {
-    enum { SETTLED_MS = 30000 };
     return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms + SETTLED_MS;
 }
 
@@ -156,17 +157,27 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
            str_eq(left->target, right->target);
 }
 
+/* An edit has given the key to what runs already: a permit that another server holds by then is good until
+ * it would go back. */
+static bool joined_lately(const struct world *w, const struct model_exec *x)
+{
+    return w->cluster && exec_is_leased(x->rec.state) && x->job->edited_ms > 0 &&
+           w->boot_ms <= x->job->edited_ms + SETTLED_MS;
+}
+
 /* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones
  * that tolerate least must have gone first: so many leases were there when this one came last. */
-static size_t leases_at_grant(const struct model *m, const struct model_exec *granted)
+static size_t leases_at_grant(const struct world *w, const struct model_exec *granted)
 {
+    const struct model *m = &w->model;
     const struct limit_rule *rule = &rules_of(m, granted)->concurrency;
     size_t count = model_key_leases(m, rule->key);
     for (size_t i = 0; i < m->execs.len; i++) {
         const struct model_exec *x = m->execs.items[i];
         const struct limit_rule *other = &rules_of(m, x)->concurrency;
-        count -=
-            model_was_granted(m, x) && str_eq(other->key, rule->key) && other->limit > rule->limit;
+        if (!str_eq(other->key, rule->key))
+            continue;
+        count -= model_was_granted(m, x) ? other->limit > rule->limit : joined_lately(w, x);
     }
     return count;
 }
@@ -274,9 +285,9 @@ void limits_granted(struct world *w, const struct model_exec *x, const struct tu
             "%s was granted, and its team of %" PRIu32 " has %zu leases", exec_label(w, x->rec.id),
             team.concurrency, model_team_leases(&w->model, rules->team));
     if (rules->concurrency.key.len > 0)
-        PROMISE(w, leases_at_grant(&w->model, x) <= rules->concurrency.limit,
+        PROMISE(w, leases_at_grant(w, x) <= rules->concurrency.limit,
                 "%s was granted as number %zu of at most %" PRIu32, exec_label(w, x->rec.id),
-                leases_at_grant(&w->model, x), rules->concurrency.limit);
+                leases_at_grant(w, x), rules->concurrency.limit);
     if (rules->rate.key.len > 0 && w->cluster)
         start_rate_of_many(w, x, view);
     else if (rules->rate.key.len > 0)

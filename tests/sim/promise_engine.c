@@ -179,7 +179,8 @@ static void check_queues(struct world *w, const struct engine *e)
                 w->cluster || /* others hear of it a moment later */
                     (q->v.paused == kept.paused && q->v.concurrency == kept.concurrency),
                 "%.*s is one thing in memory and another in the store", STR_ARG(q->name));
-        PROMISE(w, q->known && !q->v.gone, "%.*s is there for nothing", STR_ARG(q->name));
+        PROMISE(w, (q->known || q->users > 0) && !q->v.gone, "%.*s is there for nothing",
+                STR_ARG(q->name));
     }
     check_work_has_queue(w, e);
 }

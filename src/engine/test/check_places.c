@@ -206,9 +206,9 @@ static void check_queues(const struct engine *e)
         lent += home == NULL ? 0 : granted_by(home);
         assert_int_equal(q->held, held + lent);
         assert_int_equal(q->lent, lent);
-        assert_true(q->touched == NULL && q->known && !q->v.gone);
+        assert_true(q->touched == NULL && (q->known || q->users > 0) && !q->v.gone);
         assert_int_equal(q->users, users_of(e, q));
-        assert_true(list_linked(&q->idle) == is_idle(q));
+        assert_true(list_linked(&q->idle) == (q->known && is_idle(q)));
     }
     assert_int_equal(e->gone_queues, 0);
 }

@@ -430,21 +430,6 @@ static void apply_counter(struct mem_store *m, const struct counter *add, uint32
     row->counter.queue = kept_text(add->queue);
 }
 
-static void forget_queue(struct mem_store *m, const struct queue_gone *gone)
-{
-    size_t kept = 0;
-    if (gone->settings)
-        kept_queue_free(strmap_remove(&m->queues, gone->name));
-    for (size_t i = 0; i < m->counter_count; i++) {
-        struct mem_counter *row = &m->counters[i];
-        if (row->counter.value == 0 && str_eq(row->counter.queue, gone->name))
-            kept_text_free(&row->counter.queue);
-        else
-            m->counters[kept++] = *row;
-    }
-    m->counter_count = kept;
-}
-
 static uint32_t lowest_of(const struct ownership *own)
 {
     uint32_t lowest = 0;
@@ -535,7 +520,7 @@ static void apply(struct mem_handle *h, const struct ownership *own, const struc
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i], lowest_of(own));
     for (size_t i = 0; i < delta->queue_gone_count; i++)
-        forget_queue(m, &delta->queues_gone[i]);
+        mem_forget_queue(m, &delta->queues_gone[i]);
     for (size_t i = 0; i < delta->tally_count; i++)
         apply_tally(m, &delta->tallies[i]);
     for (size_t i = 0; i < delta->forgotten_count; i++)

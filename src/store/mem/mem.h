@@ -215,6 +215,8 @@ void mem_list_rejected(const struct mem_store *m, const struct page *page, struc
 void mem_free_inbox(struct mem_store *m);
 
 /* old.c: answers to ASK_OLD, ASK_OLD_ALERTS, ASK_OLD_TALLIES and ASK_PACE */
+/* Its settings, if they are to go, and its counters that are zero. */
+void mem_forget_queue(struct mem_store *m, const struct queue_gone *gone);
 void mem_answer_old(struct mem_store *m, const struct partition_set *owned, struct arena *arena,
                     struct question *q);
 void mem_answer_old_alerts(struct mem_store *m, const struct partition_set *owned,

@@ -134,3 +134,18 @@ void mem_answer_pace(struct mem_store *m, struct arena *arena, struct question *
         sketch_put(pace, rows[i].bucket, rows[i].count);
     q->answer.pace = pace;
 }
+
+void mem_forget_queue(struct mem_store *m, const struct queue_gone *gone)
+{
+    size_t kept = 0;
+    if (gone->settings)
+        kept_queue_free(strmap_remove(&m->queues, gone->name));
+    for (size_t i = 0; i < m->counter_count; i++) {
+        struct mem_counter *row = &m->counters[i];
+        if (row->counter.value == 0 && str_eq(row->counter.queue, gone->name))
+            kept_text_free(&row->counter.queue);
+        else
+            m->counters[kept++] = *row;
+    }
+    m->counter_count = kept;
+}
