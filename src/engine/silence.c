@@ -77,6 +77,16 @@ int64_t silence_turn_ms(const struct engine *e)
     return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 4;
 }
 
+/* Also where the attempt's time is over: its end may wait in the poll that is decided about next. */
+static void spare(struct engine *e, struct exec *x)
+{
+    touch_exec(e, x);
+    struct exec_values to = x->v;
+    lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
+    to.spared = true;
+    exec_set(e, x, &to);
+}
+
 /* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault either. */
 void silence_spare(struct engine *e)
 {
@@ -85,10 +95,8 @@ void silence_spare(struct engine *e)
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
-        if (!exec_is_leased(x->v.state))
-            continue;
-        exec_renew(e, x);
-        x->v.spared = true;
+        if (exec_is_leased(x->v.state))
+            spare(e, x);
     }
 }
 
