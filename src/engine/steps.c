@@ -36,8 +36,9 @@ bool steps_hold_dues(const struct engine *e)
 
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
-    return e->clock.shifting || e->clock.mend || now.stepped_ms != e->clock.stepped_ms ||
-           now.unsure != e->clock.unsure || is_shaken(e, now);
+    return e->clock.shifting || (e->clock.mend && !now.unsure) ||
+           now.stepped_ms != e->clock.stepped_ms || now.unsure != e->clock.unsure ||
+           is_shaken(e, now);
 }
 
 /* Also in the turn that is about to hear of a step: its questions come first. */
@@ -151,7 +152,8 @@ static bool is_concerned(const struct engine *e, const struct exec *x)
     return !exec_is_leased(x->v.state) && !exec_is_final(x->v.state);
 }
 
-/* Those that run are few, and may be stopped by what their times say: they move at once. Of the others it
+/* Those that run are few, and may be stopped by what their times say: they move at once. So do those whose
+ * SLA goes on counting while they are between two leases, or they could be leased before their page. Of the others it
  * is noted what they wait for: one that waits for something else when its page comes began that since. */
 static void collect(struct engine *e)
 {
@@ -160,10 +162,10 @@ static void collect(struct engine *e)
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
-        if (is_concerned(e, x))
-            e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
-        else if (exec_is_leased(x->v.state))
+        if (exec_is_leased(x->v.state) || (x->v.state == EXEC_QUEUED && x->v.sla_since_ms != 0))
             shift(e, x);
+        else if (is_concerned(e, x))
+            e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
     }
 }
 

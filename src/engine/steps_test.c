@@ -169,6 +169,53 @@ static void a_page_in_a_turn_and_nothing_comes_due_meanwhile(void **state)
     assert_int_equal(waiting, 9);
 }
 
+/* A worker asks while the first page moves: what is on a later one has not waited for an hour. */
+static void what_has_not_moved_yet_does_not_expire_when_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 9; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+    const struct submission *job =
+        SUBMIT(&w, .start_within_ms = MINUTE_MS, .expires_in_ms = 10 * MINUTE_MS);
+    world_turn(&w);
+    struct fake f = HIRE(&w);
+    world_step(&w, HOUR_MS);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    assert_false(live(&w, job->exec_id)->late);
+}
+
+/* Its lease was lost, and it is leased again before its page would have come. */
+static void an_sla_between_two_leases_moves_at_once(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 9; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = HOUR_MS);
+    struct fake f = HIRE(&w);
+    const struct submission *job =
+        SUBMIT(&w, .sla = {.max_ms = 10 * MINUTE_MS, .policy = SLA_STRICT});
+    world_turn(&w);
+    (void)fake_start(&w, &f);
+    int64_t since_ms = live(&w, job->exec_id)->sla_since_ms;
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    struct fake g = HIRE(&w);
+    world_step(&w, HOUR_MS);
+    ask_poll(&w, &g, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    settle(&w);
+    assert_int_equal(live(&w, job->exec_id)->sla_since_ms, since_ms + HOUR_MS);
+    assert_int_equal(w.table.sla_events.len, 0);
+}
+
 /* ---- slots */
 
 static void what_a_step_forward_passes_over_are_misfires(void **state)
@@ -400,6 +447,23 @@ static void nothing_comes_due_while_the_time_is_not_known(void **state)
     assert_int_equal(w.table.history.len, 3); /* two of slots that were passed over; none is gone */
 }
 
+/* What waits has done so since a moment that is still ahead: that is mended when the time is known. */
+static void an_unsure_server_with_work_from_the_future_is_idle(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    world_set_clock(&w, -HOUR_MS);
+    w.unsure = true;
+    world_restart(&w);
+    world_turn(&w);
+    assert_true(world_wait_ms(&w) > 0);
+    w.unsure = false;
+    settle(&w);
+    assert_true(live(&w, job->exec_id)->ready_ms <= w.now_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +474,8 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_worker_does_not_expire_by_a_step),
         cmocka_unit_test(an_sla_counts_how_long_the_attempt_has_run),
         cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
+        cmocka_unit_test(what_has_not_moved_yet_does_not_expire_when_it_is_asked_for),
+        cmocka_unit_test(an_sla_between_two_leases_moves_at_once),
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
         cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
         cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),
@@ -421,6 +487,7 @@ int main(void)
         cmocka_unit_test(nothing_is_deleted_for_a_day_after_a_large_step),
         cmocka_unit_test(a_key_is_known_for_a_day_after_a_large_step),
         cmocka_unit_test(nothing_comes_due_while_the_time_is_not_known),
+        cmocka_unit_test(an_unsure_server_with_work_from_the_future_is_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
