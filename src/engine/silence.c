@@ -68,7 +68,7 @@ bool unseen_sla_over(const struct engine *e, const struct exec *x)
  * quarter before the end at most, so no lease of a healthy one ends within half a term. */
 void silence_begin(struct engine *e, int64_t boot_ms)
 {
-    if (boot_ms - e->boot_ms > e->options.lease_ms / 2)
+    if (boot_ms - e->boot_ms > e->options.lease_ms / 2 && !PLANTED(sleep_counts_losses))
         e->slept = true;
 }
 
@@ -82,7 +82,8 @@ static void spare(struct engine *e, struct exec *x)
 {
     touch_exec(e, x);
     struct exec_values to = x->v;
-    lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
+    if (!PLANTED(timeout_while_asleep) || !exec_timed_out(e, x))
+        lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
     to.spared = true;
     exec_set(e, x, &to);
 }

@@ -52,6 +52,13 @@
     X(CALENDAR_SKIP, "a calendar skipped something")                                               \
     X(CALENDAR_GROUP, "slots that a calendar had held became one run")                             \
     X(LET_GO_EARLY, "what was held went on because its calendar was changed")                      \
+    X(CLOCK_GLITCH, "a clock was wrong, and right again before it was believed")                   \
+    X(CLOCK_STEP, "a clock was set for good")                                                      \
+    X(CLOCK_ACCEPTED, "a server accepted a step of its clock")                                     \
+    X(CLOCK_MOVED, "something that waits moved along with the clock")                              \
+    X(CLOCK_REPLANNED, "a slot was planned anew, since the clock was set back")                    \
+    X(CLOCK_START, "a server started with a clock that was wrong")                                 \
+    X(CLOCK_SLEEP, "server and workers slept")                                                     \
     X(TAKEN, "a server took partitions")                                                           \
     X(GIVEN, "a server gave partitions back")                                                      \
     X(DEPRIVED, "a server learned that it was deprived of a partition")                            \
