@@ -83,7 +83,6 @@
     X(delay_not_shifted, "a step of the clock is part of a delay")                                 \
     X(sla_not_shifted, "a step of the clock is part of a run")                                     \
     X(slot_left_in_future, "a clock set back leaves its schedules silent until then")              \
-    X(expired_by_step, "what has not moved with the clock expires")                                \
     X(sleep_counts_losses, "a closed laptop loses its leases")                                     \
     X(timeout_while_asleep, "a result that waited for its server is too late")
 

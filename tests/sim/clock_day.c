@@ -30,6 +30,9 @@ void clock_day_draw(struct world *w)
     s->engine.horizon_ms = 3600000; /* delays and pauses are in memory: a step moves them */
     s->engine.delete_wait_ms = pick_ms(w, 10000, 100000);
     s->engine.breaker.percent = 0;
+    s->engine.load_max = 1 + pick(w, 3); /* so that a step takes many turns */
+    if (s->deadline_permille == 0)
+        s->deadline_permille = 500;
     s->engine.lost_max = 3;
     s->limit_permille = s->calendar_permille = s->once_permille = s->waiting_permille = 0;
     s->client_gap_ms = 500 + (uint32_t)pick(w, 6000);
