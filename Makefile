@@ -129,7 +129,7 @@ ifeq ($(VARIANT),plants)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json% wire/fields% \
           wire/problem% wire/sla% wire/spec% wire/depends% wire/calendar% wire/unique% loop/clock% \
           loop/file% loop/zones% server/rules% server/turn% server/untangle% server/sql_job% \
-          server/once_hash% server/roster% server/seating% server/unsure% \
+          server/once_hash% server/roster% server/seating% server/unsure% server/timing% server/company% \
           worker/holdings% worker/credits% worker/epochs%),$(OBJS))
 endif
 # What reads bytes from outside, and what that stands on.

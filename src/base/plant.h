@@ -79,7 +79,14 @@
     X(start_late_untold, "who is late is marked, and nobody is told")                              \
     X(pending_alert_forgotten, "an alert is too old before anybody was told of it")                \
     X(slow_by_any_run, "what is usual is taken from one run")                                      \
-    X(own_payload_forgotten, "a start runs with the job's payload what has its own")
+    X(own_payload_forgotten, "a start runs with the job's payload what has its own")               \
+    X(reading_believed, "one reading of the clock is followed")                                    \
+    X(deletion_not_waited, "a step of the clock deletes what is young")                            \
+    X(delay_not_shifted, "a step of the clock is part of a delay")                                 \
+    X(sla_not_shifted, "a step of the clock is part of a run")                                     \
+    X(slot_left_in_future, "a clock set back leaves its schedules silent until then")              \
+    X(sleep_counts_losses, "a closed laptop loses its leases")                                     \
+    X(timeout_while_asleep, "a result that waited for its server is too late")
 
 /* The same for bugs that only several servers can have. */
 #define CLUSTER_PLANTS(X)                                                                          \
@@ -101,7 +108,8 @@
     X(old_epoch_believed, "a worker believes an owner that was replaced")                          \
     X(hang_answers_nobody, "a turn that waits for its database leaves polls unanswered")           \
     X(outage_decides, "a server that lost its database tells workers to stop what others own")     \
-    X(full_queue_holds_permits, "a full queue holds back what has its permit")
+    X(full_queue_holds_permits, "a full queue holds back what has its permit")                     \
+    X(step_not_shared, "a step that one server has accepted is not followed by the others")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };

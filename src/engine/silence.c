@@ -69,13 +69,24 @@ bool unseen_sla_over(const struct engine *e, const struct exec *x)
  * quarter before the end at most, so no lease of a healthy one ends within half a term. */
 void silence_begin(struct engine *e, int64_t boot_ms)
 {
-    if (boot_ms - e->boot_ms > e->options.lease_ms / 2)
+    if (boot_ms - e->boot_ms > e->options.lease_ms / 2 && !PLANTED(sleep_counts_losses))
         e->slept = true;
 }
 
 int64_t silence_turn_ms(const struct engine *e)
 {
     return e->terms.len == 0 ? INT64_MAX : e->boot_ms + e->options.lease_ms / 4;
+}
+
+/* Also where the attempt's time is over: its end may wait in the poll that is decided about next. */
+static void spare(struct engine *e, struct exec *x)
+{
+    touch_exec(e, x);
+    struct exec_values to = x->v;
+    if (!PLANTED(timeout_while_asleep) || !exec_timed_out(e, x))
+        lease_renew(&to.lease, e->boot_ms, e->options.lease_ms);
+    to.spared = true;
+    exec_set(e, x, &to);
 }
 
 /* Its worker may have slept as well, and have stopped it when it woke up: that is nobody's fault either. */
@@ -86,10 +97,8 @@ void silence_spare(struct engine *e)
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
-        if (!exec_is_leased(x->v.state))
-            continue;
-        exec_renew(e, x);
-        x->v.spared = true;
+        if (exec_is_leased(x->v.state))
+            spare(e, x);
     }
 }
 

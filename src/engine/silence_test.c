@@ -96,6 +96,20 @@ static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
     assert_int_equal(values_of(&w, job->exec_id)->lost, 1);
 }
 
+/* The result waits in the socket, and the attempt's time has passed when it is read. */
+static void what_ended_while_the_server_slept_has_ended_as_its_worker_says(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 10000);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED)->cmd.poll.wait_ms = 0;
+    world_sleep(&w, 60 * 60000);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
+}
+
 /* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a term. */
 static void a_sleep_that_is_shorter_than_a_term_counts_nothing(void **state)
 {
@@ -550,6 +564,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_laptop_that_sleeps_counts_nothing),
         cmocka_unit_test(who_stays_silent_after_that_is_lost_a_term_later),
+        cmocka_unit_test(what_ended_while_the_server_slept_has_ended_as_its_worker_says),
         cmocka_unit_test(a_sleep_that_is_shorter_than_a_term_counts_nothing),
         cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_quarter_of_a_term),
         cmocka_unit_test(a_turn_without_the_store_leaves_that_to_the_next),

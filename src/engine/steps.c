@@ -55,6 +55,8 @@ bool steps_want_turn(const struct engine *e, struct moment now)
 /* Also in the turn that is about to hear of a step: its questions come first. */
 bool steps_hold_deletions(const struct engine *e)
 {
+    if (PLANTED(deletion_not_waited))
+        return false;
     return e->moment.unsure || steps_want_turn(e, e->moment) ||
            (e->clock.at_ms != 0 && e->now_ms < e->clock.at_ms + e->options.delete_wait_ms);
 }
@@ -99,7 +101,7 @@ static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *
 {
     if (exec_is_leased(x->v.state))
         to->started_ms = moved_ms(to->started_ms, by_ms);
-    if (exec_is_leased(x->v.state) || x->v.state == EXEC_QUEUED)
+    if ((exec_is_leased(x->v.state) || x->v.state == EXEC_QUEUED) && !PLANTED(sla_not_shifted))
         to->sla_since_ms = moved_ms(to->sla_since_ms, by_ms); /* also of a lease that moves */
     if (x->v.state == EXEC_QUEUED)
         to->ready_ms = moved_ms(to->ready_ms, by_ms);
@@ -110,6 +112,8 @@ static void move_spans(const struct exec *x, int64_t by_ms, struct exec_values *
 /* What was told how long to wait. */
 static void move_waits(const struct exec *x, int64_t by_ms, struct exec_values *to)
 {
+    if (PLANTED(delay_not_shifted))
+        return;
     if (x->v.state == EXEC_RETRYING || (is_delayed(x) && !exec_is_held(x)))
         to->due_ms = moved_ms(to->due_ms, by_ms);
     if (is_delayed(x))
@@ -153,7 +157,7 @@ static bool may_return(const struct engine *e, const struct exec *x)
 /* Slots are dates: they move only where the clock that they were planned by was wrong. */
 static void replan(struct engine *e, struct exec *x)
 {
-    if (x->v.state != EXEC_SCHEDULED || x->origin != ORIGIN_SLOT)
+    if (x->v.state != EXEC_SCHEDULED || x->origin != ORIGIN_SLOT || PLANTED(slot_left_in_future))
         return;
     if (e->clock.first && x->v.unsure)
         slot_plan_from_now(e, x, about(e));
@@ -183,7 +187,8 @@ static bool came_since(struct engine *e, struct exec *x)
     return true;
 }
 
-/* Those that run are few, and may be stopped by what their times say: they move at once. Of the others it
+/* Those that run are few, and may be stopped by what their times say: they move at once. So do those whose
+ * SLA goes on counting while they are between two leases, or they could be leased before their page. Of the others it
  * is noted what they wait for: one that waits for something else when its page comes began that since. */
 static void collect(struct engine *e)
 {
@@ -194,10 +199,10 @@ static void collect(struct engine *e)
         struct exec *x = slot->value;
         if (came_since(e, x))
             continue;
-        if (is_concerned(e, x))
-            e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
-        else if (exec_is_leased(x->v.state))
+        if (exec_is_leased(x->v.state) || (x->v.state == EXEC_QUEUED && x->v.sla_since_ms != 0))
             shift(e, x);
+        else if (is_concerned(e, x))
+            e->shifts[e->shift_count++] = (struct shift){x->id, x->v.due_ms};
     }
 }
 

@@ -215,6 +215,53 @@ static void a_step_in_the_middle_of_another_moves_nothing_that_came_since(void *
     }
 }
 
+/* A worker asks while the first page moves: what is on a later one has not waited for an hour. */
+static void what_has_not_moved_yet_does_not_expire_when_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 9; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+    const struct submission *job =
+        SUBMIT(&w, .start_within_ms = MINUTE_MS, .expires_in_ms = 10 * MINUTE_MS);
+    world_turn(&w);
+    struct fake f = HIRE(&w);
+    world_step(&w, HOUR_MS);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    assert_false(live(&w, job->exec_id)->late);
+}
+
+/* Its lease was lost, and it is leased again before its page would have come. */
+static void an_sla_between_two_leases_moves_at_once(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 9; i++)
+        SUBMIT(&w, .when = WHEN_DELAY, .when_ms = HOUR_MS);
+    struct fake f = HIRE(&w);
+    const struct submission *job =
+        SUBMIT(&w, .sla = {.max_ms = 10 * MINUTE_MS, .policy = SLA_STRICT});
+    world_turn(&w);
+    (void)fake_start(&w, &f);
+    int64_t since_ms = live(&w, job->exec_id)->sla_since_ms;
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    struct fake g = HIRE(&w);
+    world_step(&w, HOUR_MS);
+    ask_poll(&w, &g, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    settle(&w);
+    assert_int_equal(live(&w, job->exec_id)->sla_since_ms, since_ms + HOUR_MS);
+    assert_int_equal(w.table.sla_events.len, 0);
+}
+
 /* ---- slots */
 
 static void what_a_step_forward_passes_over_are_misfires(void **state)
@@ -561,6 +608,8 @@ int main(void)
         cmocka_unit_test(a_page_in_a_turn_and_nothing_comes_due_meanwhile),
         cmocka_unit_test(who_asks_for_one_thing_is_given_one),
         cmocka_unit_test(a_step_in_the_middle_of_another_moves_nothing_that_came_since),
+        cmocka_unit_test(what_has_not_moved_yet_does_not_expire_when_it_is_asked_for),
+        cmocka_unit_test(an_sla_between_two_leases_moves_at_once),
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
         cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
         cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),

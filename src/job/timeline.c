@@ -1,4 +1,5 @@
 #include "job/timeline.h"
+#include "base/plant.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -64,6 +65,8 @@ static uint32_t samples_needed(const struct timeline *t)
 
 static bool has_held(const struct timeline *t, int64_t boot_us)
 {
+    if (PLANTED(reading_believed))
+        return true;
     return boot_us - t->since_us >= t->step_ms * 1000 && t->samples >= samples_needed(t);
 }
 

@@ -1,4 +1,5 @@
 #include "server/timing.h"
+#include "base/plant.h"
 
 #include <stdlib.h>
 
@@ -148,7 +149,7 @@ void timing_enter(struct timing *t, const struct time_rules *rules, int64_t newe
 static bool follows_leader(struct timing *t, const struct time_sample *s,
                            const struct time_company *c, int64_t boot_us, bool held)
 {
-    if (c->leads || !c->has_leader)
+    if (c->leads || !c->has_leader || PLANTED(step_not_shared))
         return false;
     int64_t ours_us = timeline_offset_us(&t->line, boot_us) - s->offset_us;
     bool differs = !t->line.sure || llabs(ours_us - c->ahead_us) > TIMELINE_NEAR_US;

@@ -257,9 +257,11 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .calendar_count = wish->rules.calendar_count,
         .unique = wish->rules.unique,
     };
-    if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
+    if (wish->rules.schedule != NULL || wish->when == WHEN_DELAY) { /* `at` is for the submission */
         spec.when = wish->when;
         spec.when_ms = wish->when_ms;
+    }
+    if (wish->rules.schedule != NULL) {
         spec.overlap = wish->rules.overlap;
         spec.misfire = wish->rules.misfire;
         spec.stagger_ms = wish->rules.stagger_ms;
@@ -275,6 +277,7 @@ static void carry(struct world *w, struct wish *wish, struct arena *arena, struc
     wish->job_id = 0;
     wish->acknowledged = false;
     wish->payload = arena_printf(m->arena, "{\"n\":%zu}", m->wishes.len);
+    wish->rules.delayed = wish->when == WHEN_DELAY;
     *VEC_PUSH(m->arena, &m->wishes) = *wish;
     *item = (struct submission){
         .name = wish->name,

@@ -190,15 +190,19 @@ static enum rc renew(struct sim_server *s, struct err *err)
         m->sent_ms = w->boot_ms;
     if (sim_server_is_adrift(s))
         return err_set(err, RC_IO, "the simulated store cannot be reached");
-    m->me.clock_ms = world_now(w).wall_ms;
+    m->me.clock_ms =
+        w->scene.clocks ? clocks_wall_ms(w, (int)(s - w->servers)) : world_now(w).wall_ms;
+    m->me.time_ms = clocks_row_ms(s);
     enum rc rc = m->member->ops->renew(m->member, &m->me, 0, &arena, &view, err);
     int64_t lapsed = rc == RC_CONFLICT ? lapsed_ms(s, &view) : 0;
     if (lapsed != 0)
         rc = m->member->ops->renew(m->member, &m->me, lapsed, &arena, &view, err);
     TRY(rc);
     roster_observe(&m->roster, &view, w->boot_ms);
-    if (m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms)
+    bool was_away = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
+    if (was_away)
         m->back_ms = m->sent_ms;
+    clocks_answered(s, &view, was_away);
     m->renewed_ms = m->sent_ms;
     if (m->own.partitions == 0)
         m->own.partitions = (uint32_t)view.partition_count;
@@ -261,6 +265,7 @@ bool cluster_join(struct sim_server *s, struct err *err)
     struct sim_member *m = &s->member;
     uint64_t beat_no = m->beat_no;
     *m = (struct sim_member){.beat_no = beat_no};
+    s->time = (struct sim_timing){0};
     name_start(s);
     struct store *inner = s->door->inner;
     if (inner->ops->member(inner, &m->member, err) != RC_OK || renew(s, err) != RC_OK) {

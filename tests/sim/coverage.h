@@ -55,6 +55,13 @@
     X(QUEUE_FORGOTTEN, "a queue that nobody needed was forgotten")                                 \
     X(QUEUE_DELETED, "somebody deleted a queue")                                                   \
     X(QUEUE_LIMITED, "a job was refused because its queue would be one too many")                  \
+    X(CLOCK_GLITCH, "a clock was wrong, and right again before it was believed")                   \
+    X(CLOCK_STEP, "a clock was set for good")                                                      \
+    X(CLOCK_ACCEPTED, "a server accepted a step of its clock")                                     \
+    X(CLOCK_MOVED, "something that waits moved along with the clock")                              \
+    X(CLOCK_REPLANNED, "a slot was planned anew, since the clock was set back")                    \
+    X(CLOCK_START, "a server started with a clock that was wrong")                                 \
+    X(CLOCK_SLEEP, "server and workers slept")                                                     \
     X(TAKEN, "a server took partitions")                                                           \
     X(GIVEN, "a server gave partitions back")                                                      \
     X(DEPRIVED, "a server learned that it was deprived of a partition")                            \

@@ -11,8 +11,8 @@ static const struct {
 
 void faults_draw(struct world *w)
 {
-    bool calm = pick(w, 20) == 0;   /* a day on which all goes well must go well, too */
-    calm |= w->scene.storms_ms > 0; /* what goes wrong then comes one by one */
+    bool calm = pick(w, 20) == 0; /* a day on which all goes well must go well, too */
+    calm |= w->scene.storms_ms > 0 || w->scene.clocks; /* what goes wrong then comes one by one */
     int count = w->cluster ? FAULT_KINDS : FAULTS_ALONE;
     for (int i = 0; i < count; i++) {
         bool never = calm || pick(w, 2) == 0;

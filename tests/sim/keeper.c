@@ -61,7 +61,7 @@ static void restrict_kept(const struct sim_server *s, const struct ownership *ow
 static void answer_kept(struct sim_server *s, struct call *call)
 {
     bool former = s->former != NULL;
-    engine_answer_kept(former ? s->former : s->turn.engine, &call->cmd, world_now(s->world));
+    engine_answer_kept(former ? s->former : s->turn.engine, &call->cmd, sim_server_now(s));
     restrict_kept(s, former ? &s->former_owned : &s->turn.owned, &call->cmd);
     answer(s->world, call);
 }
@@ -77,7 +77,7 @@ static void run_away(struct sim_server *s, struct command *const *polls, size_t 
 {
     struct world *w = s->world;
     struct turn_news news;
-    turn_run_away(&s->turn, polls, count, world_now(w), &news);
+    turn_run_away(&s->turn, polls, count, sim_server_now(s), &news);
     for (struct list_node *node; (node = list_pop_front(&news.done)) != NULL;) {
         struct call *call = call_of(node);
         restrict_kept(s, &s->turn.owned, &call->cmd);

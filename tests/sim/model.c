@@ -135,7 +135,7 @@ static void keep_job(struct world *w, const struct job_change *change, const str
 /* ---- keeping executions */
 
 /* When it was promised to run. */
-static void check_birth(struct world *w, const struct model_exec *x, int64_t created_ms,
+static void check_birth(struct world *w, struct model_exec *x, int64_t created_ms,
                         const struct turn_view *view)
 {
     const struct wish *wish = model_wish(&w->model, x->job);
@@ -146,9 +146,10 @@ static void check_birth(struct world *w, const struct model_exec *x, int64_t cre
         return;               /* slots_born has looked */
     if (x->rec.retry_of != 0) /* what it is about stays the same */
         due_ms = model_exec(&w->model, x->rec.retry_of)->rec.slot_ms;
-    else if (wish->when == WHEN_DELAY)
+    else if (wish->when == WHEN_DELAY) {
         due_ms += wish->when_ms;
-    else if (wish->when == WHEN_AT && wish->when_ms > due_ms)
+        clocks_wait(w, x, wish->when_ms);
+    } else if (wish->when == WHEN_AT && wish->when_ms > due_ms)
         due_ms = wish->when_ms;
     PROMISE(w, x->rec.slot_ms == due_ms, "%s is promised for another moment than was asked for",
             exec_label(w, x->rec.id));
@@ -196,6 +197,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->token_before = x->rec.token;
     x->holder_before = x->holder;
     duplicates_check_effect(w, x, to, view);
+    clocks_shift(w, x, to, view);
     steps_take(w, x, change->step, to, view);
     if (is_new)
         check_birth(w, x, to->created_ms, view);
@@ -520,6 +522,7 @@ static uint64_t epoch_of(const struct world *w, uint64_t id)
 void model_reloaded(struct world *w, const struct partition_set *owned)
 {
     w->model.loads++;
+    clocks_reloaded(w);
     w->model.loaded_ms = w->boot_ms;
     for (size_t i = 0; i < w->model.execs.len; i++) {
         struct model_exec *x = w->model.execs.items[i];

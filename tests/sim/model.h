@@ -111,8 +111,11 @@ struct model_exec {
     uint32_t kills;         /* times that it took down its worker and its server: killer.h */
     int64_t queued_ms;      /* boot clock: it became queued */
     int64_t held_ms;        /* the same: seen not to be allowed to start, on days of storms */
-    int64_t times_out_ms;   /* boot clock: not renewed from then on; 0: never */
-    uint32_t lost;          /* steps of these kinds that it has taken */
+    int64_t wait_until_ms;  /* boot clock, as are these, on days of clocks: it waits so long, … */
+    int64_t promised_boot_ms; /* … was promised to run then, … */
+    int64_t sla_boot_ms;      /* … and its SLA counts from there; 0: nobody knows */
+    int64_t times_out_ms;     /* boot clock: not renewed from then on; 0: never */
+    uint32_t lost;            /* steps of these kinds that it has taken */
     uint32_t returned;
     enum exec_event ended_by;
     uint64_t letter_left_turn; /* in which it left the dead letters */

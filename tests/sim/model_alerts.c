@@ -72,6 +72,7 @@ static void alert_leaves(struct world *w, uint64_t id, const struct turn_view *v
             "an alert was deleted after %" PRId64 " ms", view->now.wall_ms - told->at_ms);
     PROMISE(w, told->state != ALERT_PENDING, "an alert was deleted, and nobody was told of it");
     *told = w->model.told.items[--w->model.told.len];
+    clocks_delete(w, view);
     saw(SAW_ALERT_FORGOTTEN);
 }
 

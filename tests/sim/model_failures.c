@@ -94,6 +94,7 @@ void failures_wait(struct world *w, struct model_exec *x, const struct exec_rec 
         saw(SAW_RETRY_AFTER);
         delay_ms = after_ms;
     }
+    clocks_wait(w, x, delay_ms);
     bool at_once = delay_ms == 0 && to->state != EXEC_RETRYING; /* its time came with this turn */
     PROMISE(w, to->due_ms == view->now.wall_ms + delay_ms || to->state == EXEC_CANCELLED || at_once,
             "%s is tried again at the wrong time", exec_label(w, to->id));

@@ -97,6 +97,8 @@ static void letter_leaves(struct world *w, struct letter_place place, const stru
     bool again = was_run_again(&w->model, x);
     PROMISE(w, expired || again || was_discarded(w, place.exec_id, view),
             "the dead letter of %s left, and nobody asked for that", exec_label(w, x->rec.id));
+    if (!again && !was_discarded(w, place.exec_id, view))
+        clocks_delete(w, view);
     if (expired && !again)
         saw(SAW_LETTER_EXPIRED);
     if (again)
@@ -220,6 +222,7 @@ void letters_forget(struct world *w, uint64_t exec_id, const struct turn_view *v
             "%s was deleted %" PRId64 " ms after its end", exec_label(w, exec_id),
             view->now.wall_ms - x->rec.finished_ms);
     PROMISE(w, !x->is_letter, "%s was deleted, and it is a dead letter", exec_label(w, exec_id));
+    clocks_delete(w, view);
     saw(SAW_HISTORY_FORGOTTEN);
     x->forgotten_turn = w->model.turn;
     if (!all_forgotten(x->job))

@@ -40,6 +40,7 @@ static void reached(struct world *w, struct model_exec *x, bool *told, int64_t l
     PROMISE(w, is_unclear(w, x) || is_reached(x, limit_ms, view->now.wall_ms),
             "%s: the %.*s of its SLA is told too early", exec_label(w, x->rec.id), STR_ARG(name));
     *told = true;
+    clocks_sla(w, x, limit_ms);
     x->sla.noted[kind]++;
     if (x->sla.loads != w->model.loads)
         saw(SAW_SLA_AFTER_RESTART);
@@ -96,7 +97,7 @@ static void check_told(struct world *w, const struct model_exec *x, int64_t now_
 static void end_attempt(struct world *w, struct model_exec *x, enum exec_event event,
                         const struct turn_view *view)
 {
-    if (x->rec.state != EXEC_STOPPING)
+    if (x->rec.state != EXEC_STOPPING && !view->now.unsure)
         check_told(w, x, view->now.wall_ms);
     x->sla.noted[SLA_EVENT_END] += x->sla.violated && sla_is_set(sla_of(w, x));
     if (x->sla.must_stop && (event == EV_RETRY || event == EV_EXPIRE))

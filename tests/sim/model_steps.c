@@ -125,15 +125,17 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     if (event == EV_CREATE)
         next = first_state(w, x, step, to, view);
     deadlines_step(w, x, event, view);
+    clocks_step(w, x, event, was_triggered(x, view) || model_edited_now(&w->model, x->job));
     bool edited = model_edited_now(&w->model, x->job);
+    bool by_clock = event == EV_PLAN && clocks_replanned(w, x, step->reason, to, view);
     PROMISE(w,
             from != EXEC_SCHEDULED || event != EV_PLAN || edited ||
-                model_is_held_by_calendar(&x->rec) || slots_returns(event, step->reason),
+                model_is_held_by_calendar(&x->rec) || by_clock || slots_returns(event, step->reason),
             "%s is moved, and nobody asked", exec_label(w, to->id));
     if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
         calendars_step(w, x, event, step->reason, to, view);
     if (from == EXEC_SCHEDULED && event != EV_CANCEL && event != EV_LATE &&
-        x->rec.origin == ORIGIN_SLOT)
+        x->rec.origin == ORIGIN_SLOT && !by_clock)
         slots_decided(w, x, event, step->reason, to, view);
     if (!was_triggered(x, view))
         waits_step(w, x, event, step->reason, view);
@@ -180,7 +182,8 @@ void steps_take(struct world *w, struct model_exec *x, struct str steps, const s
     struct trail_step step;
     while (trail_next(&steps, &step)) {
         enum exec_event event;
-        if (slas_note(w, x, &step, view) || pace_note(w, x, &step, view))
+        if (slas_note(w, x, &step, view) || pace_note(w, x, &step, view) ||
+            clocks_note(w, x, &step))
             continue;
         PROMISE(w, event_of(step.event, &event), "%s: what is '%.*s'?", exec_label(w, to->id),
                 STR_ARG(step.event));
@@ -190,8 +193,8 @@ void steps_take(struct world *w, struct model_exec *x, struct str steps, const s
         PROMISE(w, str_eq(step.state, exec_state_name(x->rec.state)),
                 "%s says '%.*s' about itself, and is '%.*s'", exec_label(w, to->id),
                 STR_ARG(step.state), STR_ARG(exec_state_name(x->rec.state)));
-        SAY(w, "kept", "%s %.*s: %.*s, token %" PRIu64, exec_label(w, to->id), STR_ARG(step.event),
-            STR_ARG(step.state), x->rec.token);
+        SAY(w, "kept", "%s %.*s: %.*s, token %" PRIu64 "; %.*s", exec_label(w, to->id),
+            STR_ARG(step.event), STR_ARG(step.state), x->rec.token, STR_ARG(step.reason));
     }
     PROMISE(w, x->rec.state == to->state, "the steps of %s do not lead where it is",
             exec_label(w, to->id));

@@ -69,7 +69,8 @@ static void check_term(struct world *w, const struct engine *e, const struct exe
             exec_label(w, x->id));
     int64_t unsure_ms = w->cluster ? e->unsure_until_ms[partition_of(e->owned.count, x->id)] : 0;
     PROMISE(w,
-            x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms ||
+            x->v.spared || /* its server slept: once more */
+                x->v.lease.ends_ms <= last_ms + w->scene.engine.lease_ms ||
                 x->v.lease.ends_ms <= unsure_ms,
             "the lease of %s was renewed after its timeout", exec_label(w, x->id));
 }
@@ -300,6 +301,8 @@ void promise_calendars(struct world *w, struct sim_server *s, int64_t boot_ms)
 void promise_near(struct world *w, const struct sim_server *s)
 {
     const struct engine *e = s->turn.engine;
+    if (e->clock.shifting) /* a page at a time */
+        return;
     int64_t far_ms = world_now(w).wall_ms + 2 * w->scene.engine.horizon_ms;
     for (uint32_t i = 0; i < e->dues.len; i++) {
         enum exec_state state = CONTAINER_OF(e->dues.items[i].node, struct exec, due)->v.state;

@@ -39,7 +39,7 @@ static void wake_in(struct sim_server *s, int64_t delay_ms)
 /* The next turn: soon when there is mail, else when the engine wants one. */
 static void sleep_until_next(struct sim_server *s)
 {
-    int64_t ahead_ms = engine_wait_ms(s->turn.engine, world_now(s->world));
+    int64_t ahead_ms = engine_wait_ms(s->turn.engine, sim_server_now(s));
     if (s->world->cluster && ahead_ms == 0) /* as commits take time */
         ahead_ms = pick_ms(s->world, 0, 3);
     if (!list_empty(&s->mailbox))
@@ -143,7 +143,7 @@ static void start_member(struct sim_server *s)
 {
     struct world *w = s->world;
     struct err err;
-    turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, world_now(w));
+    turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, sim_server_now(s));
     s->up = true;
     s->knows = false;
     if (!cluster_join(s, &err)) {
@@ -167,12 +167,14 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     keeper_let_go(s);
     keeper_adopt(s);
     turn_close(&s->turn);
-    enum rc rc = turn_load(&s->turn, &s->door->store, own, &w->scene.engine, world_now(w), &err);
+    enum rc rc =
+        turn_load(&s->turn, &s->door->store, own, &w->scene.engine, sim_server_now(s), &err);
     s->knows = rc == RC_OK;
     if (rc != RC_OK) {
         SAY(w, s->name, "could not load: %s", err.text);
         turn_close(&s->turn);
-        turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine, world_now(w));
+        turn_idle(&s->turn, &s->door->store, CLUSTER_PARTITIONS, &w->scene.engine,
+                  sim_server_now(s));
     } else {
         SAY(w, s->name, "decides about %04" PRIx64 ", %zu executions in memory", set.bits,
             engine_live_count(s->turn.engine));
@@ -187,6 +189,17 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     return rc == RC_OK;
 }
 
+/* As server/decider.c does: what the store has last seen says whether the clock can be right. */
+static enum rc open_alone(struct sim_server *s, struct str node, struct err *err)
+{
+    struct store *store = &s->door->store;
+    struct ownership owned;
+    s->turn = (struct turn){.store = store};
+    TRY(store->ops->own(store, node, &owned, err));
+    clocks_begin(s, owned.id_floor);
+    return turn_load(&s->turn, store, &owned, &s->world->scene.engine, sim_server_now(s), err);
+}
+
 void sim_server_start(struct sim_server *s)
 {
     struct world *w = s->world;
@@ -197,7 +210,7 @@ void sim_server_start(struct sim_server *s)
     char node[32];
     struct err err;
     snprintf(node, sizeof node, "%s-%" PRIu64, s->name, w->step);
-    if (turn_open(&s->turn, &s->door->store, str_c(node), &w->scene.engine, world_now(w), &err)) {
+    if (open_alone(s, str_c(node), &err)) {
         SAY(w, s->name, "could not start: %s", err.text);
         turn_close(&s->turn);
         start_later(s);
@@ -300,7 +313,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         promise_engine(w, s);
         promise_calendars(w, s, view->now.boot_ms);
         promise_near(w, s);
-        if (engine_wait_ms(s->turn.engine, view->now) > 0)
+        if (engine_wait_ms(s->turn.engine, view->now) > 0 && !view->now.unsure)
             slas_check(w, &view->owned, view->now.wall_ms);
     }
     for (struct list_node *node; (node = list_pop_front(&news->done)) != NULL;) {
@@ -380,7 +393,7 @@ static void run_turn(struct sim_server *s)
     struct err err;
     CLEANUP(buf_free) struct buf before = BUF(DUMP_BYTES_MAX);
     struct turn_view view = {
-        .commands = commands, .count = gather(s, commands), .now = world_now(w)};
+        .commands = commands, .count = gather(s, commands), .now = sim_server_now(s)};
     view.owned = ownership_set(&s->turn.owned);
     view.load = s->load;
     SAY(w, s->name, "turn with %zu commands", view.count);
@@ -420,6 +433,8 @@ static void wake(struct world *w, void *what, uint64_t no)
     if (!s->up || no != s->wake_no || sim_server_defer(s, wake, no))
         return;
     s->looked_ms = w->boot_ms;
+    if (!w->cluster)
+        clocks_look(s);
     if (w->cluster && (!s->member.loaded || !cluster_may_decide(s))) {
         if (s->member.loaded)
             saw(SAW_FENCED);
@@ -429,7 +444,7 @@ static void wake(struct world *w, void *what, uint64_t no)
     }
     if (w->cluster)
         cluster_read_settings(s);
-    if (!list_empty(&s->mailbox) || engine_wait_ms(s->turn.engine, world_now(w)) == 0)
+    if (!list_empty(&s->mailbox) || engine_wait_ms(s->turn.engine, sim_server_now(s)) == 0)
         run_turn(s);
     else
         sleep_until_next(s);

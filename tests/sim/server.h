@@ -10,6 +10,7 @@
  * the middle of one, and cut off from the store, or from everybody else (spells.h). */
 #pragma once
 #include "agenda.h"
+#include "clocks.h"
 #include "cluster.h"
 #include "net.h"
 #include "server/turn.h"
@@ -23,9 +24,10 @@ struct sim_server {
     uint64_t wake_no;
     int64_t wake_ms;
     struct turn turn;
-    uint64_t load;       /* model.loads, when that was loaded */
-    struct list mailbox; /* calls that no turn has taken yet */
-    struct list inside;  /* calls that are parked, or in the turn under way */
+    struct sim_timing time; /* on days of clocks */
+    uint64_t load;          /* model.loads, when that was loaded */
+    struct list mailbox;    /* calls that no turn has taken yet */
+    struct list inside;     /* calls that are parked, or in the turn under way */
     /* in a cluster */
     struct sim_member member;
     char start[32];        /* its name in this life, … */

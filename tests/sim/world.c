@@ -14,6 +14,7 @@ enum {
     GOING_ON_MS = 30 * 1000, /* so long jobs that recur are watched after everything has healed */
     LATE_MAX_MS = 5000,
     ANSWERED_MS = 1000,
+    CLOCK_DAYS = 20, /* one of so many is one of clocks */
     TERM_MIN_MS =
         4200, /* of a lease, beyond parking and the lease of a node: the margin for a kill, and more */
 };
@@ -124,6 +125,12 @@ static void draw_cluster(struct world *w)
         draw_storms(w);
 }
 
+/* By the seed and not by the dice: other days stay as they are. */
+static bool is_clock_day(const struct world *w)
+{
+    return w->seed % CLOCK_DAYS == 0 && w->scene.storms_ms == 0;
+}
+
 static void begin(struct world *w, const struct day *day)
 {
     static const char *const names[SERVERS_MAX] = {"server-1", "server-2", "server-3"};
@@ -139,6 +146,8 @@ static void begin(struct world *w, const struct day *day)
     draw_scene(w);
     if (w->cluster)
         draw_cluster(w);
+    if (is_clock_day(w))
+        clock_day_draw(w);
     faults_draw(w);
     sim_store_open(w, day->sqlite);
     for (size_t i = 0; i < w->server_count; i++)
@@ -339,6 +348,14 @@ static void finish(struct world *w)
     promise_all_reads(w);
 }
 
+/* The faulty phase. */
+static bool is_over(const struct world *w)
+{
+    if (w->scene.clocks)
+        return clock_day_is_over(w);
+    return w->scene.storms_ms > 0 ? storm_is_over(w) : w->step >= w->scene.steps;
+}
+
 uint64_t world_live(const struct day *day)
 {
     static struct world w;
@@ -348,7 +365,9 @@ uint64_t world_live(const struct day *day)
     agenda_add(&w, 0, weather, NULL, 0);
     if (w.scene.storms_ms > 0)
         storm_begin(&w);
-    while (w.scene.storms_ms > 0 ? !storm_is_over(&w) : w.step < w.scene.steps)
+    if (w.scene.clocks)
+        clock_day_begin(&w);
+    while (!is_over(&w))
         agenda_step(&w);
     heal(&w);
     finish(&w);

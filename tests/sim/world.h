@@ -9,6 +9,7 @@
 #pragma once
 #include "agenda.h"
 #include "base/rng.h"
+#include "clock_day.h"
 #include "cuts.h"
 #include "faults.h"
 #include "model.h"
@@ -46,6 +47,8 @@ struct scene {
     int64_t session_ms;         /* … so long a turn may keep others waiting, … */
     int64_t grace_ms;           /* … and so long leases are kept alive without the store */
     int64_t killer_ms;          /* one of the jobs kills whom it meets, within this; 0: none does */
+    bool clocks;                /* clocks go wrong on this day, and nothing else does */
+    int64_t clock_step_ms;      /* then: one that was set is followed after this */
     int64_t storms_ms; /* the faulty phase is one of storms, and takes this long; 0: it is not */
 };
 
@@ -63,6 +66,7 @@ struct world {
     struct cuts cuts;
     int64_t hangs_until_ms; /* boot clock: the database answers nobody before */
     struct storm storm;
+    struct clock_day clock_day;
     uint64_t killer; /* the execution that kills; 0: it has not shown itself */
     struct trace trace;
     struct list calls; /* every call that exists, wherever it is */
@@ -91,10 +95,8 @@ struct day {
  * whenever day and program are. */
 uint64_t world_live(const struct day *day);
 
-static inline struct moment world_now(const struct world *w)
-{
-    return (struct moment){.wall_ms = w->boot_ms + w->skew_ms, .boot_ms = w->boot_ms};
-}
+/* On days of clocks as the server knows it that has looked last. */
+struct moment world_now(const struct world *w);
 
 /* Dice. One roll in a full expression: where C leaves the order open, compilers differ, and a seed
  * would mean another day to each. */
