@@ -49,12 +49,19 @@ int64_t queue_waited_ms(const struct engine *e, const struct queue *q);
 void decide_queue(struct engine *e, struct command *cmd);
 void decide_queues(struct engine *e, struct command *cmd);
 
+struct move;
+
 /* ---- breakers.c: targets that keep failing */
 
 /* A lease of the execution begins: it may be a probe. */
 void breaker_started(struct engine *e, const struct exec *x);
-/* A lease ended by this event, or a late success came in. */
-void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event);
+/* A lease of the execution ended by this move, or a late success came in; charged: as it was in its values. */
+void breaker_heard(struct engine *e, const struct exec *x, const struct move *move,
+                   const struct str *charged);
+/* The job has another definition: what runs stays charged to the target that it was started for. */
+void breaker_edited(struct engine *e, struct job *job, const struct definition *old);
+/* The same text, in the memory of executions; NULL stays NULL. */
+struct str *charge_copy(const struct str *charged);
 /* Its rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
 struct breaker_rec breaker_record(const struct breaker *b);
@@ -189,6 +196,7 @@ struct move {
     uint64_t log_seq;
     enum letter_reason why; /* of a failure for good: why it is not tried again */
     bool reported;          /* its worker has told how it ended */
+    bool blameless;         /* a failure that says nothing about what it calls */
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
 /* The time that it waited for has come: whether it becomes ready is for its rules to say. */

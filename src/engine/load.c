@@ -19,7 +19,8 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
     if (e->options.read_rules(e->options.rules_arg, rec, arena, &rules, err) != RC_OK)
         return NULL;
     if (rules.queue.len > SPEC_NAME_MAX || rules.handler.len > SPEC_NAME_MAX ||
-        rules.priority < 0 || rules.priority > SPEC_PRIORITY_MAX) {
+        rules.breaker.name.len > SPEC_NAME_MAX || rules.priority < 0 ||
+        rules.priority > SPEC_PRIORITY_MAX) {
         err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
         return NULL;
     }
@@ -98,6 +99,7 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
                              : rec->unseen < UINT16_MAX ? rec->unseen
                                                         : UINT16_MAX),
         .proven = rec->proven,
+        .charged = rec->recharged && exec_is_leased(rec->state) ? charge_copy(&rec->charged) : NULL,
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
         .late = rec->late && !PLANTED(late_told_again),

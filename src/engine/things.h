@@ -182,6 +182,9 @@ struct exec_values {
     uint64_t ask;         /* the number of its newest request for permits */
     int64_t shift_ms;     /* by how much the clock was set while it waited; memory only */
     int64_t give_back_ms; /* boot clock, while it is queued: what it has goes back then */
+    /* Leased: the target that its lease is charged to (breakers.c), empty: none; NULL: its job's. Owned
+     * between turns; what a turn puts here is in the turn's arena until the commit. */
+    struct str *charged;
 };
 
 /* How an attempt ended. */

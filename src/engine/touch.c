@@ -7,6 +7,7 @@
 #include "engine/internal.h"
 #include "engine/permits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct touched *touch(struct engine *e, enum thing thing)
@@ -140,6 +141,7 @@ static void undo_exec(struct engine *e, struct touched *t)
 {
     struct exec *x = t->exec;
     x->touched = NULL;
+    x->v.charged = t->before.exec.charged; /* what this turn put there goes with its arena */
     if (PLANTED(image_forgets_field))
         t->before.exec.attempts = x->v.attempts;
     if (t->is_new) {
@@ -324,9 +326,19 @@ static void commit_edge(struct engine *e, struct edge *edge)
         edge_free(e, edge);
 }
 
-static void commit_exec(struct engine *e, struct exec *x)
+static void commit_charge(const struct exec_values *before, struct exec_values *now)
 {
+    if (before->charged == now->charged)
+        return;
+    free(before->charged);
+    now->charged = charge_copy(now->charged);
+}
+
+static void commit_exec(struct engine *e, struct touched *t)
+{
+    struct exec *x = t->exec;
     x->touched = NULL;
+    commit_charge(&t->before.exec, &x->v);
     if (exec_is_final(x->v.state))
         alerts_count(e, x);
     if (exec_is_final(x->v.state) || beyond_horizon(e, x)) {
@@ -405,7 +417,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     }
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->thing == THING_EXEC)
-            commit_exec(e, e->touched.items[i]->exec);
+            commit_exec(e, e->touched.items[i]);
     }
     for (size_t i = 0; i < e->touched.len; i++) {
         struct touched *t = e->touched.items[i];

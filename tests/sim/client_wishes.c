@@ -179,6 +179,17 @@ static void draw_duplicates(struct world *w, struct wish *wish)
         wish->rules.unique = draw_unique(w);
 }
 
+/* Few names, so that several jobs share one, a handler's among them. */
+static struct breaker_wish draw_breaker(struct world *w)
+{
+    switch (pick(w, 5)) {
+    case 0: return (struct breaker_wish){.none = true};
+    case 1: return (struct breaker_wish){.name = STR("smtp")};
+    case 2: return (struct breaker_wish){.name = STR("handler:send")};
+    default: return (struct breaker_wish){0};
+    }
+}
+
 static struct wish draw_wish(struct world *w)
 {
     struct wish wish = {0};
@@ -186,7 +197,7 @@ static struct wish draw_wish(struct world *w)
     wish.tags = PICK(w, tags);
     wish.rules.queue = PICK(w, queue_words);
     wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
-    wish.rules.target = wish.rules.handler.len > 0 ? STR("") : STR("true");
+    wish.rules.breaker = draw_breaker(w);
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
     wish.rules.retry = draw_retry(w);
     if (chance(w, w->scene.timeout_permille))
@@ -256,6 +267,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .calendars = wish->rules.calendars,
         .calendar_count = wish->rules.calendar_count,
         .unique = wish->rules.unique,
+        .breaker = wish->rules.breaker,
     };
     if (wish->rules.schedule != NULL) { /* `at` and `delay` are a matter of the submission */
         spec.when = wish->when;
@@ -432,6 +444,8 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.rules.team = PICK(w, team_words);
     if (pick(w, 4) == 0)
         draw_deadlines(w, &wish.rules);
+    if (pick(w, 3) == 0)
+        wish.rules.breaker = draw_breaker(w);
     if (pick(w, 3) == 0) {
         wish.rules.calendar_count = 0;
         draw_calendars(w, &wish);

@@ -153,7 +153,7 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
     const struct rules *right = rules_of(&w->model, b);
     return same_limit(&left->concurrency, &right->concurrency) &&
            same_limit(&left->rate, &right->rate) && str_eq(left->team, right->team) &&
-           str_eq(left->target, right->target);
+           breakers_same(left, right);
 }
 
 /* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones

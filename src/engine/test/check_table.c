@@ -21,6 +21,8 @@ static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
     assert_int_equal(x->v.returned, rec->returned);
     assert_int_equal(x->v.unseen, rec->unseen);
     assert_int_equal(x->v.proven, rec->proven);
+    assert_int_equal(x->v.charged != NULL, rec->recharged);
+    assert_true(x->v.charged == NULL || str_eq(*x->v.charged, rec->charged));
     assert_int_equal(x->v.late, rec->late);
     assert_int_equal(x->v.sla_since_ms, rec->sla_since_ms);
     assert_int_equal(x->v.sla_extra_ms, rec->sla_extra_ms);
