@@ -11,12 +11,12 @@
  * closes it, too: nothing speaks against the target, and should it still fail, a few calls will tell.
  *
  * An edit may give a job another target while it runs. What was leased before stays charged to the target of
- * that time (exec.v.charged), which its row keeps as well. */
+ * that time, which its row keeps as well. */
 #include "base/mem.h"
 #include "engine/internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void change(struct engine *e, struct breaker *b, const struct breaker_values *to)
 {
@@ -110,18 +110,17 @@ void breaker_started(struct engine *e, const struct exec *x)
 }
 
 /* NULL: its lease is charged to none, or to one that nobody names and that has nothing to remember. */
-static struct breaker *charged_breaker(const struct engine *e, const struct exec *x,
-                                       const struct str *charged)
+static struct breaker *charged_breaker(const struct engine *e, const struct exec *x, bool recharged)
 {
-    if (charged == NULL)
+    const struct str *target = recharged ? map_get(&e->charges, x->id) : NULL;
+    if (target == NULL)
         return x->job->v.def->track->breaker;
-    return charged->len == 0 ? NULL : strmap_get(&e->ready.breakers.by_target, *charged);
+    return target->len == 0 ? NULL : strmap_get(&e->ready.breakers.by_target, *target);
 }
 
-void breaker_heard(struct engine *e, const struct exec *x, const struct move *move,
-                   const struct str *charged)
+void breaker_heard(struct engine *e, const struct exec *x, const struct move *move, bool recharged)
 {
-    struct breaker *b = charged_breaker(e, x, charged);
+    struct breaker *b = charged_breaker(e, x, recharged);
     if (b == NULL)
         return;
     switch (move->event) {
@@ -141,18 +140,32 @@ void breaker_heard(struct engine *e, const struct exec *x, const struct move *mo
     }
 }
 
-/* ---- leases whose job names another breaker since */
+/* ---- leases whose job names another breaker since
+ *
+ * They are few, so their targets stand beside the executions. A target stays the same for as long as its lease
+ * does, and nothing is granted in a turn before its last edit: so undo has to know no other text than the one
+ * that is there. */
 
-struct str *charge_copy(const struct str *charged)
+const struct str *charge_of(const struct engine *e, const struct exec *x)
 {
-    if (charged == NULL)
-        return NULL;
-    struct str *copy = mem_new(sizeof *copy + charged->len);
-    char *text = (char *)(copy + 1);
-    if (charged->len > 0)
-        memcpy(text, charged->ptr, charged->len);
-    *copy = str_of(text, charged->len);
-    return copy;
+    return x->v.recharged ? map_get(&e->charges, x->id) : NULL;
+}
+
+void charge_keep(struct engine *e, struct exec *x, struct str target)
+{
+    struct str *charge = mem_new(sizeof *charge + target.len);
+    struct buf text = {.ptr = (char *)(charge + 1), .cap = target.len, .max = target.len};
+    buf_add(&text, target);
+    *charge = buf_str(&text);
+    assert(map_get(&e->charges, x->id) == NULL);
+    map_put(&e->charges, x->id, charge);
+    x->v.recharged = true;
+}
+
+void charge_drop(struct engine *e, const struct exec *x)
+{
+    if (e->charges.len > 0)
+        free(map_remove(&e->charges, x->id));
 }
 
 void breaker_edited(struct engine *e, struct job *job, const struct definition *old)
@@ -163,12 +176,10 @@ void breaker_edited(struct engine *e, struct job *job, const struct definition *
     LIST_EACH(&job->execs, node)
     {
         struct exec *x = CONTAINER_OF(node, struct exec, sibling);
-        if (!exec_is_leased(x->v.state) || x->v.charged != NULL)
+        if (!exec_is_leased(x->v.state) || x->v.recharged)
             continue;
-        struct str *charged = ARENA_NEW(e->arena, struct str);
-        *charged = before == NULL ? STR("") : arena_str(e->arena, before->target);
         touch_exec(e, x)->durable = true;
-        x->v.charged = charged;
+        charge_keep(e, x, before == NULL ? STR("") : before->target);
     }
 }
 

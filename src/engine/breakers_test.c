@@ -496,11 +496,11 @@ static void what_was_charged_to_none_stays_so_and_edits_add_up(void **state)
     const struct exec *x = exec_of(&w, id);
     ask_edit_to(&w, x->job->id, 2, false, (struct wish){.breaker = "newer", .retries = 3});
     world_turn(&w);
-    assert_int_equal(x->v.charged->len, 0);
+    assert_int_equal(charge_of(w.engine, x)->len, 0);
     report_first(&w, &f, OUTCOME_FAILED);
     assert_int_equal(breaker_of(&w, "newer")->v.window.calls, 0);
     assert_null(breaker_of(&w, "new"));
-    assert_null(x->v.charged);
+    assert_null(charge_of(w.engine, x));
 
     world_turn(&w); /* its next attempt is for the new one */
     assert_int_equal(take(&w, &f, 1), 1);

@@ -86,12 +86,8 @@ void engine_free(struct engine *e)
         return;
     homes_free(e);
     left_free(&e->left);
-    MAP_EACH(&e->execs, slot)
-    {
-        struct exec *x = slot->value;
-        free(x->v.charged);
-        free(x);
-    }
+    MAP_EACH(&e->execs, slot) free(slot->value);
+    MAP_EACH(&e->charges, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
     for (size_t i = 0; i < e->waiters.cap; i++)
@@ -117,6 +113,7 @@ void engine_free(struct engine *e)
         free(e->names.slots[i].value);
     calendars_free(e);
     map_free(&e->execs);
+    map_free(&e->charges);
     map_free(&e->jobs);
     map_free(&e->workers);
     map_free(&e->upstreams);

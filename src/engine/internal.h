@@ -55,13 +55,15 @@ struct move;
 
 /* A lease of the execution begins: it may be a probe. */
 void breaker_started(struct engine *e, const struct exec *x);
-/* A lease of the execution ended by this move, or a late success came in; charged: as it was in its values. */
-void breaker_heard(struct engine *e, const struct exec *x, const struct move *move,
-                   const struct str *charged);
+/* A lease of the execution ended by this move, or a late success came in; recharged: as it was before. */
+void breaker_heard(struct engine *e, const struct exec *x, const struct move *move, bool recharged);
 /* The job has another definition: what runs stays charged to the target that it was started for. */
 void breaker_edited(struct engine *e, struct job *job, const struct definition *old);
-/* The same text, in the memory of executions; NULL stays NULL. */
-struct str *charge_copy(const struct str *charged);
+/* What a lease is charged to that its job does not name any more, empty: none; NULL: its job's. Kept by the number
+ * of its execution until that has gone, or a turn in which its lease ended. */
+const struct str *charge_of(const struct engine *e, const struct exec *x);
+void charge_keep(struct engine *e, struct exec *x, struct str target);
+void charge_drop(struct engine *e, const struct exec *x);
 /* Its rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
 struct breaker_rec breaker_record(const struct breaker *b);

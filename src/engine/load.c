@@ -99,7 +99,6 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
                              : rec->unseen < UINT16_MAX ? rec->unseen
                                                         : UINT16_MAX),
         .proven = rec->proven,
-        .charged = rec->recharged && exec_is_leased(rec->state) ? charge_copy(&rec->charged) : NULL,
         .slot_ms = rec->slot_ms,
         .nominal_ms = rec->nominal_ms,
         .late = rec->late && !PLANTED(late_told_again),
@@ -123,6 +122,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     if (exec_is_leased(rec->state)) {
         resume_term(e, x);
         permits_inherit(e, x);
+        if (rec->recharged)
+            charge_keep(e, x, rec->charged);
     }
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;

@@ -7,7 +7,6 @@
 #include "engine/internal.h"
 #include "engine/permits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct touched *touch(struct engine *e, enum thing thing)
@@ -141,7 +140,6 @@ static void undo_exec(struct engine *e, struct touched *t)
 {
     struct exec *x = t->exec;
     x->touched = NULL;
-    x->v.charged = t->before.exec.charged; /* what this turn put there goes with its arena */
     if (PLANTED(image_forgets_field))
         t->before.exec.attempts = x->v.attempts;
     if (t->is_new) {
@@ -149,6 +147,8 @@ static void undo_exec(struct engine *e, struct touched *t)
         exec_free(e, x);
     } else {
         exec_set(e, x, &t->before.exec);
+        if (!x->v.recharged)
+            charge_drop(e, x);
     }
 }
 
@@ -326,19 +326,11 @@ static void commit_edge(struct engine *e, struct edge *edge)
         edge_free(e, edge);
 }
 
-static void commit_charge(const struct exec_values *before, struct exec_values *now)
+static void commit_exec(struct engine *e, struct exec *x)
 {
-    if (before->charged == now->charged)
-        return;
-    free(before->charged);
-    now->charged = charge_copy(now->charged);
-}
-
-static void commit_exec(struct engine *e, struct touched *t)
-{
-    struct exec *x = t->exec;
     x->touched = NULL;
-    commit_charge(&t->before.exec, &x->v);
+    if (!x->v.recharged)
+        charge_drop(e, x);
     if (exec_is_final(x->v.state))
         alerts_count(e, x);
     if (exec_is_final(x->v.state) || beyond_horizon(e, x)) {
@@ -417,7 +409,7 @@ void engine_commit(struct engine *e, struct list *ret_done, const struct event *
     }
     for (size_t i = 0; i < e->touched.len; i++) {
         if (e->touched.items[i]->thing == THING_EXEC)
-            commit_exec(e, e->touched.items[i]);
+            commit_exec(e, e->touched.items[i]->exec);
     }
     for (size_t i = 0; i < e->touched.len; i++) {
         struct touched *t = e->touched.items[i];
