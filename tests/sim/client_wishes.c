@@ -182,11 +182,12 @@ static void draw_duplicates(struct world *w, struct wish *wish)
 /* Few names, so that several jobs share one, a handler's among them. */
 static struct breaker_wish draw_breaker(struct world *w)
 {
-    switch (pick(w, 5)) {
+    switch (pick(w, 8)) {
     case 0: return (struct breaker_wish){.none = true};
-    case 1: return (struct breaker_wish){.name = STR("smtp")};
-    case 2: return (struct breaker_wish){.name = STR("handler:send")};
-    default: return (struct breaker_wish){0};
+    case 1: return (struct breaker_wish){0};
+    case 2:
+    case 3: return (struct breaker_wish){.name = STR("handler:send")};
+    default: return (struct breaker_wish){.name = STR("smtp")};
     }
 }
 
@@ -460,9 +461,17 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
     return wish;
 }
 
+/* The job of what was granted last; 0: nothing was. */
+static uint64_t some_at_work(struct world *w)
+{
+    const struct model_exec *x = model_exec(&w->model, some_running(w));
+    return x == NULL ? 0 : x->rec.job_id;
+}
+
 void client_edit(struct world *w)
 {
     uint64_t id = pick(w, 3) == 0   ? some_held(w)
+                  : pick(w, 4) == 0 ? some_at_work(w)
                   : pick(w, 4) == 0 ? some_paused(w)
                   : pick(w, 3) == 0 ? some_job(w)
                                     : some_recurring(w);

@@ -35,8 +35,7 @@
     X(BREAKER_OPEN, "a target was left alone")                                                     \
     X(PROBE, "after a rest it was tried again")                                                    \
     X(SECOND_PROBE, "another was tried, since the first took long")                                \
-    X(PROBE_AT_FAULT, "what was tried failed by its own fault")                                    \
-    X(OLD_TARGET_BLAMED, "a target was blamed that its job no longer names")                       \
+    X(OLD_TARGET, "what ran was charged to what its job no longer names")                          \
     X(PROBE_AFTER_RESTART, "after a restart it was tried again")                                   \
     X(RATE_AFTER_RESTART, "the first start of a rate after a restart")                             \
     X(SERVER_TIMEOUT, "the server ended a run past its timeout")                                   \

@@ -93,8 +93,6 @@ void breakers_count(struct world *w, const struct model_exec *x,
     if (x->target.len == 0 || !has_failed(attempt) || is_own_fault(attempt))
         return;
     *VEC_PUSH(m->arena, &m->blames) = (struct model_blame){x->target, view->now.boot_ms};
-    if (!calls(m, x, x->target))
-        saw(SAW_OLD_TARGET_BLAMED);
 }
 
 /* Whatever a server has counted, it is among these. */
@@ -122,12 +120,9 @@ static bool somebody_worked(const struct model *m, struct str target)
             if (attempt->ended_turn != m->turn ||
                 !(str_eq(x->target, target) || calls(m, x, target)))
                 continue;
-            if (attempt->outcome == OUTCOME_SUCCEEDED)
+            if (attempt->outcome == OUTCOME_SUCCEEDED ||
+                (has_failed(attempt) && is_own_fault(attempt)))
                 return true;
-            if (has_failed(attempt) && is_own_fault(attempt)) {
-                saw(SAW_PROBE_AT_FAULT);
-                return true;
-            }
         }
     }
     return false;
@@ -229,6 +224,8 @@ static void check_charge(struct world *w, const struct model_exec *x)
     PROMISE(w, str_eq(x->rec.recharged ? x->rec.charged : named, x->target),
             "%s runs for '%.*s', and something else would be blamed", exec_label(w, x->rec.id),
             STR_ARG(x->target));
+    if (x->rec.recharged)
+        saw(SAW_OLD_TARGET);
 }
 
 void breakers_edited(struct world *w, const struct model_job *job)
