@@ -54,6 +54,8 @@
     X(skip_stops_early, "who waits for a skipped job is not told")                                 \
     X(alert_forgotten, "an undone turn keeps its alert from being told")                           \
     X(probe_granted_twice, "a breaker that is half open lets everybody through")                   \
+    X(permanent_blames_target, "a breaker counts failures that are their job's own fault")         \
+    X(edit_moves_blame, "what runs is charged to what its job names since")                        \
     X(breaker_forgotten, "a server that starts knows of no open breaker")                          \
     X(stopping_counts_as_over, "a cancelled job counts as over while it runs")                     \
     X(attempt_counted_for_drain, "a lease that was given back counts as an attempt")               \

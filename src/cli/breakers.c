@@ -20,10 +20,12 @@ static const struct view_field fields[] = {
 };
 
 static const struct listing listing = {
-    .opts = {"breakers", "[options]   or   belfry breakers reset TARGET",
-             "Lists what jobs call (handlers, programs) and how that went lately. What keeps\n"
-             "failing is left alone for a while, and its jobs wait; `reset` lets them go at once.",
-             table, COUNT_OF(table)},
+    .opts =
+        {"breakers", "[options]   or   belfry breakers reset TARGET",
+         "Lists what jobs call (by their handler, or the breaker that they name) and how that\n"
+         "went lately. What keeps failing is left alone for a while, and its jobs wait; `reset`\n"
+         "lets them go at once.",
+         table, COUNT_OF(table)},
     .path = "/breakers",
     .key = "breakers",
     .whole = true,

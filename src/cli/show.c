@@ -39,6 +39,7 @@ static const struct view_field job_lines[] = {
     LINE("expires in", VIEW_TEXT, "expires_in"),
     LINE("retries", VIEW_TEXT, "retry.max_retries"),
     LINE("sla", VIEW_PAIRS, "sla"),
+    LINE("breaker", VIEW_TEXT, "breaker"),
     LINE("owner", VIEW_TEXT, "owner"),
     LINE("created", VIEW_WHEN, "created_at"),
     LINE("version", VIEW_TEXT, "version"),

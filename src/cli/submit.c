@@ -29,6 +29,8 @@ static const struct opt table[] = {
      "then: strict (stop it)|flexible|warning_only"},
     {"concurrency", 0, OPT_TEXT, "KEY=N", AT(concurrency), "at most N with this key at once"},
     {"rate", 0, OPT_TEXT, "KEY=N/DURATION", AT(rate), "N starts of this key in such a time"},
+    {"breaker", 0, OPT_TEXT, "NAME|none", AT(breaker),
+     "wait while what this names keeps failing (its handler)"},
     {"env", 0, OPT_LIST, "K=V", AT(env), "a variable of the command; many times"},
     {"tag", 0, OPT_LIST, "K=V", AT(tags), "a tag to find it by; many times"},
     {"payload", 0, OPT_TEXT, "JSON|@FILE", AT(payload), "data for the command, on its stdin"},

@@ -25,6 +25,7 @@ struct submit_args {
     const char *sla_policy;
     const char *concurrency; /* KEY=N */
     const char *rate;        /* KEY=N/DURATION */
+    const char *breaker;     /* NAME, or none */
     struct opt_list env;
     struct opt_list tags;
     struct opt_list after; /* [TYPE:]JOB */

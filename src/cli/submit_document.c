@@ -158,6 +158,14 @@ static void put_unique(struct json_writer *w, const char *key)
     json_close(w);
 }
 
+static void put_breaker(struct json_writer *w, const char *name)
+{
+    if (name != NULL && str_eq(str_c(name), STR("none")))
+        json_put_bool(w, "breaker", false);
+    else
+        put_text(w, "breaker", name);
+}
+
 static enum rc put_payload(struct json_writer *w, struct cli *cli, const char *payload,
                            struct err *err)
 {
@@ -213,6 +221,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     TRY(put_limit(&w, "concurrency", args->concurrency, false, err));
     TRY(put_limit(&w, "rate", args->rate, true, err));
     put_unique(&w, args->unique);
+    put_breaker(&w, args->breaker);
     put_text(&w, "idempotency_key", args->once_key);
     json_key(&w, "retry");
     json_open(&w);

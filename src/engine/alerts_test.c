@@ -27,7 +27,7 @@ static void end_one(struct world *w, struct fake *f, enum outcome outcome)
 
 static void fail_one(struct world *w, struct fake *f)
 {
-    end_one(w, f, OUTCOME_PERMANENT);
+    end_one(w, f, OUTCOME_FAILED);
 }
 
 static struct engine_options without_breakers(void)

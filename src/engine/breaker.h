@@ -2,7 +2,8 @@
  *
  * One breaker per target (job/breaker.h) that is called, or was lately. Tracks of the same target
  * hang on its breaker; while it is not closed they are out of the order whole, as with a limit, so
- * ten thousand that wait for a dead service cost nothing. Of a breaker the store keeps only that it
+ * ten thousand that wait for a dead service cost nothing. Jobs without a target, which most commands
+ * are, have none and cost nothing either. Of a breaker the store keeps only that it
  * is not closed: what a crash forgets of the window is at most a few failures. */
 #pragma once
 #include "base/heap.h"
@@ -15,14 +16,15 @@ struct breaker_values {
     enum breaker_state state;
     struct breaker_window window; /* boot clock */
     int64_t opened_ms;            /* wall clock: not closed since; 0: it is closed */
-    int64_t until_ms;             /* wall clock: open, and when a probe may go */
-    int64_t wake_ms;              /* boot clock: when to look after it */
-    uint64_t probe;               /* half open: the execution that is tried; 0: none yet */
-    bool gone;                    /* nobody names it, and nothing is to be said of it */
+    int64_t until_ms; /* wall clock: when a probe may go, open, or another one, half open
+                                   * while one runs; else 0 */
+    int64_t wake_ms;  /* boot clock: when to look after it */
+    uint64_t probe;   /* half open: the newest execution that is tried; 0: one may go */
+    bool gone;        /* nobody names it, and nothing is to be said of it */
 };
 
 struct breaker {
-    struct str target;  /* "handler:mail", "command:backup.sh"; owned, behind the struct */
+    struct str target;  /* "smtp", "handler:mail"; owned, behind the struct */
     uint64_t serial;    /* so that wakes at one moment have an order */
     size_t members;     /* how often it was joined */
     struct list tracks; /* track.on_breaker */

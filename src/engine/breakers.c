@@ -1,12 +1,21 @@
 /* breakers.c - what opens and closes breakers.
  *
- * A report counts; silence, a drain and a cancelled run say nothing about the target. The probe of a
- * half open breaker is written down with its lease, in one commit, so a restart neither forgets it
- * nor sends another one along. Whatever becomes of the probe without a report (lost, given back,
- * cancelled, its job edited to call something else) is noticed, at the latest after another rest,
- * and the next one may go. */
+ * A report counts; silence, a drain and a cancelled run say nothing about the target, and neither does a
+ * failure that is the job's own fault (failure_blames_target). The probe of a half open breaker is written
+ * down with its lease, in one commit, so a restart neither forgets it nor sends another one along. One that
+ * is lost, given back or cancelled makes way for the next at once, and one that runs for longer than a rest
+ * has another sent after it: so what takes long, or hangs, holds up nothing else for ever.
+ *
+ * While a breaker is not closed nothing starts for its target but probes. So whatever began since it opened
+ * is one, and the first that works closes it, however many were sent. A probe that fails by its own fault
+ * closes it, too: nothing speaks against the target, and should it still fail, a few calls will tell.
+ *
+ * An edit may give a job another target while it runs. What was leased before stays charged to the target of
+ * that time, which its row keeps as well. */
+#include "base/mem.h"
 #include "engine/internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void change(struct engine *e, struct breaker *b, const struct breaker_values *to)
@@ -26,17 +35,15 @@ static void tell(struct engine *e, const struct breaker *b, struct str actor)
     };
 }
 
-static struct breaker_values opened(const struct engine *e, const struct breaker *b)
+static void open_values(const struct engine *e, struct breaker_values *to)
 {
-    struct breaker_values to = b->v;
     int64_t rest_ms = e->ready.breakers.rule.rest_ms;
-    if (to.opened_ms == 0)
-        to.opened_ms = e->now_ms;
-    to.state = BREAKER_OPEN;
-    to.until_ms = e->now_ms + rest_ms;
-    to.wake_ms = e->boot_ms + rest_ms;
-    to.probe = 0;
-    return to;
+    if (to->opened_ms == 0)
+        to->opened_ms = e->now_ms;
+    to->state = BREAKER_OPEN;
+    to->until_ms = e->now_ms + rest_ms;
+    to->wake_ms = e->boot_ms + rest_ms;
+    to->probe = 0;
 }
 
 /* What it has seen so far is over: a target that works again starts with a clean record. */
@@ -45,27 +52,37 @@ static struct breaker_values closed(const struct engine *e)
     return (struct breaker_values){.window.since_ms = e->boot_ms};
 }
 
+/* It began since the target is left alone. */
 static bool is_probe(const struct breaker *b, const struct exec *x)
 {
-    return b->v.state == BREAKER_HALF_OPEN && b->v.probe == x->id;
+    return b->v.state != BREAKER_CLOSED &&
+           (b->v.probe == x->id || x->v.started_ms > b->v.opened_ms);
 }
 
-static void count(struct engine *e, struct breaker *b, const struct exec *x, bool failed)
+enum call_end {
+    CALL_WORKED,
+    CALL_FAILED,
+    CALL_SAYS_NOTHING, /* it failed, by no fault of the target */
+};
+
+/* Calls that say nothing are not even counted: else many of them would hide those that fail. */
+static void count(struct engine *e, struct breaker *b, const struct exec *x, enum call_end end)
 {
     const struct breaker_rule *rule = &e->ready.breakers.rule;
-    struct breaker_values to = b->v;
-    bool probed = is_probe(b, x);
-    if (probed && !failed)
-        to = closed(e);
-    breaker_count(&to.window, rule, e->boot_ms, failed);
+    bool failed = end == CALL_FAILED;
+    bool closes = is_probe(b, x) && !failed;
+    if (end == CALL_SAYS_NOTHING && !closes)
+        return;
+    struct breaker_values to = closes ? closed(e) : b->v;
+    to.gone = false; /* whoever was charged to it may be the last that names it */
+    if (end != CALL_SAYS_NOTHING)
+        breaker_count(&to.window, rule, e->boot_ms, failed);
     bool trips = b->v.state == BREAKER_CLOSED && breaker_trips(&to.window, rule);
-    if (trips || (probed && failed)) {
-        struct breaker_window window = to.window;
-        to = opened(e, b);
-        to.window = window;
-    }
+    bool fails_again = b->v.state == BREAKER_HALF_OPEN && failed && is_probe(b, x);
+    if (trips || fails_again)
+        open_values(e, &to);
     change(e, b, &to);
-    if (trips || probed)
+    if (trips || fails_again || closes)
         tell(e, b, SERVER);
     if (trips)
         alert_breaker_open(e, b);
@@ -75,6 +92,7 @@ static void free_probe(struct engine *e, struct breaker *b)
 {
     struct breaker_values to = b->v;
     to.probe = 0;
+    to.until_ms = 0;
     change(e, b, &to);
 }
 
@@ -84,38 +102,88 @@ void breaker_started(struct engine *e, const struct exec *x)
     if (b == NULL || b->v.state != BREAKER_HALF_OPEN || PLANTED(probe_granted_twice))
         return;
     struct breaker_values to = b->v;
+    int64_t rest_ms = e->ready.breakers.rule.rest_ms;
     to.probe = x->id;
+    to.until_ms = e->now_ms + rest_ms;
+    to.wake_ms = e->boot_ms + rest_ms;
     change(e, b, &to);
 }
 
-void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event)
+/* NULL: its lease is charged to none, or to one that nobody names and that has nothing to remember. */
+static struct breaker *charged_breaker(const struct engine *e, const struct exec *x, bool recharged)
 {
-    struct breaker *b = x->job->v.def->track->breaker;
+    const struct str *target = recharged ? map_get(&e->charges, x->id) : NULL;
+    if (target == NULL)
+        return x->job->v.def->track->breaker;
+    return target->len == 0 ? NULL : strmap_get(&e->ready.breakers.by_target, *target);
+}
+
+void breaker_heard(struct engine *e, const struct exec *x, const struct move *move, bool recharged)
+{
+    struct breaker *b = charged_breaker(e, x, recharged);
     if (b == NULL)
         return;
-    switch (event) {
-    case EV_SUCCEED: count(e, b, x, false); break;
+    switch (move->event) {
+    case EV_SUCCEED: count(e, b, x, CALL_WORKED); break;
     case EV_RETRY:
     case EV_EXHAUST:
-    case EV_EXPIRE: count(e, b, x, true); break;
+    case EV_EXPIRE: count(e, b, x, move->blameless ? CALL_SAYS_NOTHING : CALL_FAILED); break;
     case EV_LOST:
     case EV_QUARANTINE:
     case EV_RETURN:
     case EV_STOPPED:
     case EV_DEDUPLICATE:
-        if (is_probe(b, x))
+        if (b->v.state == BREAKER_HALF_OPEN && b->v.probe == x->id)
             free_probe(e, b);
         break;
     default: break;
     }
 }
 
-/* The probe still runs, and for this breaker. */
-static bool is_probed(const struct engine *e, const struct breaker *b)
+/* ---- leases whose job names another breaker since
+ *
+ * They are few, so their targets stand beside the executions. A target stays the same for as long as its lease
+ * does, and nothing is granted in a turn before its last edit: so undo has to know no other text than the one
+ * that is there. */
+
+const struct str *charge_of(const struct engine *e, const struct exec *x)
 {
-    const struct exec *x = map_get(&e->execs, b->v.probe);
-    return x != NULL && exec_is_leased(x->v.state) && x->job->v.def->track->breaker == b;
+    return x->v.recharged ? map_get(&e->charges, x->id) : NULL;
 }
+
+void charge_keep(struct engine *e, struct exec *x, struct str target)
+{
+    struct str *charge = mem_new(sizeof *charge + target.len);
+    struct buf text = {.ptr = (char *)(charge + 1), .cap = target.len, .max = target.len};
+    buf_add(&text, target);
+    *charge = buf_str(&text);
+    assert(map_get(&e->charges, x->id) == NULL);
+    map_put(&e->charges, x->id, charge);
+    x->v.recharged = true;
+}
+
+void charge_drop(struct engine *e, const struct exec *x)
+{
+    if (e->charges.len > 0)
+        free(map_remove(&e->charges, x->id));
+}
+
+void breaker_edited(struct engine *e, struct job *job, const struct definition *old)
+{
+    const struct breaker *before = old->track->breaker;
+    if (before == job->v.def->track->breaker || PLANTED(edit_moves_blame))
+        return;
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (!exec_is_leased(x->v.state) || x->v.recharged)
+            continue;
+        touch_exec(e, x)->durable = true;
+        charge_keep(e, x, before == NULL ? STR("") : before->target);
+    }
+}
+
+/* ---- rests that are over */
 
 void breaker_wake(struct engine *e, struct breaker *b)
 {
@@ -126,7 +194,7 @@ void breaker_wake(struct engine *e, struct breaker *b)
     } else {
         to.state = BREAKER_HALF_OPEN;
         to.until_ms = 0;
-        to.probe = is_probed(e, b) ? b->v.probe : 0;
+        to.probe = 0; /* one that still runs has had its time */
         to.wake_ms = e->boot_ms + e->ready.breakers.rule.rest_ms;
     }
     bool turns = to.state != b->v.state && !to.gone;
@@ -141,7 +209,7 @@ void engine_load_breaker(struct engine *e, const struct breaker_rec *rec)
     if (all->rule.percent == 0 || rec->state == BREAKER_CLOSED)
         return;
     int64_t left_ms = rec->until_ms - e->now_ms;
-    if (left_ms < 0 || rec->state == BREAKER_HALF_OPEN)
+    if (left_ms < 0)
         left_ms = 0;
     if (left_ms > all->rule.rest_ms) /* the clock was set, or the setting */
         left_ms = all->rule.rest_ms;

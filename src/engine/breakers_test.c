@@ -1,5 +1,6 @@
 /* Targets that keep failing are left alone for a while. */
 #include "engine/test/explain.h"
+#include "engine/test/jobs.h"
 
 static const struct breaker *breaker_of(const struct world *w, const char *target)
 {
@@ -31,14 +32,21 @@ static void report_first(struct world *w, struct fake *f, enum outcome outcome)
     assert_true(was_accepted(asked));
 }
 
-/* So many jobs that call the handler, and an outcome for each that runs. */
-static void call(struct world *w, struct fake *f, unsigned times, enum outcome outcome)
+/* So many such jobs, and an outcome for each that runs. */
+static void run(struct world *w, struct fake *f, unsigned times, enum outcome outcome,
+                struct wish wish)
 {
     for (unsigned i = 0; i < times; i++) {
-        SUBMIT(w, .handler = "mail");
+        ask_submit_one(w, wish);
         assert_int_equal(take(w, f, 1), 1);
         report_first(w, f, outcome);
     }
+}
+
+/* The same of jobs that call the handler. */
+static void call(struct world *w, struct fake *f, unsigned times, enum outcome outcome)
+{
+    run(w, f, times, outcome, (struct wish){.handler = "mail"});
 }
 
 static void a_handler_that_fails_half_of_the_time_is_left_alone(void **state)
@@ -47,9 +55,9 @@ static void a_handler_that_fails_half_of_the_time_is_left_alone(void **state)
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,other");
     call(&w, &f, 2, OUTCOME_SUCCEEDED);
-    call(&w, &f, 2, OUTCOME_PERMANENT);
+    call(&w, &f, 2, OUTCOME_FAILED);
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
-    call(&w, &f, 1, OUTCOME_PERMANENT);
+    call(&w, &f, 1, OUTCOME_FAILED);
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
 
     const struct submission *waits = SUBMIT(&w, .handler = "mail");
@@ -61,7 +69,7 @@ static void a_handler_that_fails_half_of_the_time_is_left_alone(void **state)
 
 static void five_fail(struct world *w, struct fake *f)
 {
-    call(w, f, 5, OUTCOME_PERMANENT);
+    call(w, f, 5, OUTCOME_FAILED);
     assert_int_equal(state_at(w, "handler:mail"), BREAKER_OPEN);
 }
 
@@ -96,7 +104,7 @@ static void a_probe_that_fails_opens_it_for_another_rest(void **state)
     world_turn(&w);
     world_pass(&w, w.options.breaker.rest_ms);
     assert_int_equal(take(&w, &f, 8), 1);
-    report_first(&w, &f, OUTCOME_PERMANENT);
+    report_first(&w, &f, OUTCOME_FAILED);
     assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
     assert_int_equal(breaker_of(&w, "handler:mail")->v.opened_ms, since_ms);
     assert_int_equal(take(&w, &f, 8), 0);
@@ -158,7 +166,7 @@ static void what_nobody_calls_any_more_is_forgotten(void **state)
     (void)state;
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
-    call(&w, &f, 1, OUTCOME_PERMANENT);
+    call(&w, &f, 1, OUTCOME_FAILED);
     assert_non_null(breaker_of(&w, "handler:mail"));
     world_pass(&w, w.options.breaker.window_ms);
     assert_null(breaker_of(&w, "handler:mail"));
@@ -174,7 +182,7 @@ static void refused_work_of_that_turn_leaves_nothing_of_it(void **state)
     WORLD(w);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
     SUBMIT(&w, .unique = "u", .when = WHEN_DELAY, .when_ms = HOUR_MS);
-    call(&w, &f, 1, OUTCOME_PERMANENT);
+    call(&w, &f, 1, OUTCOME_FAILED);
     assert_non_null(breaker_of(&w, "handler:mail"));
     const struct submission *refused =
         SUBMIT(&w, .handler = "mail", .unique = "u", .on_conflict = CONFLICT_REJECT);
@@ -209,7 +217,7 @@ static void without_a_percentage_there_are_no_breakers(void **state)
     options.breaker.percent = 0;
     WORLD_WITH(w, options);
     struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
-    call(&w, &f, 20, OUTCOME_PERMANENT);
+    call(&w, &f, 20, OUTCOME_FAILED);
     assert_null(breaker_of(&w, "handler:mail"));
 }
 
@@ -227,6 +235,299 @@ static void it_is_explained(void **state)
     assert_true(str_eq(b->key, STR("handler:mail")));
 }
 
+/* ---- whose breaker it is */
+
+static void a_command_has_none_unless_it_names_one(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    run(&w, &f, 12, OUTCOME_FAILED, (struct wish){.queue = "default"});
+    assert_int_equal(w.engine->ready.breakers.by_target.len, 0);
+    run(&w, &f, 5, OUTCOME_FAILED, (struct wish){.breaker = "smtp"});
+    assert_int_equal(state_at(&w, "smtp"), BREAKER_OPEN);
+
+    SUBMIT(&w, .breaker = "smtp");
+    SUBMIT(&w, .handler = "mail", .breaker = "smtp", .queue = "other"); /* whoever names it */
+    assert_int_equal(take(&w, &f, 8), 0);
+    SUBMIT(&w, .handler = "mail");
+    SUBMIT(&w, .breaker = "imap");
+    assert_int_equal(take(&w, &f, 8), 2);
+}
+
+static void a_handlers_breaker_can_be_shared_by_its_name(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    call(&w, &f, 4, OUTCOME_FAILED);
+    run(&w, &f, 1, OUTCOME_FAILED, (struct wish){.breaker = "handler:mail"});
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+}
+
+static void whoever_wants_none_is_neither_counted_nor_held_back(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    run(&w, &f, 12, OUTCOME_FAILED, (struct wish){.handler = "mail", .breaker = "none"});
+    assert_null(breaker_of(&w, "handler:mail"));
+    call(&w, &f, 5, OUTCOME_FAILED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+    SUBMIT(&w, .handler = "mail");
+    const struct submission *free = SUBMIT(&w, .handler = "mail", .breaker = "none");
+    assert_int_equal(take(&w, &f, 8), 1);
+    assert_int_equal(state_of(&w, free->exec_id), EXEC_RUNNING);
+}
+
+static void jobs_without_a_breaker_share_their_track(void **state)
+{
+    (void)state;
+    WORLD(w);
+    for (int i = 0; i < 100; i++)
+        SUBMIT(&w, .breaker = i % 2 == 0 ? NULL : "none");
+    world_turn(&w);
+    assert_int_equal(w.engine->ready.tracks.len, 1);
+    assert_int_equal(w.engine->ready.breakers.by_target.len, 0);
+}
+
+/* ---- what counts */
+
+static void report_class(struct world *w, struct fake *f, enum failure_class class,
+                         enum permanence permanent)
+{
+    struct poll_lease lease = {.exec_id = f->held[0].exec_id, .token = f->held[0].token};
+    fake_drop(f, lease.exec_id);
+    struct asked *asked = ask_poll(w, f, 0);
+    struct poll_result *result = add_result(asked, &lease, OUTCOME_FAILED);
+    result->class = class;
+    result->permanent = permanent;
+    asked->cmd.poll.wait_ms = 0;
+    world_turn(w);
+    assert_true(was_accepted(asked));
+}
+
+static void failures_of_the_jobs_own_making_do_not_count(void **state)
+{
+    (void)state;
+    static const struct failure own[] = {
+        {FAILURE_NETWORK, PERMANENT_YES},
+        {FAILURE_USER, PERMANENT_BY_CLASS},
+        {FAILURE_USER, PERMANENT_NO},
+        {FAILURE_NOT_FOUND, PERMANENT_BY_CLASS},
+        {FAILURE_PERMISSION, PERMANENT_BY_CLASS},
+    };
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    call(&w, &f, 4, OUTCOME_FAILED);
+    for (size_t i = 0; i < 3 * COUNT_OF(own); i++) {
+        SUBMIT(&w, .handler = "mail", .retries = i % 2);
+        assert_int_equal(take(&w, &f, 1), 1);
+        report_class(&w, &f, own[i % COUNT_OF(own)].class, own[i % COUNT_OF(own)].permanent);
+    }
+    assert_int_equal(breaker_of(&w, "handler:mail")->v.window.calls,
+                     4); /* not as successes either */
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+    SUBMIT(&w, .handler = "mail");
+    assert_int_equal(take(&w, &f, 1), 1);
+    report_class(&w, &f, FAILURE_NOT_FOUND, PERMANENT_NO); /* a guess from words */
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+}
+
+static void a_probe_that_fails_by_its_own_fault_closes_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    five_fail(&w, &f);
+    for (int i = 0; i < 3; i++)
+        SUBMIT(&w, .handler = "mail");
+    world_turn(&w);
+    world_pass(&w, w.options.breaker.rest_ms);
+    assert_int_equal(take(&w, &f, 8), 1);
+    report_class(&w, &f, FAILURE_USER, PERMANENT_YES);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+    assert_int_equal(breaker_of(&w, "handler:mail")->v.window.calls, 0);
+    assert_int_equal(take(&w, &f, 8), 2);
+}
+
+/* ---- probes that take long */
+
+/* Half open, with a probe that has run for a rest, and another that began just now. */
+static void two_probes(struct world *w, struct fake *f)
+{
+    five_fail(w, f);
+    for (int i = 0; i < 4; i++)
+        SUBMIT(w, .handler = "mail");
+    world_turn(w);
+    world_pass(w, w->options.breaker.rest_ms);
+    assert_int_equal(take(w, f, 8), 1);
+    world_pass(w, w->options.breaker.rest_ms - 1);
+    assert_int_equal(take(w, f, 8), 0);
+    world_pass(w, 1);
+    assert_int_equal(take(w, f, 8), 1);
+    assert_int_equal(take(w, f, 8), 0);
+}
+
+static struct engine_options patient(void)
+{
+    struct engine_options options = engine_defaults;
+    options.lease_ms = HOUR_MS; /* nobody is lost meanwhile */
+    return options;
+}
+
+static void another_probe_goes_when_one_takes_long_and_the_first_success_closes_it(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct engine_options options = patient();
+        WORLD_WITH(w, options);
+        struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+        two_probes(&w, &f);
+        struct poll_held other = f.held[1 - i];
+        if (i == 1) {
+            f.held[0] = f.held[1];
+            f.held[1] = other;
+        }
+        report_first(&w, &f, OUTCOME_SUCCEEDED);
+        assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+        assert_int_equal(take(&w, &f, 6), 2);
+        report_first(&w, &f, OUTCOME_FAILED); /* one call like any other by now */
+        assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+    }
+}
+
+static void one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_counts(void **state)
+{
+    (void)state;
+    struct engine_options options = patient();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    two_probes(&w, &f);
+    report_first(&w, &f, OUTCOME_FAILED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_OPEN);
+    assert_int_equal(take(&w, &f, 8), 0);
+    report_first(&w, &f, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+    assert_int_equal(take(&w, &f, 8), 2);
+}
+
+static void what_began_before_it_opened_decides_nothing(void **state)
+{
+    (void)state;
+    struct engine_options options = patient();
+    WORLD_WITH(w, options);
+    struct fake old = HIRE(&w, .slots = 1, .handlers = "mail");
+    SUBMIT(&w, .handler = "mail");
+    assert_int_equal(take(&w, &old, 1), 1);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    five_fail(&w, &f);
+    SUBMIT(&w, .handler = "mail");
+    world_turn(&w);
+    world_pass(&w, w.options.breaker.rest_ms);
+    assert_int_equal(take(&w, &f, 8), 1);
+    report_first(&w, &old, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_HALF_OPEN);
+}
+
+static void a_restart_does_not_forget_when_another_probe_may_go(void **state)
+{
+    (void)state;
+    struct engine_options options = patient();
+    WORLD_WITH(w, options);
+    struct fake f = HIRE(&w, .slots = 8, .handlers = "mail");
+    five_fail(&w, &f);
+    SUBMIT(&w, .handler = "mail");
+    SUBMIT(&w, .handler = "mail");
+    world_turn(&w);
+    world_pass(&w, w.options.breaker.rest_ms);
+    assert_int_equal(take(&w, &f, 8), 1);
+    world_pass(&w, w.options.breaker.rest_ms / 2);
+    world_restart(&w);
+    assert_int_equal(take(&w, &f, 7), 0);
+    world_pass(&w, w.options.breaker.rest_ms / 2);
+    assert_int_equal(take(&w, &f, 7), 1);
+}
+
+/* ---- edits of what runs */
+
+/* A job that runs for the old target, and is edited to another meanwhile. */
+static uint64_t run_and_edit(struct world *w, struct fake *f, struct wish from, struct wish to)
+{
+    const struct submission *job = ask_submit_one(w, from);
+    assert_int_equal(take(w, f, 1), 1);
+    struct asked *edit = ask_edit_to(w, job->job_id, 1, false, to);
+    world_turn(w);
+    assert_int_equal(edit->cmd.reply.rc, RC_OK);
+    return job->exec_id;
+}
+
+static void what_runs_is_charged_to_what_it_was_started_for(void **state)
+{
+    (void)state;
+    for (int restarts = 0; restarts < 2; restarts++) {
+        WORLD(w);
+        struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,sms");
+        run(&w, &f, 4, OUTCOME_FAILED, (struct wish){.breaker = "old"});
+        run(&w, &f, 4, OUTCOME_FAILED, (struct wish){.breaker = "new"});
+        if (restarts == 0) {
+            run_and_edit(&w, &f, (struct wish){.breaker = "old"}, (struct wish){.breaker = "new"});
+            report_first(&w, &f, OUTCOME_FAILED);
+            assert_int_equal(state_at(&w, "old"), BREAKER_OPEN);
+            assert_int_equal(state_at(&w, "new"), BREAKER_CLOSED);
+            continue;
+        }
+        run_and_edit(&w, &f, (struct wish){.breaker = "old"}, (struct wish){.breaker = "new"});
+        SUBMIT(&w, .breaker = "old", .when = WHEN_DELAY, .when_ms = MINUTE_MS);
+        world_restart(&w); /* which forgets what was counted */
+        report_first(&w, &f, OUTCOME_FAILED);
+        assert_int_equal(breaker_of(&w, "old")->v.window.failures, 1);
+        assert_true(breaker_of(&w, "new") == NULL || breaker_of(&w, "new")->v.window.failures == 0);
+    }
+}
+
+static void what_was_charged_to_none_stays_so_and_edits_add_up(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail,sms");
+    uint64_t id =
+        run_and_edit(&w, &f, (struct wish){.retries = 3}, (struct wish){.breaker = "new"});
+    const struct exec *x = exec_of(&w, id);
+    ask_edit_to(&w, x->job->id, 2, false, (struct wish){.breaker = "newer", .retries = 3});
+    world_turn(&w);
+    assert_int_equal(charge_of(w.engine, x)->len, 0);
+    report_first(&w, &f, OUTCOME_FAILED);
+    assert_int_equal(breaker_of(&w, "newer")->v.window.calls, 0);
+    assert_null(breaker_of(&w, "new"));
+    assert_null(charge_of(w.engine, x));
+
+    world_turn(&w); /* its next attempt is for the new one */
+    assert_int_equal(take(&w, &f, 1), 1);
+    report_first(&w, &f, OUTCOME_FAILED);
+    assert_int_equal(breaker_of(&w, "newer")->v.window.failures, 1);
+}
+
+static void a_probe_stays_one_when_its_job_names_another_breaker(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w, .slots = 4, .handlers = "mail");
+    five_fail(&w, &f);
+    const struct submission *probe = SUBMIT(&w, .handler = "mail");
+    const struct submission *next = SUBMIT(&w, .handler = "mail");
+    world_turn(&w);
+    world_pass(&w, w.options.breaker.rest_ms);
+    assert_int_equal(take(&w, &f, 4), 1);
+    ask_edit_to(&w, probe->job_id, 1, false, (struct wish){.handler = "mail", .breaker = "none"});
+    world_turn(&w);
+    assert_int_equal(take(&w, &f, 4), 0);
+    report_first(&w, &f, OUTCOME_SUCCEEDED);
+    assert_int_equal(state_at(&w, "handler:mail"), BREAKER_CLOSED);
+    assert_int_equal(take(&w, &f, 4), 1);
+    assert_int_equal(state_of(&w, next->exec_id), EXEC_RUNNING);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +542,19 @@ int main(void)
         cmocka_unit_test(somebody_who_knows_better_may_reset_it),
         cmocka_unit_test(without_a_percentage_there_are_no_breakers),
         cmocka_unit_test(it_is_explained),
+        cmocka_unit_test(a_command_has_none_unless_it_names_one),
+        cmocka_unit_test(a_handlers_breaker_can_be_shared_by_its_name),
+        cmocka_unit_test(whoever_wants_none_is_neither_counted_nor_held_back),
+        cmocka_unit_test(jobs_without_a_breaker_share_their_track),
+        cmocka_unit_test(failures_of_the_jobs_own_making_do_not_count),
+        cmocka_unit_test(a_probe_that_fails_by_its_own_fault_closes_it),
+        cmocka_unit_test(another_probe_goes_when_one_takes_long_and_the_first_success_closes_it),
+        cmocka_unit_test(one_of_two_probes_that_fails_makes_it_rest_and_the_other_still_counts),
+        cmocka_unit_test(what_began_before_it_opened_decides_nothing),
+        cmocka_unit_test(a_restart_does_not_forget_when_another_probe_may_go),
+        cmocka_unit_test(what_runs_is_charged_to_what_it_was_started_for),
+        cmocka_unit_test(what_was_charged_to_none_stays_so_and_edits_add_up),
+        cmocka_unit_test(a_probe_stays_one_when_its_job_names_another_breaker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

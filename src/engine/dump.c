@@ -124,6 +124,8 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
     bool timed = waits || exec_is_leased(v->state);
     dump_key(out, timed ? "due" : "deadline", timed ? &e->dues : &e->deadlines, &x->due);
     dump_key(out, "term", &e->terms, &x->term.node);
+    if (v->recharged)
+        buf_printf(out, " charged '%.*s'", STR_ARG(*charge_of(e, x)));
     if ((v->wants | v->has) != 0)
         buf_printf(out, " permits %d,%d until %" PRId64, v->wants, v->has, v->give_back_ms);
     const struct track *all = x->job->v.def->track;

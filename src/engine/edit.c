@@ -1,7 +1,8 @@
 /* edit.c - another definition for a job that is there.
  *
  * What is unfinished of the job follows the new definition: what waits moves to its queue, priority
- * and limits, and what runs goes on as it was started, under the new permits. Whoever edits says
+ * and limits, and what runs goes on as it was started, under the new permits; how it ends is told to the
+ * breaker that it was started under. Whoever edits says
  * which version the new definition was made from, so that no change of somebody else is lost. When
  * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
  * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
@@ -175,6 +176,7 @@ static void redefine(struct engine *e, struct command *cmd, struct job *job, str
                          STR_ARG(cmd->edit.what)));
     move_execs(e, job, old);
     plan(e, cmd, job, old);
+    breaker_edited(e, job, old);
     calendars_edited(e, job);
     if (old != t->before.job.def)
         *VEC_PUSH(e->arena, &e->passed_over) = old;

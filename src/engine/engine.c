@@ -93,6 +93,7 @@ void engine_free(struct engine *e)
     homes_free(e);
     left_free(&e->left);
     MAP_EACH(&e->execs, slot) free(slot->value);
+    MAP_EACH(&e->charges, slot) free(slot->value);
     MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
     MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
     for (size_t i = 0; i < e->waiters.cap; i++)
@@ -119,6 +120,7 @@ void engine_free(struct engine *e)
         free(e->names.slots[i].value);
     calendars_free(e);
     map_free(&e->execs);
+    map_free(&e->charges);
     map_free(&e->jobs);
     map_free(&e->workers);
     map_free(&e->upstreams);

@@ -157,6 +157,7 @@ void exec_free(struct engine *e, struct exec *x)
     map_remove(&e->execs, x->id);
     job->exec_count--;
     list_remove(&x->sibling);
+    charge_drop(e, x);
     free(x);
     if (job->exec_count == 0 && job->touched == NULL)
         job_free(e, job);
@@ -449,6 +450,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (x->v.sla_since_ms > 0 && ends_attempt(move->event, next))
         sla_end(e, x);
     struct exec_values to = x->v;
+    bool recharged = x->v.recharged;
     bool was_unique = unique_held(x);
     to.state = next;
     apply(e, x, &to, move);
@@ -458,8 +460,10 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
         sla_reset(&to);
     if (exec_is_final(to.state))
         to.unseen = 0; /* nobody asks any more */
-    if (!exec_is_leased(to.state))
+    if (!exec_is_leased(to.state)) {
         to.proven = false;
+        to.recharged = false;
+    }
     if (exec_is_final(to.state))
         to.finished_ms = later_ms(e->now_ms, later_ms(x->created_ms, x->v.started_ms));
     bool waits_on = to.state == EXEC_QUEUED && x->v.state == EXEC_QUEUED;
@@ -471,7 +475,7 @@ void exec_move(struct engine *e, struct exec *x, const struct move *move)
     if (was_unique && !unique_held(x))
         unique_release(e, x);
     record(e, x, move->event, move->actor, move->reason, move->log_seq);
-    breaker_heard(e, x, move->event);
+    breaker_heard(e, x, move, recharged);
     t->why = move->why;
     if (move->event == EV_LEASE)
         t->error = (struct str){0}; /* of the attempt before */

@@ -178,8 +178,9 @@ static struct str breaker_text(const struct scene *s, const struct breaker *b, i
     if (b->v.probe != 0)
         return arena_printf(s->arena,
                             "'%.*s' kept failing; %.*s is tried now, and the rest follows when it "
-                            "succeeds",
-                            STR_ARG(b->target), STR_ARG(scene_id(s, ID_EXEC, b->v.probe)));
+                            "succeeds. If it runs for longer than until %.*s, another one is tried",
+                            STR_ARG(b->target), STR_ARG(scene_id(s, ID_EXEC, b->v.probe)),
+                            STR_ARG(scene_when(s, until_ms)));
     return arena_printf(
         s->arena,
         "'%.*s' keeps failing (%" PRIu32 " of %" PRIu32 " lately) and is left alone "
@@ -197,7 +198,7 @@ static void explain_breaker(struct scene *s)
         return;
     bool probed = b->v.probe != 0;
     /* By the boot clock, as it will wake. */
-    int64_t until_ms = probed ? 0 : s->engine->now_ms + b->v.wake_ms - s->engine->boot_ms;
+    int64_t until_ms = s->engine->now_ms + b->v.wake_ms - s->engine->boot_ms;
     uint64_t *probe = ARENA_NEW(s->arena, uint64_t);
     *probe = b->v.probe;
     scene_add(s, (struct blocker){

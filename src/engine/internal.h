@@ -80,12 +80,21 @@ void queues_read(struct engine *e);
 void ask_delete_queue(struct engine *e, struct command *cmd, struct question_list *list);
 void delete_queue(struct engine *e, struct command *cmd);
 
+struct move;
+
 /* ---- breakers.c: targets that keep failing */
 
 /* A lease of the execution begins: it may be a probe. */
 void breaker_started(struct engine *e, const struct exec *x);
-/* A lease ended by this event, or a late success came in. */
-void breaker_heard(struct engine *e, const struct exec *x, enum exec_event event);
+/* A lease of the execution ended by this move, or a late success came in; recharged: as it was before. */
+void breaker_heard(struct engine *e, const struct exec *x, const struct move *move, bool recharged);
+/* The job has another definition: what runs stays charged to the target that it was started for. */
+void breaker_edited(struct engine *e, struct job *job, const struct definition *old);
+/* What a lease is charged to that its job does not name any more, empty: none; NULL: its job's. Kept by the number
+ * of its execution until that has gone, or a turn in which its lease ended. */
+const struct str *charge_of(const struct engine *e, const struct exec *x);
+void charge_keep(struct engine *e, struct exec *x, struct str target);
+void charge_drop(struct engine *e, const struct exec *x);
 /* Its rest is over, or it is to be forgotten. */
 void breaker_wake(struct engine *e, struct breaker *b);
 struct breaker_rec breaker_record(const struct breaker *b);
@@ -220,6 +229,7 @@ struct move {
     uint64_t log_seq;
     enum letter_reason why; /* of a failure for good: why it is not tried again */
     bool reported;          /* its worker has told how it ended */
+    bool blameless;         /* a failure that says nothing about what it calls */
 };
 void exec_move(struct engine *e, struct exec *x, const struct move *move);
 /* The time that it waited for has come: whether it becomes ready is for its rules to say. */

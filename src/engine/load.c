@@ -19,7 +19,8 @@ static struct job *take_job(struct engine *e, const struct job_rec *rec, struct 
     if (e->options.read_rules(e->options.rules_arg, rec, arena, &rules, err) != RC_OK)
         return NULL;
     if (rules.queue.len > SPEC_NAME_MAX || rules.handler.len > SPEC_NAME_MAX ||
-        rules.priority < 0 || rules.priority > SPEC_PRIORITY_MAX) {
+        rules.breaker.name.len > SPEC_NAME_MAX || rules.priority < 0 ||
+        rules.priority > SPEC_PRIORITY_MAX) {
         err_set(err, RC_CORRUPT, "job %" PRIu64 ": its rules make no sense", rec->id);
         return NULL;
     }
@@ -121,6 +122,8 @@ static struct exec *take_exec(struct engine *e, const struct exec_rec *rec, stru
     if (exec_is_leased(rec->state)) {
         resume_term(e, x);
         permits_inherit(e, x);
+        if (rec->recharged)
+            charge_keep(e, x, rec->charged);
     }
     if (rec->ready_ms > e->newest_ready_ms)
         e->newest_ready_ms = rec->ready_ms;

@@ -10,9 +10,8 @@
 
 enum {
     LANE_KEY_MAX = 2 * SPEC_NAME_MAX + 1,
-    TARGET_MAX = SPEC_NAME_MAX + 16,
     TRACK_KEY_MAX =
-        LANE_KEY_MAX + 3 * (SPEC_NAME_MAX + 3 + (int)sizeof(struct limit_rule)) + 2 + TARGET_MAX,
+        LANE_KEY_MAX + 3 * (SPEC_NAME_MAX + 3 + (int)sizeof(struct limit_rule)) + 2 + SPEC_NAME_MAX,
 };
 
 void ready_init(struct ready *r, int64_t point_ms, const struct breaker_rule *rule)
@@ -182,27 +181,23 @@ static struct str make_track_key(char *bytes, const struct rules *rules)
     add_rule(&key, 'c', &rules->concurrency);
     add_rule(&key, 'r', &rules->rate);
     add_rule(&key, 't', &(struct limit_rule){.key = rules->team});
-    if (rules->target.len > 0) {
+    if (rules->breaker.name.len > 0) {
         buf_add(&key, STR("\nb"));
-        buf_add(&key, rules->target);
+        buf_add(&key, rules->breaker.name);
+    } else if (rules->breaker.none && rules->handler.len > 0) { /* a command has none anyway */
+        buf_add(&key, STR("\nn"));
     }
     assert(!key.overflow);
     return buf_str(&key);
 }
 
-/* A handler is a target by itself. */
 static void set_breaker(struct ready *r, struct track *track, const struct rules *rules)
 {
-    char bytes[TARGET_MAX];
-    struct buf target = {.ptr = bytes, .cap = sizeof bytes, .max = sizeof bytes};
-    bool handled = rules->handler.len > 0;
-    struct str name = handled ? rules->handler : rules->target;
-    if (name.len == 0 || r->breakers.rule.percent == 0)
+    char text[SPEC_TARGET_MAX];
+    struct str target = rules_target(rules, text);
+    if (target.len == 0 || r->breakers.rule.percent == 0)
         return;
-    buf_add(&target, handled ? STR("handler:") : STR("command:"));
-    buf_add(&target, name);
-    assert(!target.overflow);
-    track->breaker = breaker_join(&r->breakers, buf_str(&target));
+    track->breaker = breaker_join(&r->breakers, target);
     list_push_back(&track->breaker->tracks, &track->on_breaker);
 }
 

@@ -2,7 +2,7 @@
  *
  * Work that is ready waits in lanes, one per queue and handler ("" is a command), so that a worker
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
- * limits and one for each set of them (limit.h) and each target (breaker.h), so that nobody steps over
+ * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that nobody steps over
  * work that may not start yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
  * the order whole, and ten thousand that are held back cost nothing. What has its permits (permits.h) has
  * its place in a full queue already: it waits in tracks of its own, which only a pause holds back.
@@ -36,7 +36,7 @@ enum { BAR_CONCURRENCY, BAR_RATE, BAR_TEAM, BARS };
 struct track {
     struct lane *lane;
     struct bar bars[BARS];
-    struct breaker *breaker; /* of its target; NULL: there are none */
+    struct breaker *breaker; /* of its target; NULL: it has none */
     struct list_node on_breaker;
     size_t members;           /* how often it was joined; without any it is gone */
     struct list_node sibling; /* on lane.tracks */

@@ -63,16 +63,21 @@ static struct move after_failure(struct engine *e, const struct exec *x, enum ou
 {
     enum exec_event last = outcome == OUTCOME_TIMEOUT ? EV_EXPIRE : EV_EXHAUST;
     const struct retry *retry = &x->job->v.def->retry;
+    bool blameless = !failure_blames_target(failure) && !PLANTED(permanent_blames_target);
     if (x->v.attempts > retry->max_retries)
-        return (struct move){.event = last, .reason = error, .why = LETTER_EXHAUSTED};
+        return (struct move){
+            .event = last, .reason = error, .why = LETTER_EXHAUSTED, .blameless = blameless};
     if (!retry_allows(retry, failure) && !PLANTED(retry_of_permanent))
         return (struct move){
             .event = last,
             .reason = given_up(e, x, failure, error),
             .why = is_hopeless(retry, failure) ? LETTER_PERMANENT : LETTER_NOT_RETRIED,
+            .blameless = blameless,
         };
-    return (struct move){
-        .event = EV_RETRY, .reason = error, .due_ms = next_attempt_ms(e, x, after_ms)};
+    return (struct move){.event = EV_RETRY,
+                         .reason = error,
+                         .due_ms = next_attempt_ms(e, x, after_ms),
+                         .blameless = blameless};
 }
 
 /* Another worker may have more luck, but not for ever: what harms whoever gets it must not go through

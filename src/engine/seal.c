@@ -131,6 +131,8 @@ static struct exec_change exec_changed(struct engine *e, const struct touched *t
                 .returned = v->returned,
                 .unseen = v->unseen,
                 .proven = v->proven,
+                .recharged = v->recharged,
+                .charged = v->recharged ? *charge_of(e, x) : STR(""),
                 .late = v->late,
                 .sla_since_ms = v->sla_since_ms,
                 .sla_extra_ms = v->sla_extra_ms,

@@ -169,6 +169,7 @@ struct exec_values {
     uint8_t pace;    /* enum pace; memory only, and usual_ms, too */
     uint8_t wants;   /* permits asked for, a bit for each bar and one for its queue: permits.h */
     uint8_t has;     /* those granted, and with the home until they are given back */
+    bool recharged;  /* leased: to what its lease is charged stands in engine.charges */
     uint32_t looked; /* held: which of engine.calendar_changes its due_ms takes into account */
     int64_t slot_ms; /* as in its record; an edit may move what has not begun */
     int64_t nominal_ms; /* the same */
@@ -567,6 +568,7 @@ struct engine {
     struct map jobs;
     struct map execs;
     struct map workers;
+    struct map charges;   /* owned: struct str by execution, see breakers.c */
     struct map upstreams; /* id of a job or execution -> struct upstream, while one waits for it */
     struct map standing;  /* job id -> struct rulebook, of jobs that have such rules */
     struct strmap homes;  /* owned: struct home, by key */

@@ -147,6 +147,8 @@ static void undo_exec(struct engine *e, struct touched *t)
         exec_free(e, x);
     } else {
         exec_set(e, x, &t->before.exec);
+        if (!x->v.recharged)
+            charge_drop(e, x);
     }
 }
 
@@ -338,6 +340,8 @@ static void commit_edge(struct engine *e, struct edge *edge)
 static void commit_exec(struct engine *e, struct exec *x)
 {
     x->touched = NULL;
+    if (!x->v.recharged)
+        charge_drop(e, x);
     if (exec_is_final(x->v.state))
         alerts_count(e, x);
     if (exec_is_final(x->v.state) || beyond_horizon(e, x)) {

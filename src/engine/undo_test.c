@@ -41,6 +41,7 @@ static struct wish random_wish(struct chaos *c)
     static const char *const names[] = {"a", "b", "c", "d"};
     static const char *const queues[] = {"default", "mail", "slow", "odd", "one", "two"};
     static const char *const handlers[] = {"x", "y", "z"};
+    static const char *const breakers[] = {"smtp", "imap", "handler:x", "none"};
     static const int64_t delays_ms[] = {1, 1000, 10000, 20000, 20000, 60000, 200000};
     struct wish wish = {
         .queue = queues[below(c, chance(c, 90) ? 3 : COUNT_OF(queues))],
@@ -74,6 +75,8 @@ static struct wish random_wish(struct chaos *c)
         wish.name = names[below(c, COUNT_OF(names))];
     if (chance(c, 40))
         wish.handler = handlers[below(c, COUNT_OF(handlers))];
+    if (chance(c, 40))
+        wish.breaker = breakers[below(c, COUNT_OF(breakers))];
     if (chance(c, 4)) {
         wish.every_ms = chance(c, 50) ? 1000 : 20000;
         wish.overlap = (enum overlap)below(c, 4);

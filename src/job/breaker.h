@@ -1,10 +1,11 @@
 /* breaker.h - when to leave a target alone, as values.
  *
- * A target is what a job calls: a handler, or the program of a command. When half of what was tried
- * lately has failed, trying more only burns attempts: the breaker opens, and work for the target
+ * A target is what jobs call, by the name that they give it, or their handler's. When half of what was
+ * tried lately has failed, trying more only burns attempts: the breaker opens, and work for the target
  * waits. After a rest it is half open, which lets one execution through, the probe; that one decides
- * whether it closes or rests again. The engine keeps breakers (engine/breaker.h); this file only
- * counts. */
+ * whether it closes or rests again. A probe that takes longer than the rest has another one sent after
+ * it, and so on: the first of them that ends decides. The engine keeps breakers (engine/breaker.h);
+ * this file only counts. */
 #pragma once
 #include "base/str.h"
 

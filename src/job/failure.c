@@ -47,6 +47,13 @@ bool failure_is_permanent(enum failure_class class)
     return class == FAILURE_PERMISSION || class == FAILURE_NOT_FOUND || class == FAILURE_USER;
 }
 
+bool failure_blames_target(struct failure failure)
+{
+    if (failure.class == FAILURE_USER || failure.permanent == PERMANENT_YES)
+        return false;
+    return failure.permanent == PERMANENT_NO || !failure_is_permanent(failure.class);
+}
+
 /* ---- facts */
 
 struct number_class {

@@ -54,6 +54,9 @@ struct str failure_names(void);
 /* By default, trying again helps unless something is missing, forbidden or wrong in what the job
  * was told: permission_error, not_found and user_error are permanent, all others pass. */
 bool failure_is_permanent(enum failure_class class);
+/* Whether it says something about what the job calls (job/breaker.h). What cannot help to try again, and what
+ * is wrong in what the job was told, does not: another job may have more luck with the same target. */
+bool failure_blames_target(struct failure failure);
 
 /* ---- deciding */
 

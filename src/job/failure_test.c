@@ -45,6 +45,20 @@ static void what_is_missing_forbidden_or_wrong_is_permanent(void **state)
     }
 }
 
+static void a_target_is_blamed_unless_it_is_the_jobs_own_fault(void **state)
+{
+    (void)state;
+    for (int i = FAILURE_NONE; i < FAILURE_CLASSES; i++) {
+        enum failure_class class = (enum failure_class)i;
+        struct failure by_class = {class, PERMANENT_BY_CLASS};
+        struct failure passes = {class, PERMANENT_NO}; /* a class that words suggest, too */
+        struct failure hopeless = {class, PERMANENT_YES};
+        assert_int_equal(failure_blames_target(by_class), !failure_is_permanent(class));
+        assert_int_equal(failure_blames_target(passes), class != FAILURE_USER);
+        assert_false(failure_blames_target(hopeless));
+    }
+}
+
 static void exit_codes_have_their_classes(void **state)
 {
     (void)state;
@@ -285,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_classes_read_back),
         cmocka_unit_test(what_is_missing_forbidden_or_wrong_is_permanent),
+        cmocka_unit_test(a_target_is_blamed_unless_it_is_the_jobs_own_fault),
         cmocka_unit_test(exit_codes_have_their_classes),
         cmocka_unit_test(a_fact_counts_for_more_than_words),
         cmocka_unit_test(a_kill_is_for_memory_when_the_kernel_says_so),

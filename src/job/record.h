@@ -75,6 +75,8 @@ struct exec_rec {
     uint64_t token;       /* of the newest lease; only grows */
     uint64_t worker_id;   /* of the current lease; 0: none */
     bool effect_done;     /* a lease that had ended reported success, too late to be accepted */
+    bool recharged; /* leased, and its job names another breaker since (job/breaker.h); then … */
+    struct str charged; /* … the target that its lease is charged to; empty: none */
     bool own_payload;   /* it was run again with another payload than its job's (retry_of is set) */
     struct str payload; /* that one, JSON: in a change that inserts or records it, in the answer to
                            * ASK_EXEC, and for who reads one execution; else empty */
@@ -191,8 +193,8 @@ struct breaker_rec {
     struct str target;
     enum breaker_state state;
     int64_t opened_ms; /* not closed since */
-    int64_t until_ms;  /* open: when a probe may go */
-    uint64_t probe;    /* half open: the execution that is tried; 0: none yet */
+    int64_t until_ms;  /* when a probe may go, open, or another one, half open; 0: at once */
+    uint64_t probe;    /* half open: the newest execution that is tried; 0: one may go */
 };
 
 /* One per (dependant, upstream). */

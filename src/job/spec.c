@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 
-#include <string.h>
+#include <assert.h>
 
 const struct retry retry_default = {
     .max_retries = SPEC_RETRIES_DEFAULT,
@@ -43,7 +43,6 @@ struct rules spec_rules(const struct spec *spec)
     return (struct rules){
         .queue = spec->queue,
         .handler = spec->handler,
-        .target = spec_target(spec),
         .team = spec->team,
         .priority = spec->priority,
         .timeout_ms = spec->timeout_ms,
@@ -51,6 +50,7 @@ struct rules spec_rules(const struct spec *spec)
         .concurrency = spec->concurrency,
         .rate = spec->rate,
         .unique = spec->unique,
+        .breaker = spec->breaker,
         .stagger_ms = spec->stagger_ms,
         .misfire = spec->misfire,
         .overlap = spec->overlap,
@@ -63,84 +63,19 @@ struct rules spec_rules(const struct spec *spec)
     };
 }
 
-/* ---- what a command calls */
-
-/* What ends a word of a shell's text, as far as it matters here. */
-static bool ends_word(char c)
+struct str rules_target(const struct rules *rules, char *ret_text)
 {
-    return c != '\0' && strchr(" \t\n;|&<>()", c) != NULL;
-}
-
-/* Words of a command: the arguments, or what stands between the spaces of a shell's text. */
-struct words {
-    const struct str *argv;
-    size_t argc;
-    struct str text;
-};
-
-static bool next_word(struct words *w, struct str *ret_word)
-{
-    if (w->argc > 0) {
-        *ret_word = *w->argv++;
-        w->argc--;
-        return true;
-    }
-    while (w->text.len > 0 && ends_word(w->text.ptr[0]))
-        w->text = str_from(w->text, 1);
-    size_t len = 0;
-    while (len < w->text.len && !ends_word(w->text.ptr[len]))
-        len++;
-    *ret_word = str_of(w->text.ptr, len);
-    w->text = str_from(w->text, len);
-    return len > 0;
-}
-
-static struct str base_name(struct str path)
-{
-    size_t at = path.len;
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return str_from(path, at);
-}
-
-/* Programs of which the name says nothing, only what they are given. */
-static bool runs_another(struct str program)
-{
-    static const struct str runners[] = {
-        STR_INIT("sh"),   STR_INIT("bash"),   STR_INIT("dash"),    STR_INIT("zsh"),
-        STR_INIT("env"),  STR_INIT("exec"),   STR_INIT("nice"),    STR_INIT("nohup"),
-        STR_INIT("sudo"), STR_INIT("python"), STR_INIT("python3"), STR_INIT("perl"),
-        STR_INIT("ruby"), STR_INIT("node"),   STR_INIT("php"),     STR_INIT("Rscript"),
-    };
-    for (size_t i = 0; i < COUNT_OF(runners); i++) {
-        if (str_eq(program, runners[i]))
-            return true;
-    }
-    return false;
-}
-
-static bool is_program(struct str word)
-{
-    return word.len > 0 && word.ptr[0] != '-' && memchr(word.ptr, '=', word.len) == NULL;
-}
-
-struct str spec_target(const struct spec *spec)
-{
-    struct words words = {0};
-    struct str word;
-    struct str found = {0};
-    if (spec->work == WORK_SHELL)
-        words.text = spec->argv[0];
-    else if (spec->work == WORK_ARGV)
-        words = (struct words){.argv = spec->argv, .argc = spec->argc};
-    while (next_word(&words, &word)) {
-        if (!is_program(word)) /* an option, or a variable set for it */
-            continue;
-        found = str_head(base_name(word), SPEC_NAME_MAX);
-        if (!runs_another(found))
-            break;
-    }
-    return found;
+    struct buf target = {.ptr = ret_text, .cap = SPEC_TARGET_MAX, .max = SPEC_TARGET_MAX};
+    if (rules->breaker.none)
+        return (struct str){0};
+    if (rules->breaker.name.len > 0)
+        return rules->breaker.name;
+    if (rules->handler.len == 0)
+        return (struct str){0};
+    buf_add(&target, STR("handler:"));
+    buf_add(&target, rules->handler);
+    assert(!target.overflow);
+    return buf_str(&target);
 }
 
 bool once_key_is_valid(struct str key)

@@ -15,8 +15,9 @@
 enum {
     SPEC_PRIORITY_DEFAULT = 500,
     SPEC_PRIORITY_MAX = 1000,
-    SPEC_NAME_MAX = 200,  /* bytes: name, queue, handler, tag keys */
-    SPEC_TEXT_MAX = 4096, /* bytes: description, tag values, working_dir */
+    SPEC_NAME_MAX = 200,                 /* bytes: name, queue, handler, breaker, tag keys */
+    SPEC_TARGET_MAX = SPEC_NAME_MAX + 8, /* of a breaker: a handler's is its name behind a word */
+    SPEC_TEXT_MAX = 4096,                /* bytes: description, tag values, working_dir */
     SPEC_TAGS_MAX = 64,
     SPEC_ENV_MAX = 1024,
     SPEC_ARGS_MAX = 4096,
@@ -89,6 +90,12 @@ struct calendar_wish {
     enum calendar_policy policy;
 };
 
+/* Which breaker a job goes by (job/breaker.h). */
+struct breaker_wish {
+    struct str name; /* empty: that of its handler, and of a command none */
+    bool none;       /* whatever it calls, nothing that fails holds it back */
+};
+
 enum on_conflict {
     CONFLICT_RETURN,  /* who comes second gets the one that is there */
     CONFLICT_REPLACE, /* the one that is there is cancelled, unless a worker has it */
@@ -141,6 +148,7 @@ struct spec {
     struct limit_rule concurrency;
     struct limit_rule rate;
     struct unique_rule unique;
+    struct breaker_wish breaker;
     const struct pair *tags;
     size_t tag_count;
     struct dependency_wish *depends_on; /* not in the canonical print: a store keeps them apart,
@@ -154,7 +162,6 @@ struct spec {
 struct rules {
     struct str queue;
     struct str handler; /* empty: a command */
-    struct str target;  /* of a command: what it calls, for its breaker */
     struct str team;    /* empty: of none */
     int32_t priority;
     int64_t timeout_ms;
@@ -162,6 +169,7 @@ struct rules {
     struct limit_rule concurrency;
     struct limit_rule rate;
     struct unique_rule unique;
+    struct breaker_wish breaker;
     const struct schedule *schedule; /* NULL: it runs once */
     int64_t stagger_ms;              /* over all jobs; each has a share of its own */
     struct misfire misfire;
@@ -178,9 +186,9 @@ extern const struct retry retry_default;
 
 /* Without a schedule: that needs a zone, see spec_schedule. */
 struct rules spec_rules(const struct spec *spec);
-/* What a command calls: the name of its program, or of the script that an interpreter is given, at
- * most SPEC_NAME_MAX bytes of it. Empty when nobody can say. */
-struct str spec_target(const struct spec *spec);
+/* The target by which its breaker is known: the name that the job gives it, else "handler:" and the handler's;
+ * empty: it has none. ret_text has room for SPEC_TARGET_MAX bytes. */
+struct str rules_target(const struct rules *rules, char *ret_text);
 /* Whether this can be an idempotency key: 1 to SPEC_ONCE_KEY_MAX characters, visible ASCII. */
 bool once_key_is_valid(struct str key);
 bool spec_recurs(const struct spec *spec);

@@ -146,32 +146,24 @@ static void rules_are_the_part_that_decides(void **state)
     assert_int_equal(rules.retry.max_retries, SPEC_RETRIES_DEFAULT);
 }
 
-static struct str target_of_shell(const char *text)
-{
-    const struct str argv[] = {str_c(text)};
-    struct spec spec = {.work = WORK_SHELL, .argv = argv, .argc = 1};
-    return spec_target(&spec);
-}
-
-static void a_command_calls_its_program_or_the_script_that_an_interpreter_is_given(void **state)
+static void a_target_is_what_the_job_names_or_its_handler(void **state)
 {
     (void)state;
-    static const char *const shell[][2] = {
-        {"/usr/local/bin/backup.sh --all", "backup.sh"},
-        {"  python3 -u /srv/report.py today", "report.py"},
-        {"LANG=C TZ=UTC exec nice -n  pg_dump x", "pg_dump"},
-        {"sh -c false.sh;exit 1", "false.sh"},
-        {"sh", "sh"},
-        {"", ""},
-        {"A=b", ""},
-    };
-    for (size_t i = 0; i < COUNT_OF(shell); i++)
-        assert_true(str_eq(target_of_shell(shell[i][0]), str_c(shell[i][1])));
-    const struct str argv[] = {STR("/bin/bash"), STR("-e"), STR("/srv/a b.sh")};
-    struct spec spec = {.work = WORK_ARGV, .argv = argv, .argc = 3};
-    assert_true(str_eq(spec_target(&spec), STR("a b.sh")));
-    spec = (struct spec){.work = WORK_HANDLER, .handler = STR("mail")};
-    assert_int_equal(spec_target(&spec).len, 0);
+    char text[SPEC_TARGET_MAX];
+    struct rules rules = {.queue = STR("default")};
+    assert_int_equal(rules_target(&rules, text).len, 0); /* a command has none */
+    rules.breaker.name = STR("smtp");
+    assert_true(str_eq(rules_target(&rules, text), STR("smtp")));
+    rules.handler = STR("mail");
+    assert_true(str_eq(rules_target(&rules, text), STR("smtp")));
+    rules.breaker.name = STR("");
+    assert_true(str_eq(rules_target(&rules, text), STR("handler:mail")));
+    rules.breaker.none = true;
+    assert_int_equal(rules_target(&rules, text).len, 0);
+    char longest[SPEC_NAME_MAX];
+    memset(longest, 'x', sizeof longest);
+    rules = (struct rules){.handler = str_of(longest, sizeof longest)};
+    assert_int_equal(rules_target(&rules, text).len, SPEC_TARGET_MAX);
 }
 
 int main(int argc, char **argv)
@@ -189,7 +181,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_job_is_due_now_at_the_earliest),
         cmocka_unit_test(tags_are_text_with_a_line_each),
         cmocka_unit_test(rules_are_the_part_that_decides),
-        cmocka_unit_test(a_command_calls_its_program_or_the_script_that_an_interpreter_is_given),
+        cmocka_unit_test(a_target_is_what_the_job_names_or_its_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static const struct setting settings_table[] = {
     NUMBER(breaker_percent, "50", 0, 100, "so many calls failed: a target is left alone; 0: never"),
     NUMBER(breaker_calls_min, "5", 1, 1000000, "fewer calls than this say nothing about a target"),
     TIME(breaker_window_ms, "1m", SECOND, DAY, "calls that ended within this count"),
-    TIME(breaker_rest_ms, "30s", 100, DAY, "how long a failing target is left alone"),
+    TIME(breaker_rest_ms, "30s", 100, DAY, "rest of a failing target, and patience with its probe"),
     TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas"),
     SWITCH_ON(alert_job_failed, "alert when an execution failed for good"),
     SWITCH_ON(alert_worker_lost, "alert when a worker vanished with work"),

@@ -78,6 +78,14 @@ bool row_exec(struct row *row, struct exec_rec *exec)
     return row_makes_sense(row);
 }
 
+void row_charged(struct row *row, struct exec_rec *exec)
+{
+    struct cell cell = row_cell(row);
+    exec->recharged = cell.kind != CELL_NULL;
+    if (exec->recharged)
+        exec->charged = cell_bytes(cell, row, CELL_TEXT);
+}
+
 /* Where there is a text, it has all of it: see usage_text. */
 static void row_usage(struct row *row, struct usage *usage)
 {

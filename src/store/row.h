@@ -10,6 +10,8 @@
 
 bool row_job(struct row *row, struct job_rec *job);
 bool row_exec(struct row *row, struct exec_rec *exec);
+/* The column behind those, where executions are loaded. */
+void row_charged(struct row *row, struct exec_rec *exec);
 bool row_attempt(struct row *row, struct attempt_rec *attempt);
 bool row_worker(struct row *row, struct worker_rec *worker);
 bool row_team(struct row *row, struct team_rec *team);

@@ -364,6 +364,20 @@ static void read_rate(const struct fields *f, const struct field_place *at,
     read_limit(f, at, value, limit_fields, COUNT_OF(limit_fields), into);
 }
 
+/* A name, or false: none. */
+static void read_breaker(const struct fields *f, const struct field_place *at,
+                         const struct json *value, void *into)
+{
+    struct breaker_wish *wish = into;
+    if (value->kind == JSON_BOOL && !value->boolean)
+        wish->none = true;
+    else if (value->kind != JSON_STRING)
+        fields_fail(f, at, "must be a name or false, not %s",
+                    value->kind == JSON_BOOL ? "true" : json_value_name(value));
+    else if (fields_text(f, at, value, FIELD_WORD, 1, SPEC_NAME_MAX))
+        wish->name = value->string;
+}
+
 /* ---- calendars */
 
 static void read_calendar_policy(const struct fields *f, const struct field_place *at,
@@ -469,6 +483,7 @@ static const struct field spec_fields[] = {
     {FIELD("concurrency", struct spec, concurrency), .kind = FIELD_OWN, .read = read_concurrency},
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
     {FIELD("unique", struct spec, unique), .kind = FIELD_OWN, .read = unique_read},
+    {FIELD("breaker", struct spec, breaker), .kind = FIELD_OWN, .read = read_breaker},
     {FIELD("idempotency_key", struct spec, once_key), .kind = FIELD_OWN, .read = read_once_key},
     {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
      .max = SPEC_DURATION_MAX_MS},

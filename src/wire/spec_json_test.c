@@ -379,6 +379,25 @@ static void unique_work_has_a_key_and_a_time_in_which_it_holds(void **state)
         "of a slot while an earlier one is not over");
 }
 
+static void a_breaker_is_a_name_or_false(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of("{\"command\": \"x\", \"breaker\": \"smtp\"}");
+    assert_true(str_eq(spec.breaker.name, STR("smtp")) && !spec.breaker.none);
+    assert_non_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "\"breaker\":\"smtp\""));
+    spec = spec_of("{\"handler\": \"x\", \"breaker\": false}");
+    assert_true(spec.breaker.none && spec.breaker.name.len == 0);
+    assert_non_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "\"breaker\":false"));
+    spec = spec_of("{\"handler\": \"x\", \"breaker\": null}");
+    assert_true(!spec.breaker.none && spec.breaker.name.len == 0);
+    assert_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "breaker"));
+    assert_member_problem("\"breaker\": true", "breaker", "must be a name or false, not true");
+    assert_member_problem("\"breaker\": 7", "breaker", "must be a name or false, not a number");
+    assert_member_problem("\"breaker\": \"\"", "breaker", "must not be empty");
+    assert_member_problem("\"breaker\": \"a b\"", "breaker",
+                          "may have letters, digits and _ . : - only");
+}
+
 static void an_idempotency_key_is_of_the_submission_and_not_of_the_job(void **state)
 {
     (void)state;
@@ -499,6 +518,7 @@ int main(void)
         cmocka_unit_test(tags_are_lines_and_not_too_many),
         cmocka_unit_test(unknown_fields_are_named),
         cmocka_unit_test(unique_work_has_a_key_and_a_time_in_which_it_holds),
+        cmocka_unit_test(a_breaker_is_a_name_or_false),
         cmocka_unit_test(an_idempotency_key_is_of_the_submission_and_not_of_the_job),
         cmocka_unit_test(calendars_are_names_or_say_otherwise),
         cmocka_unit_test(fields_that_come_later_are_refused_even_when_null),

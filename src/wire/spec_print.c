@@ -200,6 +200,14 @@ static void put_calendars(struct json_writer *w, const struct spec *spec)
     json_close_array(w);
 }
 
+static void put_breaker(struct json_writer *w, const struct breaker_wish *wish)
+{
+    if (wish->none)
+        json_put_bool(w, "breaker", false);
+    else
+        put_text(w, "breaker", wish->name);
+}
+
 void spec_print(struct json_writer *w, const struct spec *spec)
 {
     put_text(w, "name", spec->name);
@@ -223,6 +231,7 @@ void spec_print(struct json_writer *w, const struct spec *spec)
     put_limit(w, "concurrency", &spec->concurrency);
     put_limit(w, "rate", &spec->rate);
     unique_put(w, &spec->unique);
+    put_breaker(w, &spec->breaker);
     put_calendars(w, spec);
     put_pairs(w, "tags", spec->tags, spec->tag_count);
 }

@@ -26,6 +26,8 @@ static void what_is_printed_reads_back_as_the_same(void **state)
     static const char *const docs[] = {
         "{\"command\": [\"a\", \"\", \"\\\"\\n\"]}",
         "{\"command\": \"echo $HOME\", \"timeout\": \"1d1ms\", \"priority\": 0}",
+        "{\"command\": \"x\", \"breaker\": \"a.b:c_d-e\"}",
+        "{\"handler\": \"x\", \"breaker\": false}",
         "{\"command\": \"x\", \"start_within\": \"5m\", \"expires_in\": \"1h30m\"}",
         "{\"handler\": \"send_email\", \"schedule\": {\"at\": \"2031-01-01T00:00:00.5Z\"}}",
         "{\"handler\": \"x\", \"schedule\": {\"at\": \"1970-01-01T00:00:00Z\"}}",

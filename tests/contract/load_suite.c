@@ -316,7 +316,7 @@ static void a_breaker_is_kept_until_it_closes(void **state)
     struct world *w = *state;
     struct breaker_rec breakers[] = {
         {STR("handler:mail"), BREAKER_OPEN, T0, T0 + 30000, 0},
-        {STR("command:backup.sh"), BREAKER_OPEN, T0, T0 + 1, 0},
+        {STR("smtp"), BREAKER_OPEN, T0, T0 + 1, 0},
     };
     world_commit(w, (struct delta){.breakers = breakers, .breaker_count = 2});
     breakers[0].state = BREAKER_HALF_OPEN;
@@ -331,6 +331,39 @@ static void a_breaker_is_kept_until_it_closes(void **state)
     assert_int_equal(l.breakers.items[0].opened_ms, T0);
     assert_int_equal(l.breakers.items[0].until_ms, T0 + 30000);
     assert_int_equal(l.breakers.items[0].probe, 4711);
+}
+
+static void assert_charged(struct world *w, const struct exec_change *change)
+{
+    CLEANUP(loaded_free) struct loaded l = {0};
+    world_reopen(w);
+    assert_rc(load(w, T0, &l), RC_OK);
+    const struct exec_rec *exec = loaded_exec(&l, change->exec.id);
+    assert_int_equal(exec->recharged, change->exec.recharged);
+    assert_str(exec->charged, change->exec.charged);
+}
+
+/* Also a lease that is charged to nothing at all, and one that goes on and on. */
+static void what_a_lease_is_charged_to_is_kept_until_the_next_change(void **state)
+{
+    struct world *w = *state;
+    struct job_change job = new_job(w);
+    struct exec_change exec = new_exec(w, &job, EXEC_RUNNING);
+    world_commit(w, (struct delta){.jobs = &job, .job_count = 1, .execs = &exec, .exec_count = 1});
+    assert_charged(w, &exec);
+    static const struct str targets[] = {STR_INIT("smtp"), STR_INIT(""), STR_INIT("handler:a/b")};
+    for (size_t i = 0; i < COUNT_OF(targets); i++) {
+        exec = next_change(&exec.exec, CHANGE_UPDATE, EXEC_RUNNING);
+        exec.exec.recharged = true;
+        exec.exec.charged = targets[i];
+        world_commit(w, (struct delta){.execs = &exec, .exec_count = 1});
+        assert_charged(w, &exec);
+    }
+    exec = next_change(&exec.exec, CHANGE_UPDATE, EXEC_QUEUED);
+    exec.exec.recharged = false;
+    exec.exec.charged = STR("");
+    world_commit(w, (struct delta){.execs = &exec, .exec_count = 1});
+    assert_charged(w, &exec);
 }
 
 static void workers_are_kept_until_they_are_forgotten(void **state)
@@ -565,6 +598,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(what_was_decided_about_a_team_is_kept),
     PROMISE(a_rate_is_kept_until_it_is_forgotten),
     PROMISE(a_breaker_is_kept_until_it_closes),
+    PROMISE(what_a_lease_is_charged_to_is_kept_until_the_next_change),
     PROMISE(calendars_are_kept_replaced_and_forgotten),
     PROMISE(who_goes_by_a_calendar_is_known_until_it_is_over),
     PROMISE(dependencies_are_kept_and_those_that_wait_are_loaded),

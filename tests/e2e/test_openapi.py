@@ -390,7 +390,7 @@ def test_answers_about_jobs_are_as_documented():
             "timeout": "5s", "retry": {"jitter": 0.25, "retry_on": ["killed"]}, "tags": {"k": "v"},
             "start_within": "1h", "expires_in": "2h",
             "sla": {"expected": "1s", "max": "2s", "policy": "strict"},
-            "team": queue, "concurrency": {"key": queue, "limit": 1},
+            "team": queue, "breaker": "smtp", "concurrency": {"key": queue, "limit": 1},
             "rate": {"key": queue, "limit": 1, "per": "1s"}}
     job = checked(201, "POST", API + "/jobs", full)
     checked(409, "POST", API + "/jobs", full)

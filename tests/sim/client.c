@@ -65,7 +65,7 @@ static void change_queue(struct world *w)
 
 static void reset_breaker(struct world *w)
 {
-    static const struct str targets[] = {STR_INIT("handler:send"), STR_INIT("command:true"),
+    static const struct str targets[] = {STR_INIT("handler:send"), STR_INIT("smtp"),
                                          STR_INIT("handler:nobody")};
     struct call *call = call_new(w, CMD_RESET_BREAKER, STR("key:admin"));
     call->cmd.breaker.target = PICK(w, targets);

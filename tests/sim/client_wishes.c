@@ -179,6 +179,18 @@ static void draw_duplicates(struct world *w, struct wish *wish)
         wish->rules.unique = draw_unique(w);
 }
 
+/* Few names, so that several jobs share one, a handler's among them. */
+static struct breaker_wish draw_breaker(struct world *w)
+{
+    switch (pick(w, 8)) {
+    case 0: return (struct breaker_wish){.none = true};
+    case 1: return (struct breaker_wish){0};
+    case 2:
+    case 3: return (struct breaker_wish){.name = STR("handler:send")};
+    default: return (struct breaker_wish){.name = STR("smtp")};
+    }
+}
+
 static struct wish draw_wish(struct world *w)
 {
     struct wish wish = {0};
@@ -186,7 +198,7 @@ static struct wish draw_wish(struct world *w)
     wish.tags = PICK(w, tags);
     wish.rules.queue = some_queue(w);
     wish.rules.handler = pick(w, 3) == 0 ? STR("send") : STR("");
-    wish.rules.target = wish.rules.handler.len > 0 ? STR("") : STR("true");
+    wish.rules.breaker = draw_breaker(w);
     wish.rules.priority = (int32_t)pick(w, 4) * 300;
     wish.rules.retry = draw_retry(w);
     if (chance(w, w->scene.timeout_permille))
@@ -256,6 +268,7 @@ static struct str spec_of(struct world *w, const struct wish *wish, struct arena
         .calendars = wish->rules.calendars,
         .calendar_count = wish->rules.calendar_count,
         .unique = wish->rules.unique,
+        .breaker = wish->rules.breaker,
     };
     if (wish->rules.schedule != NULL || wish->when == WHEN_DELAY) { /* `at` is for the submission */
         spec.when = wish->when;
@@ -435,6 +448,8 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.rules.team = PICK(w, team_words);
     if (pick(w, 4) == 0)
         draw_deadlines(w, &wish.rules);
+    if (pick(w, 3) == 0)
+        wish.rules.breaker = draw_breaker(w);
     if (pick(w, 3) == 0) {
         wish.rules.calendar_count = 0;
         draw_calendars(w, &wish);
@@ -449,9 +464,17 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
     return wish;
 }
 
+/* The job of what was granted last; 0: nothing was. */
+static uint64_t some_at_work(struct world *w)
+{
+    const struct model_exec *x = model_exec(&w->model, some_running(w));
+    return x == NULL ? 0 : x->rec.job_id;
+}
+
 void client_edit(struct world *w)
 {
     uint64_t id = pick(w, 3) == 0   ? some_held(w)
+                  : pick(w, 4) == 0 ? some_at_work(w)
                   : pick(w, 4) == 0 ? some_paused(w)
                   : pick(w, 3) == 0 ? some_job(w)
                                     : some_recurring(w);

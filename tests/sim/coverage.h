@@ -34,6 +34,8 @@
     X(HELD_BACK, "a worker waited for work that may not start")                                    \
     X(BREAKER_OPEN, "a target was left alone")                                                     \
     X(PROBE, "after a rest it was tried again")                                                    \
+    X(SECOND_PROBE, "another was tried, since the first took long")                                \
+    X(OLD_TARGET, "what ran was charged to what its job no longer names")                          \
     X(PROBE_AFTER_RESTART, "after a restart it was tried again")                                   \
     X(RATE_AFTER_RESTART, "the first start of a rate after a restart")                             \
     X(SERVER_TIMEOUT, "the server ended a run past its timeout")                                   \

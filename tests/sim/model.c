@@ -212,6 +212,7 @@ static void keep_exec(struct world *w, const struct exec_change *change,
     x->rec.queue = x->job->rec.queue;
     x->rec.error = arena_str(w->model.arena, error);
     x->rec.result = arena_str(w->model.arena, to->result);
+    x->rec.charged = arena_str(w->model.arena, to->charged);
     w->model.once_count += is_new && !model_recurs(x);
     w->model.once_count -= exec_is_final(to->state) && !model_recurs(x);
 }
@@ -232,6 +233,7 @@ static void keep_attempt(struct world *w, const struct attempt_rec *rec,
     failures_keep(w, x, attempt, rec, view);
     attempt->outcome = rec->outcome;
     attempt->ended_turn = w->model.turn;
+    breakers_count(w, x, attempt, view);
     saw_outcome(rec->outcome);
 }
 
@@ -364,7 +366,7 @@ static void check_job(struct world *w, const struct model_exec *x)
             STR_ARG(job_state_name(state)), STR_ARG(exec_state_name(x->rec.state)));
 }
 
-static void check_changed(struct world *w, const struct model_exec *x, const struct turn_view *view)
+static void check_changed(struct world *w, struct model_exec *x, const struct turn_view *view)
 {
     check_times(w, &x->rec);
     failures_check(w, x);
@@ -427,8 +429,10 @@ void model_keep(struct world *w, const struct delta *delta, const struct turn_vi
         check_changed(w, model_exec(&w->model, delta->execs[i].exec.id), view);
     for (size_t i = 0; i < delta->job_count; i++) {
         struct model_job *job = model_job(&w->model, delta->jobs[i].job.id);
-        if (delta->jobs[i].redefined)
+        if (delta->jobs[i].redefined) {
             edits_check(w, job, view);
+            breakers_edited(w, job);
+        }
         if (job->schedule != NULL)
             slots_check(w, job);
     }

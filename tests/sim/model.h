@@ -124,6 +124,7 @@ struct model_exec {
     uint64_t forgotten_turn; /* in which it was deleted; 0: it is there */
     struct str payload;      /* its own; empty: its job's */
     bool slow;               /* that was told about the attempt under way */
+    struct str target;       /* what its newest lease was granted for; empty: none */
     uint64_t late_turn;      /* in which it was said to be late; 0: it was not */
     uint64_t holder;         /* who had the newest lease */
     uint64_t sent_seq;       /* the poll whose answer carried it to its worker; 0: none did */
@@ -155,8 +156,14 @@ struct model_rate {
 struct model_breaker {
     struct breaker_rec rec; /* as it was kept last */
     uint32_t partition;     /* the lowest of the server that saw the calls */
-    int64_t until_ms;       /* boot clock: it rests until then, … */
-    uint64_t loads;         /* … as far as the server of that time is concerned */
+    int64_t until_ms; /* boot clock: it rests until then, or its probe has so much time, … */
+    uint64_t loads;   /* … as far as the server of that time is concerned */
+};
+
+/* A failure that counts against a target. */
+struct model_blame {
+    struct str target;
+    int64_t at_ms; /* boot clock */
 };
 
 /* The newest alert of a key. */
@@ -231,6 +238,7 @@ struct model {
     VEC(struct team_rec) teams;   /* the same */
     VEC(struct model_rate) rates;
     VEC(struct model_breaker) breakers;
+    VEC(struct model_blame) blames;
     VEC(struct model_alert) alerts;
     VEC(struct model_told) told;
     VEC(struct model_operation) operations;
@@ -386,7 +394,14 @@ void alerts_keep(struct world *w, const struct delta *delta, const struct turn_v
 /* ---- targets that are left alone */
 
 void breakers_keep(struct world *w, const struct breaker_rec *rec, const struct turn_view *view);
-void breakers_granted(struct world *w, const struct model_exec *x, const struct turn_view *view);
+void breakers_granted(struct world *w, struct model_exec *x, const struct turn_view *view);
+/* One of its attempts ended, as it says. */
+void breakers_count(struct world *w, const struct model_exec *x,
+                    const struct model_attempt *attempt, const struct turn_view *view);
+/* Somebody edited the job: what runs is charged to what it was granted for. */
+void breakers_edited(struct world *w, const struct model_job *job);
+/* Jobs with such rules have one breaker, or none. */
+bool breakers_same(const struct rules *a, const struct rules *b);
 bool breakers_hold(const struct world *w, const struct model_exec *x);
 
 /* ---- dead letters, and what is too old: model_letters.c */

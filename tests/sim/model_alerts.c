@@ -40,7 +40,7 @@ static struct str key_of(const struct world *w, struct str kind, const struct mo
 {
     struct buf key = {.ptr = bytes, .cap = max, .max = max};
     const struct rules *rules = &model_wish(&w->model, x->job)->rules;
-    bool handled = rules->handler.len > 0;
+    char target[SPEC_TARGET_MAX];
     buf_printf(&key, "%.*s:", STR_ARG(kind));
     if (x->job->rec.name.len > 0)
         buf_add(&key, x->job->rec.name);
@@ -49,8 +49,7 @@ static struct str key_of(const struct world *w, struct str kind, const struct mo
     else if (w->scene.engine.breaker.percent == 0)
         buf_printf(&key, "%.*s:", STR_ARG(rules->queue));
     else
-        buf_printf(&key, "%.*s:%s:%.*s", STR_ARG(rules->queue), handled ? "handler" : "command",
-                   STR_ARG(handled ? rules->handler : rules->target));
+        buf_printf(&key, "%.*s:%.*s", STR_ARG(rules->queue), STR_ARG(rules_target(rules, target)));
     return buf_str(&key);
 }
 

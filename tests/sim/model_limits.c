@@ -154,7 +154,7 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
     const struct rules *right = rules_of(&w->model, b);
     return same_limit(&left->concurrency, &right->concurrency) &&
            same_limit(&left->rate, &right->rate) && str_eq(left->team, right->team) &&
-           str_eq(left->target, right->target);
+           breakers_same(left, right);
 }
 
 /* An edit has given the key to what runs already: a permit that another server holds by then is good until

@@ -36,8 +36,8 @@ static void draw_scene(struct world *w)
     s->engine.keep_bytes_max = keep_bytes[pick(w, COUNT_OF(keep_bytes))];
     s->engine.breaker = (struct breaker_rule){
         .window_ms = pick_ms(w, 2000, 60000),
-        .calls_min = 1 + (uint32_t)pick(w, 6),
-        .percent = pick(w, 2) == 0 ? 0 : 20 + (uint32_t)pick(w, 80),
+        .calls_min = 1 + (uint32_t)pick(w, 4),
+        .percent = pick(w, 3) == 0 ? 0 : 5 + (uint32_t)pick(w, 70),
         .rest_ms = pick_ms(w, 100, 4000),
     };
     s->engine.alerts.quiet_ms = pick_ms(w, 1000, 600000);

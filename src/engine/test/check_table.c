@@ -21,6 +21,7 @@ static void check_same_exec(const struct exec *x, const struct exec_rec *rec)
     assert_int_equal(x->v.returned, rec->returned);
     assert_int_equal(x->v.unseen, rec->unseen);
     assert_int_equal(x->v.proven, rec->proven);
+    assert_int_equal(x->v.recharged, rec->recharged);
     assert_int_equal(x->v.late, rec->late);
     assert_int_equal(x->v.sla_since_ms, rec->sla_since_ms);
     assert_int_equal(x->v.sla_extra_ms, rec->sla_extra_ms);
@@ -157,6 +158,7 @@ static void check_same_workers(const struct engine *e, const struct table *t)
 static void check_same(const struct engine *e, const struct table *t)
 {
     size_t near = 0;
+    size_t charged = 0;
     MAP_EACH(&t->live, slot)
     {
         const struct exec_rec *rec = slot->value;
@@ -176,6 +178,8 @@ static void check_same(const struct engine *e, const struct table *t)
             continue;
         near++;
         check_same_exec(x, rec);
+        charged += x->v.recharged;
+        assert_true(!x->v.recharged || str_eq(*charge_of(e, x), rec->charged));
         assert_int_equal(x->job->v.state, job_rec->state);
         assert_int_equal(x->job->v.last_exec, job_rec->last_exec);
         assert_int_equal(x->job->v.finished_ms, job_rec->finished_ms);
@@ -185,6 +189,7 @@ static void check_same(const struct engine *e, const struct table *t)
         assert_int_equal(x->job->v.def->version, job_rec->version);
     }
     assert_int_equal(e->execs.len, near);
+    assert_int_equal(e->charges.len, charged);
     check_same_limits(e, t);
     check_breakers(e, t);
     check_same_calendars(e, t);

@@ -142,6 +142,7 @@ static void keep_exec(struct table *t, const struct exec_change *change)
     exec->result = arena_str(&t->arena, exec->result);
     exec->payload = old != NULL ? old->payload : arena_str(&t->arena, exec->payload);
     exec->error = arena_str(&t->arena, exec->error);
+    exec->charged = arena_str(&t->arena, exec->charged);
     exec->trail = table_join(t, old == NULL ? STR("") : old->trail, change->step);
     map_put(is_over ? &t->history : &t->live, exec->id, exec);
     table_saw(t, exec->id);

@@ -64,6 +64,12 @@ enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *a
     return RC_OK;
 }
 
+static struct breaker_wish breaker_of(struct str text)
+{
+    bool none = str_eq(text, STR("none"));
+    return (struct breaker_wish){.name = none ? STR("") : text, .none = none};
+}
+
 enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
                    struct rules *ret_rules, struct err *err)
 {
@@ -105,6 +111,7 @@ enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
     ret_rules->schedule = schedule_of(arena, every_ms, cron);
     ret_rules->calendars = calendars_of(arena, str_cut(&rest, '|'), &ret_rules->calendar_count);
     ret_rules->delayed = str_eq(str_cut(&rest, '|'), STR("1"));
+    ret_rules->breaker = breaker_of(str_cut(&rest, '|'));
     return RC_OK;
 }
 
@@ -134,6 +141,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         .expires_in_ms = wish->expires_in_ms,
         .sla = wish->sla,
         .unique = {str_c(wish->unique), wish->until_start, wish->on_conflict},
+        .breaker = breaker_of(str_c(wish->breaker)),
     };
     item->rules.calendars =
         calendars_of(arena, str_c(wish->calendars), &item->rules.calendar_count);
@@ -157,7 +165,7 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         arena,
         "%.*s|%.*s|%" PRId32 "|%" PRIu32 "|%d|%" PRId64 "|%.*s|%" PRIu32 "|%.*s|%" PRIu32
         "|%" PRId64 "|%" PRId64 "|%s|%d|%d|%" PRId64 "|%" PRIu32 "|%" PRId64 "|%" PRId64 "|%" PRIu32
-        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%d|%*s",
+        "|%.*s|%" PRId64 "|%" PRId64 "|%" PRId64 "|%" PRId64 "|%d|%.*s|%d|%d|%s|%d|%s|%*s",
         STR_ARG(item->rules.queue), STR_ARG(item->rules.handler), item->rules.priority,
         wish->retries, (int)wish->policy, wish->retry_ms, STR_ARG(item->rules.concurrency.key),
         wish->limit, STR_ARG(item->rules.rate.key), wish->starts, wish->per_ms, wish->every_ms,
@@ -166,6 +174,6 @@ void wish_fill(struct arena *arena, struct submission *item, const struct wish *
         STR_ARG(item->rules.team), wish->start_within_ms, wish->expires_in_ms,
         wish->sla.expected_ms, wish->sla.max_ms, (int)wish->sla.policy,
         STR_ARG(item->rules.unique.key), wish->until_start, (int)wish->on_conflict,
-        wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed, (int)wish->spec_bytes,
-        "");
+        wish->calendars == NULL ? "" : wish->calendars, item->rules.delayed,
+        wish->breaker == NULL ? "" : wish->breaker, (int)wish->spec_bytes, "");
 }

@@ -136,6 +136,8 @@ static void update_exec(struct mem_store *m, const struct exec_change *change)
     exec->returned = to->returned;
     exec->unseen = change->kind == CHANGE_FINISH ? 0 : to->unseen;
     exec->proven = change->kind != CHANGE_FINISH && to->proven;
+    exec->recharged = to->recharged;
+    kept_text_set(&exec->charged, to->charged);
     exec->late = to->late;
     exec->sla_since_ms = to->sla_since_ms;
     exec->sla_extra_ms = to->sla_extra_ms;

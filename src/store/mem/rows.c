@@ -7,7 +7,7 @@
 
 enum {
     JOB_TEXTS = 8,
-    EXEC_TEXTS = 5,
+    EXEC_TEXTS = 6,
     WORKER_TEXTS = 4,
     LETTER_TEXTS = 5,
     OPERATION_TEXTS = 4,
@@ -33,6 +33,7 @@ static void exec_texts(struct exec_rec *exec, struct str *ret_texts[EXEC_TEXTS])
     ret_texts[2] = &exec->error;
     ret_texts[3] = &exec->trail;
     ret_texts[4] = &exec->payload;
+    ret_texts[5] = &exec->charged;
 }
 
 static void worker_texts(struct worker_rec *worker, struct str *ret_texts[WORKER_TEXTS])

@@ -209,10 +209,16 @@ static void mark_exec(struct pg_use *use, const struct exec_change *change)
     pg_bool(use, change->exec.proven);
 }
 
+static void charge_exec(struct pg_use *use, const struct exec_change *change)
+{
+    pg_u64(use, change->exec.id);
+    pg_text(use, change->exec.charged);
+}
+
 /* Which statement takes which changes. `counted`: its first parameter is how many rows it must meet. */
 static const struct kind {
     enum change_kind kind;
-    enum only { ANY, PLAIN, SPECIAL, MOVED, UNSEEN } only;
+    enum only { ANY, PLAIN, SPECIAL, MOVED, UNSEEN, CHARGED } only;
     enum query query;
     bool counted;
     enum pg_type type; /* PG_TYPES: comes as columns */
@@ -225,6 +231,7 @@ static const struct kind {
     {CHANGE_UPDATE, SPECIAL, Q_UPDATE_LIVE, true, PG_CHANGED_LIVE, "i" PROGRESS, update_exec},
     {CHANGE_INSERT, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
     {CHANGE_UPDATE, UNSEEN, Q_MARK_UNSEEN, true, PG_TYPES, "iio", mark_exec},
+    {CHANGE_UPDATE, CHARGED, Q_CHARGE_LIVE, true, PG_TYPES, "it", charge_exec},
     {CHANGE_UPDATE, MOVED, Q_MOVE_LIVE, true, PG_TYPES, "itiii", move_exec},
     {CHANGE_RECORD, ANY, Q_INSERT_HISTORY, false, PG_TYPES, BIRTH PROGRESS END, record_exec},
 };
@@ -239,6 +246,7 @@ static bool is_of(const struct kind *kind, const struct exec_change *change)
     case SPECIAL: return !plain_exec(&change->exec);
     case MOVED: return change->moved;
     case UNSEEN: return change->exec.unseen > 0;
+    case CHARGED: return change->exec.recharged;
     }
     return false;
 }

@@ -14,7 +14,7 @@ bool plain_exec(const struct exec_rec *exec)
     return exec->first && exec->origin == ORIGIN_ONCE && exec->retry_of == 0 &&
            exec->nominal_ms == 0 && exec->lost == 0 && exec->returned == 0 && exec->unseen == 0 &&
            !exec->late && exec->sla_since_ms == 0 && exec->sla_extra_ms == 0 &&
-           exec->sla_marks == 0 && !exec->effect_done && exec->error.len == 0;
+           exec->sla_marks == 0 && !exec->effect_done && !exec->recharged && exec->error.len == 0;
 }
 
 bool plain_end(const struct exec_change *change)

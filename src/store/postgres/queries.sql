@@ -654,7 +654,7 @@ WITH changed AS (
         sla_since_ms = n.sla_since_ms, sla_extra_ms = n.sla_extra_ms, sla_marks = n.sla_marks,
         token = n.token, worker_id = n.worker_id, effect_done = n.effect_done,
         error = CASE WHEN n.error = '' THEN l.error ELSE n.error END, trail = l.trail || n.step,
-        unseen = NULL, proven = NULL, wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
+        unseen = NULL, proven = NULL, charged = NULL, wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.changed_live[]) n
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
     WHERE l.ctid = f.at
@@ -667,7 +667,7 @@ WITH changed AS (
     SET state = n.state, due_ms = n.due_ms, ready_ms = n.ready_ms, started_ms = n.started_ms,
         attempts = n.attempts, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
         sla_extra_ms = NULL, sla_marks = 0, token = n.token, worker_id = n.worker_id,
-        effect_done = false, trail = l.trail || n.step, unseen = NULL, proven = NULL,
+        effect_done = false, trail = l.trail || n.step, unseen = NULL, proven = NULL, charged = NULL,
         wait_ms = CASE WHEN n.state IN (1, 5) THEN n.due_ms END
     FROM unnest($2::belfry.plain_change[]) n
     CROSS JOIN LATERAL (SELECT e.ctid AS at FROM belfry.live e WHERE e.id = n.id OFFSET 0) f
@@ -682,7 +682,7 @@ WITH changed AS (
     SET state = $8::bigint, due_ms = $2::bigint, ready_ms = $3::bigint, started_ms = $4::bigint,
         attempts = $7::bigint, lost = NULL, returned = NULL, late = false, sla_since_ms = NULL,
         sla_extra_ms = NULL, sla_marks = 0, token = $5::bigint, worker_id = $6::bigint,
-        effect_done = false, trail = trail || $9::text, unseen = NULL, proven = NULL,
+        effect_done = false, trail = trail || $9::text, unseen = NULL, proven = NULL, charged = NULL,
         wait_ms = CASE WHEN $8::bigint IN (1, 5) THEN $2::bigint END
     WHERE id = ANY($10::bigint[])
     RETURNING 1)
@@ -694,6 +694,16 @@ WITH changed AS (
     UPDATE belfry.live l
     SET unseen = n.unseen, proven = n.proven
     FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) n (id, unseen, proven)
+    WHERE l.id = n.id AND l.id = ANY($2::bigint[])
+    RETURNING 1)
+SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
+
+-- name: charge_live
+-- Behind update_live, for the few that have one.
+WITH changed AS (
+    UPDATE belfry.live l
+    SET charged = n.charged
+    FROM unnest($2::bigint[], $3::text[]) n (id, charged)
     WHERE l.id = n.id AND l.id = ANY($2::bigint[])
     RETURNING 1)
 SELECT 1 / (count(*) = $1::bigint)::integer FROM changed;
@@ -1238,7 +1248,8 @@ SELECT id, job_id, state, queue, nullif(priority, 500), created_ms,
     CASE WHEN retry_of <> 0 THEN EXISTS (SELECT 1 FROM belfry.exec_payload p WHERE p.exec_id = live.id) END,
     nullif(origin, 0), nominal_ms, nullif(due_ms, 0), nullif(started_ms, 0), attempts, lost, returned,
     nullif(late, false), sla_since_ms, sla_extra_ms, nullif(sla_marks, 0), nullif(token, 0),
-    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen, proven
+    nullif(worker_id, 0), nullif(effect_done, false), nullif(error, ''), unseen, proven,
+    charged
 FROM belfry.live
 WHERE id > $4::bigint AND belfry.is_owned(id, $1::bigint::integer, $2::bigint)
     AND (state NOT IN (1, 5) OR due_ms <= $3::bigint OR (state = 5 AND origin <> 0)

@@ -80,6 +80,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_UPDATE_PLAIN_LIVE] = "update_plain_live",
     [Q_UPDATE_ALIKE_LIVE] = "update_alike_live",
     [Q_MARK_UNSEEN] = "mark_unseen",
+    [Q_CHARGE_LIVE] = "charge_live",
     [Q_MOVE_LIVE] = "move_live",
     [Q_FINISH_LIVE] = "finish_live",
     [Q_DELETE_LIVE] = "delete_live",

@@ -59,6 +59,7 @@ bool postgres_row_live(struct row *row, struct exec_rec *exec)
     exec->error = row_text_or_null(row);
     exec->unseen = u32_or_zero(row);
     exec->proven = bool_or(row, false);
+    row_charged(row, exec);
     return row_makes_sense(row);
 }
 

@@ -73,6 +73,14 @@ static enum rc move_exec(struct db *db, const struct exec_rec *exec, struct err 
     return stmt_on_one(&stmt, "execution", exec->id, err);
 }
 
+static enum rc charge_exec(struct db *db, const struct exec_rec *exec, struct err *err)
+{
+    struct stmt stmt = db_stmt(db, SQL_CHARGE_LIVE);
+    stmt_text(&stmt, exec->charged);
+    stmt_u64(&stmt, exec->id);
+    return stmt_on_one(&stmt, "execution", exec->id, err);
+}
+
 static enum rc update_exec(struct db *db, const struct exec_change *change, struct err *err)
 {
     struct stmt stmt = db_stmt(db, SQL_UPDATE_LIVE);
@@ -80,6 +88,8 @@ static enum rc update_exec(struct db *db, const struct exec_change *change, stru
     bind_unseen(&stmt, &change->exec);
     stmt_u64(&stmt, change->exec.id);
     TRY(stmt_on_one(&stmt, "execution", change->exec.id, err));
+    if (change->exec.recharged)
+        TRY(charge_exec(db, &change->exec, err));
     return change->moved ? move_exec(db, &change->exec, err) : RC_OK;
 }
 

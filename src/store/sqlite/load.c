@@ -7,7 +7,9 @@ static enum rc load_exec(struct row *row, const struct load_sink *sink, struct e
 {
     struct exec_rec exec;
     struct job_rec job;
-    if (!row_exec(row, &exec) || !row_job(row, &job)) {
+    bool good = row_exec(row, &exec);
+    row_charged(row, &exec);
+    if (!good || !row_job(row, &job)) {
         if (sink->damaged != NULL)
             sink->damaged(sink->arg, exec.id);
         return RC_OK;

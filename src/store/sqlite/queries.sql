@@ -75,15 +75,21 @@ CREATE TEMP VIEW job_row AS
 SELECT id, version, state, name, queue, owner, team, tags, priority, created_ms, finished_ms,
     changed_ms, last_exec, spec
 FROM job_full;
-CREATE TEMP VIEW live_row AS
+CREATE TEMP VIEW live_load AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
     sla_marks, token, worker_id, effect_done, error,
     0 AS finished_ms, 0 AS slot_last_ms, 0 AS slot_count,
     CASE retry_of WHEN 0 THEN 0
     ELSE EXISTS (SELECT 1 FROM exec_payload p WHERE p.exec_id = live.id) END AS own_payload,
-    unseen, proven
+    unseen, proven, charged
 FROM live;
+CREATE TEMP VIEW live_row AS
+SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
+    due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
+    sla_marks, token, worker_id, effect_done, error, finished_ms, slot_last_ms, slot_count,
+    own_payload, unseen, proven
+FROM live_load;
 CREATE TEMP VIEW history_row AS
 SELECT id, job_id, queue, priority, retry_of, first, origin, slot_ms, nominal_ms, created_ms, state,
     due_ms, ready_ms, started_ms, attempts, lost, returned, late, sla_since_ms, sla_extra_ms,
@@ -355,7 +361,7 @@ SET state = :state, due_ms = :due_ms, ready_ms = :ready_ms, started_ms = :starte
     attempts = :attempts, lost = :lost, returned = :returned, late = :late, sla_since_ms = :sla_since_ms,
     sla_extra_ms = :sla_extra_ms, sla_marks = :sla_marks, token = :token, worker_id = :worker_id,
     effect_done = :effect_done, error = iif(:error = '', error, :error), trail = trail || :step,
-    unseen = :unseen, proven = :proven
+    unseen = :unseen, proven = :proven, charged = NULL
 WHERE id = :id;
 
 -- name: move_live
@@ -363,6 +369,10 @@ WHERE id = :id;
 UPDATE live
 SET queue = :queue, priority = :priority, slot_ms = :slot_ms, nominal_ms = :nominal_ms
 WHERE id = :id;
+
+-- name: charge_live
+-- Beside update_live, for the few that have one.
+UPDATE live SET charged = :charged WHERE id = :id;
 
 -- name: finish_live
 -- A plain insert that fetches the trail: INSERT … SELECT takes half as many instructions again,
@@ -672,7 +682,7 @@ SELECT upstream, exec_id, dependant, type, slot_ms FROM waiter ORDER BY upstream
 -- name: load_live
 -- LEFT JOIN: an execution whose job is gone must be seen, and reported, not silently left out. In
 -- the order of the table, and nearly that of the jobs': a million rows are read without a sort.
-SELECT l.*, j.* FROM live_row l LEFT JOIN job_kept j ON j.id = l.job_id
+SELECT l.*, j.* FROM live_load l LEFT JOIN job_kept j ON j.id = l.job_id
 WHERE l.state NOT IN (1, 5) OR l.due_ms <= :until_ms OR (l.state = 5 AND l.origin != 0)
     OR (l.state = 1 AND l.ready_ms > 0)
 ORDER BY l.id;

@@ -54,6 +54,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_INSERT_PAYLOAD] = "insert_payload",
     [SQL_UPDATE_LIVE] = "update_live",
     [SQL_MOVE_LIVE] = "move_live",
+    [SQL_CHARGE_LIVE] = "charge_live",
     [SQL_FINISH_LIVE] = "finish_live",
     [SQL_DELETE_LIVE] = "delete_live",
     [SQL_INSERT_HISTORY] = "insert_history",
