@@ -326,9 +326,11 @@ void depends_exec_over(struct engine *e, struct exec *x);
 /* The job has ended, with all that it did: no more rules, and its dependants go on or are
  * skipped. */
 void depends_over(struct engine *e, struct job *job);
-/* Somebody changed for when x is: what it waits for, or who waits for its slot, has to be found anew. */
+/* x is for another moment: what it waits for, or who waits for its slot, has to be found anew. */
 void depends_moved(struct engine *e, struct exec *x);
 void depends_slot_moved(struct engine *e, const struct exec *x);
+/* x waits by this rule, and asks for which slot. */
+void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule);
 /* Asks what those wait for of whom nobody knows it yet; some of them, when there are many. */
 void depends_ask_slots(struct engine *e, struct question_list *list);
 /* … and decides about them, before anything else of the turn: memory and answers are of one time. */
@@ -363,6 +365,13 @@ bool depends_is_remote(const struct engine *e, uint64_t job_id);
 uint64_t edge_exec_id(const struct edge *edge);
 int64_t edge_slot_ms(const struct edge *edge);
 struct waiter_change waiter_changed(const struct edge *edge);
+
+/* ---- depends_replan.c: another moment for a job that runs once */
+
+/* An edit is to plan it anew: asks which of its dependencies are met, … */
+void depends_ask_met(struct engine *e, struct command *cmd, struct question_list *list);
+/* … and makes all its rules count for the moment that x has now. */
+void depends_replanned(struct engine *e, const struct command *cmd, struct exec *x);
 
 /* ---- depends_remote.c: the same between partitions */
 

@@ -428,6 +428,8 @@ enum question_kind {
     ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
                       * at most limit */
     ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
+    ASK_MET, /* which dependencies of a job are met, by upstream, and those upstreams as by ASK_JOB; without
+               * those that are deleted */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -452,7 +454,7 @@ struct question {
     struct claim claim; /* ASK_CLAIM */
     int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
     uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER;
-                         * ASK_ATTEMPT: the execution */
+                         * ASK_ATTEMPT: the execution; ASK_MET: the dependant */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, ASK_OLD, ASK_OLD_ALERTS and ASK_INBOX */
@@ -471,7 +473,8 @@ struct question {
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         struct str note;            /* ASK_CLAIM: of another holder */
-        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
+        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many;
+                                     * ASK_MET: the upstream of each dependency */
         size_t job_count;
         const struct exec_rec *newest;     /* with a job: its last_exec; NULL: that has ended */
         const struct exec_rec *exec;       /* the one asked for; NULL: there is none */
@@ -497,6 +500,7 @@ struct question {
         size_t old_alert_count;
         const struct tally *tallies; /* without their numbers */
         size_t tally_count;
-        const struct sketch *pace; /* ASK_PACE: of the durations */
+        const struct sketch *pace;        /* ASK_PACE: of the durations */
+        const struct dependency_rec *met; /* ASK_MET: as many as jobs */
     } answer;
 };

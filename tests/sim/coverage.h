@@ -22,6 +22,7 @@
     X(CHANGED_RANGE, "an edit skipped what had passed of a schedule")                              \
     X(SLOT_MET, "a slot waited for the slot of another job, and went on")                          \
     X(SLOT_IMPOSSIBLE, "a slot waited for the slot of another job, and was skipped")               \
+    X(MET_MOVED, "a job that waits for slots was planned anew when some of them were met")         \
     X(NAME_IN_USE, "a name was refused")                                                           \
     X(REPLAY, "a request came again and got its first answer")                                     \
     X(KEY_REUSED, "a key was refused that stands for another request")                             \
