@@ -94,7 +94,8 @@ static enum mail_fate submit(struct engine *e, struct mail_row *row)
     }
     engine_decide(e, cmd);
     const struct submission *item = cmd->submit.items;
-    if ((item->rc == RC_BUSY && !item->hopeless) || item->rc == RC_PENDING) {
+    bool soon = item->rc == RC_PENDING || item->rc == RC_STOPPING;
+    if ((item->rc == RC_BUSY && !item->hopeless) || soon) {
         row->err = *item->err;
         return MAIL_WAITS;
     }

@@ -58,6 +58,7 @@ int problem_status(enum rc rc)
     case RC_NOT_FOUND: return 404;
     case RC_CONFLICT:
     case RC_PENDING:
+    case RC_STOPPING:
     case RC_STALE: return 409;
     case RC_REUSED: return 422;
     case RC_TOO_LARGE: return 413;
@@ -72,11 +73,12 @@ int problem_status(enum rc rc)
 
 const char *problem_code(enum rc rc)
 {
-    if (rc == RC_STALE) /* the one status with three meanings */
-        return "stale";
-    if (rc == RC_PENDING)
-        return "in_progress";
-    return problem_word(problem_status(rc));
+    switch (rc) { /* the one status with four meanings */
+    case RC_STALE:
+    case RC_PENDING:
+    case RC_STOPPING: return rc_name(rc);
+    default: return problem_word(problem_status(rc));
+    }
 }
 
 const char *problem_title(int status)

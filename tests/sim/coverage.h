@@ -28,6 +28,7 @@
     X(KEY_REUSED, "a key was refused that stands for another request")                             \
     X(PENDING, "a request came again while its twin was decided")                                  \
     X(EXISTING, "unique work was there already")                                                   \
+    X(STOPPING, "unique work was refused because that which is there is being cancelled")          \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \
     X(FIRED_LATE, "a slot was fired late")                                                         \
