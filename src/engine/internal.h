@@ -168,6 +168,8 @@ void job_set(struct engine *e, struct job *job, enum job_state state, struct str
              struct str actor, struct str reason);
 
 struct exec *exec_new(struct engine *e, uint64_t id, struct job *job);
+/* By id, for what was found by walking a map. */
+void execs_sort(struct exec **execs, size_t count);
 void exec_free(struct engine *e, struct exec *x);
 void exec_place(struct engine *e, struct exec *x);
 void exec_unplace(struct engine *e, struct exec *x);
@@ -279,6 +281,8 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason);
 void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor);
 /* The zone's rules may have changed since the slot was planned: puts it where it belongs now. */
 void slot_resettle(struct engine *e, struct exec *x);
+/* It is elsewhere. */
+bool slot_strays(const struct engine *e, const struct exec *x);
 /* The clock was set back by so much (a negative number): where the slot before the one that is ahead lies in
  * the future, too, the next one by the clock as it is now takes its place. */
 void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason);
