@@ -51,6 +51,7 @@ const char *rc_name(enum rc rc)
         [RC_CONFLICT] = "conflict",
         [RC_REUSED] = "reused",
         [RC_PENDING] = "in_progress",
+        [RC_STOPPING] = "stopping",
         [RC_STALE] = "stale",
         [RC_DENIED] = "denied",
         [RC_BUSY] = "busy",

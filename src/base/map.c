@@ -1,19 +1,33 @@
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/rng.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAP = 16 };
+enum {
+    FIRST_CAP = 16,
+    SHRINK_CAP = 1024, /* smaller ones stay as they are: they come and go, and cost little */
+};
 
-/* Ids share their high bits and differ in a few low ones: mix before masking. */
+/* What keys are hashed by. Without map_seed it is the same in every process. */
+static uint64_t secret_add = 0x9e3779b97f4a7c15U;
+static uint64_t secret_factor = 0xd6e8feb86659fd93U;
+
+void map_seed(uint64_t seed)
+{
+    struct rng rng = {.state = seed};
+    secret_add = rng_next(&rng);
+    secret_factor = rng_next(&rng) | 1;
+}
+
+/* Both halves of the product count, and both factors are secret: keys that differ in a few bits, whichever
+ * they are, go to places that nobody can foretell. */
 static uint64_t mix(uint64_t key)
 {
-    key ^= key >> 32;
-    key *= 0xd6e8feb86659fd93U;
-    key ^= key >> 29;
-    return key;
+    unsigned __int128 product = (unsigned __int128)(key ^ secret_add) * secret_factor;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* Eight bytes at a time, as they are in memory: unlike str_hash, this is nobody else's business. */
@@ -36,6 +50,12 @@ static uint64_t hash_of(struct str key)
 static bool crowded(size_t len, size_t cap)
 {
     return (len + 1) * 4 > cap * 3;
+}
+
+/* Far from being crowded when it has half as many places, so that what comes and goes moves nothing. */
+static bool sparse(size_t len, size_t cap)
+{
+    return cap > SHRINK_CAP && len < cap / 8;
 }
 
 /* With linear probing the entry at `at` may move into the hole unless its home lies cyclically
@@ -65,10 +85,10 @@ void *map_get(const struct map *m, uint64_t key)
     return m->cap == 0 ? NULL : m->slots[map_find(m, key)].value;
 }
 
-static void map_grow(struct map *m)
+static void map_resize(struct map *m, size_t cap)
 {
     struct map old = *m;
-    m->cap = old.cap == 0 ? FIRST_CAP : old.cap * 2;
+    m->cap = cap;
     m->slots = mem_new(m->cap * sizeof *m->slots);
     for (size_t i = 0; i < old.cap; i++) {
         if (old.slots[i].value != NULL)
@@ -81,7 +101,7 @@ void map_put(struct map *m, uint64_t key, void *value)
 {
     assert(value != NULL);
     if (crowded(m->len, m->cap))
-        map_grow(m);
+        map_resize(m, m->cap == 0 ? FIRST_CAP : m->cap * 2);
     struct map_slot *slot = &m->slots[map_find(m, key)];
     m->len += slot->value == NULL;
     *slot = (struct map_slot){key, value};
@@ -104,6 +124,8 @@ void *map_remove(struct map *m, uint64_t key)
         }
     }
     m->slots[hole] = (struct map_slot){0};
+    if (sparse(m->len, m->cap))
+        map_resize(m, m->cap / 2);
     return value;
 }
 
@@ -128,10 +150,10 @@ void *strmap_get(const struct strmap *m, struct str key)
     return m->cap == 0 ? NULL : m->slots[strmap_find(m, hash_of(key), key)].value;
 }
 
-static void strmap_grow(struct strmap *m)
+static void strmap_resize(struct strmap *m, size_t cap)
 {
     struct strmap old = *m;
-    m->cap = old.cap == 0 ? FIRST_CAP : old.cap * 2;
+    m->cap = cap;
     m->slots = mem_new(m->cap * sizeof *m->slots);
     for (size_t i = 0; i < old.cap; i++) {
         const struct strmap_slot *slot = &old.slots[i];
@@ -145,7 +167,7 @@ void strmap_put(struct strmap *m, struct str key, void *value)
 {
     assert(value != NULL);
     if (crowded(m->len, m->cap))
-        strmap_grow(m);
+        strmap_resize(m, m->cap == 0 ? FIRST_CAP : m->cap * 2);
     uint64_t hash = hash_of(key);
     struct strmap_slot *slot = &m->slots[strmap_find(m, hash, key)];
     m->len += slot->value == NULL;
@@ -169,5 +191,7 @@ void *strmap_remove(struct strmap *m, struct str key)
         }
     }
     m->slots[hole] = (struct strmap_slot){0};
+    if (sparse(m->len, m->cap))
+        strmap_resize(m, m->cap / 2);
     return value;
 }

@@ -48,6 +48,7 @@
     X(rate_not_kept, "a start leaves the store's record of its rate as it was")                    \
     X(resume_looks_back, "a job that is resumed catches up with what it missed")                   \
     X(edit_looks_back, "a changed schedule begins with the slots of the time before it")           \
+    X(met_rule_stays_met, "what a job waits for counts as met for another moment, too")            \
     X(retry_keeps_name, "a cancelled schedule that is asked to run again takes its name back")     \
     X(dependency_signal_lost, "a dependant does not hear of the end it waited for")                \
     X(dependency_forgotten, "a start loads no dependencies")                                       \

@@ -387,15 +387,30 @@ static bool is_of_interest(struct engine *e, struct breaker_window *w)
     return w->calls + w->calls_before > 0;
 }
 
-static bool look_at(struct engine *e, struct queue *q)
+static int by_name(const void *a, const void *b)
 {
-    bool lately = is_of_interest(e, &q->finals);
-    if (q->execs[EXEC_QUEUED] == 0 && !lately)
-        return false;
-    look_at_age(e, q);
-    look_at_depth(e, q);
-    look_at_rate(e, q);
-    return true;
+    return str_cmp((*(struct queue *const *)a)->name, (*(struct queue *const *)b)->name);
+}
+
+/* Those where something waits, or happened lately, by name: alerts are told in this order. True: there is
+ * one. */
+static bool look_at_queues(struct engine *e)
+{
+    struct queue **queues = ARENA_ARRAY(e->arena, struct queue *, e->queues.len);
+    size_t count = 0;
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        struct queue *q = e->queues.slots[i].value;
+        if (q != NULL && (is_of_interest(e, &q->finals) || q->execs[EXEC_QUEUED] > 0))
+            queues[count++] = q;
+    }
+    if (count > 0)
+        qsort(queues, count, sizeof *queues, by_name);
+    for (size_t i = 0; i < count; i++) {
+        look_at_age(e, queues[i]);
+        look_at_depth(e, queues[i]);
+        look_at_rate(e, queues[i]);
+    }
+    return count > 0;
 }
 
 /* What was hushed meanwhile is told with the next one, but not after a day. */
@@ -414,8 +429,11 @@ static void forget_hushes(struct engine *e)
             i++;
             continue;
         }
-        strmap_remove(all, h->key); /* moves another one here */
+        size_t cap = all->cap;
+        strmap_remove(all, h->key); /* moves another one here, or all of them */
         free(h);
+        if (all->cap != cap)
+            i = 0;
     }
 }
 
@@ -425,10 +443,7 @@ void alerts_look(struct engine *e)
     if (!e->looks)
         return;
     bool more = is_of_interest(e, &e->alerts.finals);
-    for (size_t i = 0; i < e->queues.cap; i++) {
-        if (e->queues.slots[i].value != NULL)
-            more |= look_at(e, e->queues.slots[i].value);
-    }
+    more |= look_at_queues(e);
     look_at_dead_letters(e);
     e->look_next_ms = more ? e->boot_ms + LOOK_MS : 0;
 }

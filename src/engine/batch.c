@@ -67,13 +67,15 @@ static size_t find_item(const struct command *cmd, const struct strmap *names,
 static size_t find_items(struct command *cmd)
 {
     CLEANUP(strmap_free) struct strmap names = {0};
+    bool indexed = false; /* once, also where nobody has a name */
     size_t found = 0;
     for (size_t i = 0; i < cmd->submit.count; i++) {
         const struct submission *item = &cmd->submit.items[i];
         for (size_t k = 0; k < item->depends_count; k++) {
             struct dependency_wish *wish = &item->depends_on[k];
-            if (wish->name.len > 0 && names.len == 0)
+            if (wish->name.len > 0 && !indexed)
                 index_names(cmd, &names);
+            indexed |= wish->name.len > 0;
             wish->item = find_item(cmd, &names, wish);
             found += wish->item != SIZE_MAX;
         }

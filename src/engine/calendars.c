@@ -324,10 +324,13 @@ void engine_settings_end(struct engine *e)
             i++;
             continue;
         }
+        size_t cap = e->calendars.cap;
         book_free(calendar->v.book);
         calendar_set(e, calendar, &(struct calendar_values){NULL});
         calendar_forget_if_unused(e, calendar); /* another may come into its slot: look again */
         e->calendar_changes++;
+        if (e->calendars.cap != cap)
+            i = 0; /* all have moved */
     }
     queues_read(e);
 }

@@ -59,6 +59,11 @@ static void wait_by(struct engine *e, struct exec *x, struct edge *rule,
     touch_new(e, THING_EDGE, edge, false)->durable = false;
 }
 
+void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule)
+{
+    wait_by(e, x, rule, &ask);
+}
+
 static bool skip_impossible(struct engine *e, struct exec *x, const struct rulebook *st)
 {
     LIST_EACH(&st->rules, node)

@@ -469,6 +469,23 @@ static int64_t fan_in_us(size_t count)
     return took_us;
 }
 
+/* Jobs without names that refer to one: all of them are refused. */
+static int64_t names_in_vain_us(size_t count)
+{
+    WORLD(w);
+    struct wish *wishes = mem_new(count * sizeof *wishes);
+    struct dependency_wish on = {.name = STR("nobody"), .type = DEPENDS_SUCCESS};
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct wish){.after = &on};
+    const struct submission *s = ask_submit_all(&w, wishes, count)->cmd.submit.items;
+    int64_t began_us = cpu_us();
+    plain_turn(&w);
+    int64_t took_us = cpu_us() - began_us;
+    assert_int_equal(s[count - 1].rc, RC_INVALID);
+    free(wishes);
+    return took_us;
+}
+
 static int64_t chain_that_runs_us(size_t count)
 {
     return chain_us(count, false);
@@ -504,6 +521,7 @@ static void chains_and_fans_of_ten_thousand_cost_no_more_than_their_length(void 
     assert_linear("a chain that runs", chain_that_runs_us);
     assert_linear("a chain that is skipped", chain_that_fails_us);
     assert_linear("a fan-in", fan_in_us);
+    assert_linear("names that nobody has", names_in_vain_us);
 }
 
 int main(void)

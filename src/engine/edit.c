@@ -13,11 +13,15 @@
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
 {
     const struct job *job = map_get(&e->jobs, cmd->edit.id);
-    if (round > 0 || (job != NULL && job_is_whole(job)))
+    if (round > 0)
         return;
-    struct question *q = command_ask(e, cmd, list);
-    q->kind = ASK_AHEAD;
-    q->id = cmd->edit.id;
+    if (job == NULL || !job_is_whole(job)) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_AHEAD;
+        q->id = cmd->edit.id;
+    }
+    if (cmd->edit.replan && cmd->edit.item->rules.schedule == NULL)
+        depends_ask_met(e, cmd, list);
 }
 
 /* The run of a job that runs once, while it can still be planned anew; NULL: it has begun. */
@@ -109,10 +113,9 @@ static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
     touch_exec(e, x)->durable = true;
     to.slot_ms = due_ms;
     exec_set(e, x, &to); /* its deadlines move along */
-    if (x->v.state == EXEC_BLOCKED) {
-        depends_moved(e, x);
+    depends_replanned(e, cmd, x);
+    if (x->v.state == EXEC_BLOCKED)
         return; /* it is planned when what it waits for is over */
-    }
     bool asks = x->job->v.def->calendars != NULL;
     if (due_ms <= e->now_ms && !asks && depends_begin(e, x))
         return;

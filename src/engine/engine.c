@@ -519,13 +519,29 @@ void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn)
     *ret_turn = e->turn;
 }
 
+static int by_parking(const void *a, const void *b)
+{
+    uint64_t left = (*(struct worker *const *)a)->v.parked_no;
+    uint64_t right = (*(struct worker *const *)b)->v.parked_no;
+    return left < right ? -1 : left > right;
+}
+
+/* In the order in which they came: who asked first is first with whoever hears them next. */
 void engine_unpark(struct engine *e, struct list *ret_parked)
 {
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct worker **parked = ARENA_ARRAY(&arena, struct worker *, e->workers.len);
+    size_t count = 0;
     MAP_EACH(&e->workers, slot)
     {
         struct worker *w = slot->value;
-        if (w->v.parked == NULL)
-            continue;
+        if (w->v.parked != NULL)
+            parked[count++] = w;
+    }
+    if (count > 0)
+        qsort(parked, count, sizeof *parked, by_parking);
+    for (size_t i = 0; i < count; i++) {
+        struct worker *w = parked[i];
         w->v.parked->reply.poll = plain_reply(e, w); /* an undone turn may have left leases in it */
         worker_told(e, w, w->v.parked);
         list_push_back(ret_parked, &w->v.parked->node);

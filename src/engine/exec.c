@@ -151,6 +151,19 @@ struct exec *exec_new(struct engine *e, uint64_t id, struct job *job)
     return x;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    uint64_t left = (*(struct exec *const *)a)->id;
+    uint64_t right = (*(struct exec *const *)b)->id;
+    return left < right ? -1 : left > right;
+}
+
+void execs_sort(struct exec **execs, size_t count)
+{
+    if (count > 1)
+        qsort(execs, count, sizeof(struct exec *), by_id);
+}
+
 void exec_free(struct engine *e, struct exec *x)
 {
     struct job *job = x->job;

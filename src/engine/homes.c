@@ -186,10 +186,13 @@ static bool is_behind_ours(const struct permit *p)
 {
     if (p->home->queue != NULL)
         return lanes_are_before(p->home->queue, p);
-    LIST_EACH(&p->home->limit->bars, node)
-    {
-        if (track_is_before(CONTAINER_OF(node, struct bar, node)->track, p))
-            return true;
+    const struct rungs *rungs = &p->home->limit->rungs;
+    for (size_t i = 0; i < rungs->len; i++) {
+        LIST_EACH(&rungs->items[i]->waiting, node)
+        {
+            if (track_is_before(CONTAINER_OF(node, struct bar, on_rung)->track, p))
+                return true;
+        }
     }
     return false;
 }

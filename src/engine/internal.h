@@ -208,6 +208,8 @@ void job_set(struct engine *e, struct job *job, enum job_state state, struct str
              struct str actor, struct str reason);
 
 struct exec *exec_new(struct engine *e, uint64_t id, struct job *job);
+/* By id, for what was found by walking a map. */
+void execs_sort(struct exec **execs, size_t count);
 void exec_free(struct engine *e, struct exec *x);
 void exec_place(struct engine *e, struct exec *x);
 void exec_unplace(struct engine *e, struct exec *x);
@@ -320,6 +322,8 @@ void slot_move_on(struct engine *e, struct exec *x, struct str reason);
 void slot_replan(struct engine *e, struct job *job, const struct schedule *old, struct str actor);
 /* The zone's rules may have changed since the slot was planned: puts it where it belongs now. */
 void slot_resettle(struct engine *e, struct exec *x);
+/* It is elsewhere. */
+bool slot_strays(const struct engine *e, const struct exec *x);
 /* The clock was set back by so much (a negative number): where the slot before the one that is ahead lies in
  * the future, too, the next one by the clock as it is now takes its place. */
 void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason);
@@ -370,9 +374,11 @@ void depends_exec_over(struct engine *e, struct exec *x);
 /* The job has ended, with all that it did: no more rules, and its dependants go on or are
  * skipped. */
 void depends_over(struct engine *e, struct job *job);
-/* Somebody changed for when x is: what it waits for, or who waits for its slot, has to be found anew. */
+/* x is for another moment: what it waits for, or who waits for its slot, has to be found anew. */
 void depends_moved(struct engine *e, struct exec *x);
 void depends_slot_moved(struct engine *e, const struct exec *x);
+/* x waits by this rule, and asks for which slot. */
+void depends_ask_for(struct engine *e, struct exec *x, struct edge *rule);
 /* Asks what those wait for of whom nobody knows it yet; some of them, when there are many. */
 void depends_ask_slots(struct engine *e, struct question_list *list);
 /* … and decides about them, before anything else of the turn: memory and answers are of one time. */
@@ -407,6 +413,13 @@ bool depends_is_remote(const struct engine *e, uint64_t job_id);
 uint64_t edge_exec_id(const struct edge *edge);
 int64_t edge_slot_ms(const struct edge *edge);
 struct waiter_change waiter_changed(const struct edge *edge);
+
+/* ---- depends_replan.c: another moment for a job that runs once */
+
+/* An edit is to plan it anew: asks which of its dependencies are met, … */
+void depends_ask_met(struct engine *e, struct command *cmd, struct question_list *list);
+/* … and makes all its rules count for the moment that x has now. */
+void depends_replanned(struct engine *e, const struct command *cmd, struct exec *x);
 
 /* ---- depends_remote.c: the same between partitions */
 

@@ -8,8 +8,12 @@
 
 void limits_free(struct limits *l)
 {
-    for (size_t i = 0; i < l->by_key.cap; i++)
-        free(l->by_key.slots[i].value);
+    for (size_t i = 0; i < l->by_key.cap; i++) {
+        struct limit *limit = l->by_key.slots[i].value;
+        if (limit != NULL)
+            rungs_free(&limit->rungs);
+        free(limit);
+    }
     strmap_free(&l->by_key);
     heap_free(&l->wakes);
 }
@@ -96,7 +100,8 @@ bool limit_is_idle(const struct limit *limit)
 
 void limit_free(struct limits *l, struct limit *limit)
 {
-    assert(limit->members == 0 && limit->held == 0 && list_empty(&limit->bars));
+    assert(limit->members == 0 && limit->held == 0 && list_empty(&limit->bars) &&
+           limit->rungs.len == 0);
     heap_remove(&l->wakes, &limit->wake);
     strmap_remove(&l->by_key, full_key(limit));
     free(limit);

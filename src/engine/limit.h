@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/when.h"
+#include "engine/rung.h"
 #include "job/inbox.h"
 
 enum limit_kind {
@@ -44,6 +45,7 @@ struct limit {
     uint32_t home;         /* the bucket that its key lives in */
     bool remote;           /* that is somebody else's: who starts needs a permit */
     struct list bars;      /* of tracks (bar.node) */
+    struct rungs rungs;    /* the same, by what they bear; of a rate of ours and a team it is one */
     struct heap_node wake; /* in limits.wakes while shut, or while nobody names it any more */
     struct limit_values v;
     struct touched *touched;

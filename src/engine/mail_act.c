@@ -104,7 +104,7 @@ static enum mail_fate submit(struct engine *e, struct mail_row *row)
     }
     engine_decide(e, cmd);
     const struct submission *item = cmd->submit.items;
-    if (item->rc == RC_BUSY || item->rc == RC_PENDING) {
+    if (item->rc == RC_BUSY || item->rc == RC_PENDING || item->rc == RC_STOPPING) {
         row->err = *item->err;
         return MAIL_WAITS;
     }

@@ -252,13 +252,18 @@ void permits_count_running(struct engine *e)
 {
     if (!e->post.limited || e->owned.count <= 1)
         return;
+    struct exec **execs = ARENA_ARRAY(e->arena, struct exec *, e->execs.len);
+    size_t count = 0;
     e->post.limited = false;
     MAP_EACH(&e->execs, slot)
     {
         struct exec *x = slot->value;
         if (exec_is_leased(x->v.state) && (apart(e, x) & ~(unsigned)x->v.has & ~(1U << BAR_RATE)))
-            permits_started(e, x);
+            execs[count++] = x;
     }
+    execs_sort(execs, count); /* their mail goes in this order */
+    for (size_t i = 0; i < count; i++)
+        permits_started(e, execs[i]);
 }
 
 /* ---- what homes say */

@@ -201,18 +201,6 @@ static void set_breaker(struct ready *r, struct track *track, const struct rules
     list_push_back(&track->breaker->tracks, &track->on_breaker);
 }
 
-static void set_bar(struct ready *r, struct track *track, struct bar *bar, enum limit_kind kind,
-                    const struct limit_rule *rule)
-{
-    if (rule->key.len == 0)
-        return;
-    bar->limit = limit_join(&r->limits, kind, rule->key);
-    bar->max = rule->limit;
-    bar->interval_us = kind == LIMIT_RATE ? rule->per_ms * 1000 / rule->limit : 0;
-    bar->track = track;
-    list_push_back(&bar->limit->bars, &bar->node);
-}
-
 static struct track *track_new(struct ready *r, struct str key, const struct rules *rules,
                                struct lane *lane)
 {
@@ -221,9 +209,7 @@ static struct track *track_new(struct ready *r, struct str key, const struct rul
     track->key = str_of((char *)(track + 1), key.len);
     track->lane = lane;
     list_push_back(&lane->tracks, &track->sibling);
-    set_bar(r, track, &track->bars[BAR_CONCURRENCY], LIMIT_CONCURRENCY, &rules->concurrency);
-    set_bar(r, track, &track->bars[BAR_RATE], LIMIT_RATE, &rules->rate);
-    set_bar(r, track, &track->bars[BAR_TEAM], LIMIT_TEAM, &(struct limit_rule){.key = rules->team});
+    bars_set(&r->limits, track, rules);
     set_breaker(r, track, rules);
     strmap_put(&r->tracks, track->key, track);
     return track;
@@ -247,12 +233,7 @@ struct track *ready_join(struct ready *r, const struct rules *rules, size_t lane
 static void track_free(struct ready *r, struct track *track)
 {
     assert(track->heap.len == 0 && track->twin == NULL && track->shadow == NULL);
-    for (size_t i = 0; i < BARS; i++) {
-        if (track->bars[i].limit == NULL)
-            continue;
-        list_remove(&track->bars[i].node);
-        limit_leave(&r->limits, track->bars[i].limit);
-    }
+    bars_leave(&r->limits, track);
     if (track->breaker != NULL) {
         list_remove(&track->on_breaker);
         breaker_leave(&r->breakers, track->breaker);
@@ -268,18 +249,6 @@ void ready_leave(struct ready *r, struct track *track)
     assert(track->members > 0);
     if (--track->members == 0)
         track_free(r, track);
-}
-
-bool bar_is_open(const struct bar *bar)
-{
-    const struct limit *limit = bar->limit;
-    if (limit == NULL)
-        return true;
-    if (limit->kind == LIMIT_TEAM)
-        return limit->v.max == 0 || limit->held < limit->v.max;
-    if (limit->kind == LIMIT_RATE)
-        return limit->remote ? limit->held < bar->max : !limit->v.shut;
-    return limit->held < bar->max;
 }
 
 bool track_is_open(const struct track *track)
@@ -315,29 +284,32 @@ static void settle_track(struct ready *r, struct track *track)
         freshen(r, track->lane);
 }
 
-static void settle(struct ready *r, const struct limit *limit)
+static void settle_rung(struct ready *r, const struct rung *rung)
 {
-    LIST_EACH(&limit->bars, node)
+    LIST_EACH(&rung->waiting, node)
     {
-        settle_track(r, CONTAINER_OF(node, struct bar, node)->track);
+        settle_track(r, CONTAINER_OF(node, struct bar, on_rung)->track);
     }
 }
 
-/* Tracks are looked at only when a bar's last permit goes or comes back: a limit may have very many,
- * and leases come and go by the thousand. */
+static void settle(struct ready *r, const struct limit *limit)
+{
+    for (size_t i = 0; i < limit->rungs.len; i++)
+        settle_rung(r, limit->rungs.items[i]);
+}
+
+/* One lease more, or less. Tracks are looked at only when the last permit of their bar goes or comes back: a limit
+ * may have very many, and leases come and go by the thousand. */
 static void count_lease(struct ready *r, struct limit *limit, uint32_t held)
 {
     uint32_t least = limit->held < held ? limit->held : held;
+    bool team = limit->kind == LIMIT_TEAM;
+    const struct rung *rung = NULL;
     limit->held = held;
-    LIST_EACH(&limit->bars, node)
-    {
-        const struct bar *bar = CONTAINER_OF(node, struct bar, node);
-        uint32_t max = limit->kind == LIMIT_TEAM ? limit->v.max : bar->max;
-        if (max == least + 1)
-            settle_track(r, bar->track);
-        else if (limit->kind == LIMIT_TEAM)
-            return; /* it is the same for all of them */
-    }
+    if (!team || limit->v.max == least + 1)
+        rung = rung_at(&limit->rungs, team ? 0 : least + 1);
+    if (rung != NULL)
+        settle_rung(r, rung);
 }
 
 void ready_hold(struct ready *r, struct track *track)
@@ -362,9 +334,11 @@ void ready_release(struct ready *r, struct track *track)
 
 void ready_lend(struct ready *r, struct limit *limit, int by)
 {
-    limit->held += (uint32_t)by;
     limit->lent += (uint32_t)by;
-    settle(r, limit);
+    for (; by > 0; by--)
+        count_lease(r, limit, limit->held + 1);
+    for (; by < 0; by++)
+        count_lease(r, limit, limit->held - 1);
 }
 
 void ready_want_rate(struct ready *r, struct track *track, int by)
@@ -438,18 +412,7 @@ struct track *ready_shadow(struct ready *r, struct track *track)
     if (track->shadow != NULL)
         return track->shadow;
     struct track *shadow = track_beside(r, track, STR("\n?"), shadow_lane(r, track->lane));
-    for (size_t i = 0; i < BARS; i++) {
-        const struct bar *bar = &track->bars[i];
-        if (bar->limit == NULL)
-            continue;
-        shadow->bars[i] = (struct bar){
-            .limit = limit_join(&r->limits, bar->limit->kind, bar->limit->key),
-            .max = bar->max,
-            .interval_us = bar->interval_us,
-            .track = shadow,
-        };
-        list_push_back(&bar->limit->bars, &shadow->bars[i].node);
-    }
+    bars_copy(&r->limits, track, shadow);
     shadow->origin = track;
     track->shadow = shadow;
     return shadow;
@@ -480,6 +443,8 @@ void ready_put(struct ready *r, struct track *track, struct heap_node *node, int
     assert(priority >= 0 && priority <= SPEC_PRIORITY_MAX);
     heap_push(&track->heap, node, ready_rank(r, priority, ready_ms), id);
     r->len++;
+    if (track->heap.len == 1)
+        bars_wait(track, true);
     if (heap_min(&track->heap)->node == node)
         reorder_track(r, track);
     if (heap_holds(&track->order))
@@ -491,6 +456,8 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
     bool was_best = heap_min(&track->heap)->node == node;
     heap_remove(&track->heap, node);
     r->len--;
+    if (track->heap.len == 0)
+        bars_wait(track, false);
     if (was_best)
         reorder_track(r, track);
     leave_if_empty(r, track);

@@ -29,6 +29,8 @@ struct bar {
     int64_t interval_us; /* rate: starts are so far apart */
     struct track *track;
     struct list_node node; /* on limit.bars */
+    struct rung *rung;
+    struct list_node on_rung; /* on rung.waiting while something is in the track */
 };
 
 enum { BAR_CONCURRENCY, BAR_RATE, BAR_TEAM, BARS };
@@ -120,8 +122,18 @@ void ready_breaker(struct ready *r, struct breaker *b, const struct breaker_valu
 /* The queue of this lane closes, or opens. */
 void ready_gate(struct ready *r, struct lane *lane, enum gate gate);
 
+/* ---- bar.c */
+
+/* The bars of a new track, by the rules of its jobs, or like those of another. */
+void bars_set(struct limits *l, struct track *track, const struct rules *rules);
+void bars_copy(struct limits *l, const struct track *from, struct track *to);
+void bars_leave(struct limits *l, struct track *track);
+/* Something is in the track that was empty, or the other way round. */
+void bars_wait(struct track *track, bool waits);
 /* True when this limit, if there is one, lets something start now. */
 bool bar_is_open(const struct bar *bar);
+/* ---- ready.c */
+
 /* True when something of the track may start now as far as its limits and its target go. */
 bool track_is_open(const struct track *track);
 

@@ -1,8 +1,11 @@
 #include "engine/ready.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -317,6 +320,81 @@ static void a_trade_serves_its_queues_and_handlers_and_no_others(void **state)
     assert_false(trade_serves(h.all, STR("anything"), STR("fax")));
 }
 
+static int64_t cpu_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+enum { LEASES = 20000 };
+
+/* Leases of one key that so many others see differently, with work that waits; or that are idle and see it
+ * the same. */
+static int64_t leases_us(uint32_t bars, bool idle)
+{
+    CLEANUP(hall_free) struct hall h;
+    hall_init(&h);
+    struct limit_rule key = {.key = STR("k"), .limit = 1};
+    struct limit_rule own = {.key = STR("own"), .per_ms = 1000};
+    struct heap_node *nodes = calloc(bars, sizeof *nodes);
+    struct track *mine = join_limited(&h, STR(""), key, (struct limit_rule){0});
+    for (uint32_t i = 0; i < bars; i++) {
+        own.limit = i + 1; /* a track for each */
+        key.limit = idle ? 1 : i + 2;
+        struct track *other = join_limited(&h, STR("mail"), key, own);
+        if (!idle)
+            ready_put(&h.ready, other, &nodes[i], 500, 1000, i + 1);
+    }
+    int64_t began_us = cpu_us();
+    for (int i = 0; i < LEASES; i++) {
+        ready_hold(&h.ready, mine);
+        ready_release(&h.ready, mine);
+    }
+    int64_t took_us = cpu_us() - began_us;
+    free(nodes);
+    return took_us;
+}
+
+static void a_lease_costs_the_same_however_many_share_its_key(void **state)
+{
+    (void)state;
+    for (int idle = 0; idle < 2; idle++) {
+        int64_t few_us = INT64_MAX;
+        int64_t many_us = INT64_MAX;
+        for (int i = 0; i < 3; i++) {
+            int64_t few = leases_us(4, idle != 0);
+            int64_t many = leases_us(4000, idle != 0);
+            few_us = few < few_us ? few : few_us;
+            many_us = many < many_us ? many : many_us;
+        }
+        print_message("%d leases: 4 bars %" PRId64 " us, 4,000 bars %" PRId64 " us\n", LEASES,
+                      few_us, many_us);
+        assert_true(many_us <
+                    30 * (few_us + 20)); /* a walk over all takes hundreds of times as long */
+    }
+}
+
+static void rungs_are_found_by_what_they_bear(void **state)
+{
+    (void)state;
+    struct rungs all = {0};
+    struct rung *rungs[100];
+    for (uint32_t i = 0; i < 100; i++)
+        rungs[i] = rung_join(&all, i * 37 % 100);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_ptr_equal(rung_at(&all, i * 37 % 100), rungs[i]);
+        assert_int_equal(all.items[i]->max, i);
+    }
+    assert_ptr_equal(rung_join(&all, 37), rungs[1]);
+    rung_leave(&all, rungs[1]);
+    assert_ptr_equal(rung_at(&all, 37), rungs[1]);
+    for (uint32_t i = 0; i < 100; i++)
+        rung_leave(&all, rungs[i]);
+    assert_null(rung_at(&all, 37));
+    assert_int_equal(all.len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +407,8 @@ int main(void)
         cmocka_unit_test(a_closed_lane_is_not_to_be_had_and_comes_back_fresh),
         cmocka_unit_test(a_full_lane_lets_out_what_has_its_permits),
         cmocka_unit_test(a_full_limit_takes_its_tracks_away_and_room_brings_them_back),
+        cmocka_unit_test(a_lease_costs_the_same_however_many_share_its_key),
+        cmocka_unit_test(rungs_are_found_by_what_they_bear),
         cmocka_unit_test(starts_of_a_rate_are_evenly_spaced),
         cmocka_unit_test(short_intervals_share_a_millisecond),
         cmocka_unit_test(a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went),

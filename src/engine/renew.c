@@ -47,7 +47,16 @@ void zones_renew(struct engine *e)
         return;
     for (size_t i = 0; i < e->zone_news_count; i++)
         renew_jobs(e, &e->zone_news[i]);
-    MAP_EACH(&e->execs, slot) slot_resettle(e, slot->value);
+    struct exec **stray = ARENA_ARRAY(e->arena, struct exec *, e->execs.len);
+    size_t count = 0;
+    MAP_EACH(&e->execs, slot)
+    {
+        if (slot_strays(e, slot->value))
+            stray[count++] = slot->value;
+    }
+    execs_sort(stray, count);
+    for (size_t i = 0; i < count; i++)
+        slot_resettle(e, stray[i]);
 }
 
 void zones_renewed(struct engine *e)

@@ -497,16 +497,27 @@ void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason)
         move_ahead(e, x, &next, SERVER, reason);
 }
 
-void slot_resettle(struct engine *e, struct exec *x)
+/* Where it belongs, if that is elsewhere. What is due is due. */
+static bool find_settled(const struct engine *e, const struct exec *x, struct slot *ret_to)
 {
     const struct job *job = x->job;
-    struct slot to;
     if (x->v.state != EXEC_SCHEDULED || x->origin != ORIGIN_SLOT || x->v.slot_ms <= e->now_ms)
-        return; /* what is due is due */
+        return false;
     struct slot ahead = slot_of(x);
-    if (!schedule_resettle(job->v.def->schedule, &ahead, replan_from_ms(e, job, x), &to))
-        return;
-    if (to.at_ms != ahead.at_ms || to.nominal_ms != ahead.nominal_ms)
+    return schedule_resettle(job->v.def->schedule, &ahead, replan_from_ms(e, job, x), ret_to) &&
+           (ret_to->at_ms != ahead.at_ms || ret_to->nominal_ms != ahead.nominal_ms);
+}
+
+bool slot_strays(const struct engine *e, const struct exec *x)
+{
+    struct slot to;
+    return find_settled(e, x, &to);
+}
+
+void slot_resettle(struct engine *e, struct exec *x)
+{
+    struct slot to;
+    if (find_settled(e, x, &to))
         move_ahead(e, x, &to, SERVER, STR("the rules of its time zone were changed"));
 }
 

@@ -141,8 +141,11 @@ static void shift(struct engine *e, struct exec *x)
     bool same_wait = to.due_ms == x->v.due_ms;
     if (same && to.shift_ms == x->v.shift_ms && !x->v.unsure)
         return;
+    bool moved = to.slot_ms != x->v.slot_ms;
     touch_exec(e, x)->durable |= !same;
     exec_set(e, x, &to);
+    if (moved)
+        depends_moved(e, x); /* what was met by the clock before stays met */
     if (!same_wait)
         exec_note(e, x, STR("clock"), SERVER, about(e));
 }

@@ -86,6 +86,17 @@ enum rc unique_taken(struct err *err, struct str key, uint64_t job_id)
                    STR_ARG(str_head(key, SPEC_NAME_MAX)), id);
 }
 
+/* Whoever submits the work wants it done, and this run will not do it. */
+static enum rc unique_stopping(struct err *err, struct str key, uint64_t job_id)
+{
+    char id[ID_TEXT_MAX];
+    id_format(id, ID_JOB, job_id);
+    return err_set(err, RC_STOPPING,
+                   "the unique key '%.*s' is held by the job %s, which is being cancelled; submit "
+                   "again when that is over",
+                   STR_ARG(str_head(key, SPEC_NAME_MAX)), id);
+}
+
 bool unique_is_elsewhere(const struct engine *e, const struct unique_asked *asked)
 {
     return asked->claim != NULL && !partition_has(&e->owned, asked->claim->answer.holder);
@@ -151,6 +162,8 @@ enum rc unique_meet(struct engine *e, const struct command *cmd, struct submissi
     case CONFLICT_REJECT: return unique_taken(err, item->rules.unique.key, holder->job->id);
     case CONFLICT_RETURN: break;
     }
+    if (holder->v.state == EXEC_STOPPING)
+        return unique_stopping(err, item->rules.unique.key, holder->job->id);
     item->existing = true;
     item->job_id = holder->job->id;
     item->exec_id = holder->id;
@@ -168,6 +181,8 @@ static enum rc return_elsewhere(struct submission *item, struct err *err)
         return unique_taken(err, item->rules.unique.key, item->unique.claim->answer.holder);
     const struct job_rec *job = &holder->answer.jobs[0];
     const struct exec_rec *exec = holder->answer.newest;
+    if (exec->state == EXEC_STOPPING)
+        return unique_stopping(err, item->rules.unique.key, job->id);
     item->existing = true;
     item->job_id = job->id;
     item->exec_id = exec->id;

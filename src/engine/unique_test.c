@@ -1,3 +1,4 @@
+#include "engine/test/duo.h"
 #include "engine/test/fake.h"
 #include "engine/test/jobs.h"
 
@@ -82,6 +83,58 @@ static void a_run_that_stops_has_its_key_until_it_is_gone(void **state)
     ask_report(&w, &f, &lease, OUTCOME_STOPPED);
     world_turn(&w);
     assert_int_equal(w.table.claims[CLAIM_UNIQUE].len, 0);
+}
+
+/* Whoever is given it waits for work that nobody does. */
+static void work_that_is_being_cancelled_is_not_returned(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_about(&w, CMD_CANCEL_JOB, job->job_id);
+    const struct submission *soon = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    const struct submission *then = SUBMIT(&w, .unique = "u", .once = "k");
+    const struct submission *reject = SUBMIT(&w, .unique = "u", .on_conflict = CONFLICT_REJECT);
+    world_turn(&w);
+    assert_int_equal(soon->rc, RC_STOPPING);
+    assert_int_equal(then->rc, RC_STOPPING);
+    assert_int_equal(reject->rc, RC_CONFLICT);
+    assert_false(soon->existing || then->existing);
+    world_restart(&w); /* the store knows that it stops, too */
+    const struct submission *later = SUBMIT(&w, .unique = "u");
+    world_turn(&w);
+    assert_int_equal(later->rc, RC_STOPPING);
+    ask_report(&w, &f, &lease, OUTCOME_STOPPED);
+    world_turn(&w);
+    const struct submission *again = SUBMIT(&w, .unique = "u", .once = "k");
+    world_turn(&w);
+    assert_int_equal(again->rc, RC_OK); /* what was refused is not remembered */
+    assert_false(again->existing);
+}
+
+static void work_that_is_being_cancelled_elsewhere_is_not_returned(void **state)
+{
+    (void)state;
+    DUO(s);
+    struct fake f = HIRE(&s.a);
+    const struct submission *job = SUBMIT(&s.a, .unique = "u");
+    duo_settle(&s);
+    fake_start(&s.a, &f);
+    struct claim *claim = strmap_get(&s.a.table.claims[CLAIM_UNIQUE], STR("u"));
+    strmap_put(&s.b.table.claims[CLAIM_UNIQUE], STR("u"), claim); /* of one store */
+    const struct submission *there = SUBMIT(&s.b, .unique = "u");
+    duo_settle(&s);
+    assert_true(there->existing);
+    ask_about(&s.a, CMD_CANCEL_JOB, job->job_id);
+    duo_settle(&s);
+    const struct submission *stops = SUBMIT(&s.b, .unique = "u");
+    duo_settle(&s);
+    assert_int_equal(stops->rc, RC_STOPPING);
+    strmap_remove(&s.b.table.claims[CLAIM_UNIQUE], STR("u"));
 }
 
 /* Else whoever submits right after the end would be given work that has seen nothing of what it is
@@ -271,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_key_is_free_after_every_end),
         cmocka_unit_test(a_key_is_free_when_what_waits_is_cancelled),
         cmocka_unit_test(a_run_that_stops_has_its_key_until_it_is_gone),
+        cmocka_unit_test(work_that_is_being_cancelled_is_not_returned),
+        cmocka_unit_test(work_that_is_being_cancelled_elsewhere_is_not_returned),
         cmocka_unit_test(work_that_ends_in_the_same_turn_is_not_there),
         cmocka_unit_test(a_key_that_was_taken_for_something_refused_is_free),
         cmocka_unit_test(work_that_waits_is_replaced),

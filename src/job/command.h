@@ -195,6 +195,7 @@ struct command {
             bool replan;             /* it says something else about when to run */
             struct str what;         /* for the record: names of what differs */
             struct submission *item; /* what it becomes; its name and dependencies are the job's */
+            struct question *met;    /* between ask and decide, the engine's */
         } edit;
         struct queue_wish queue;
         struct {

@@ -451,6 +451,8 @@ enum question_kind {
                       * at most limit */
     ASK_QUEUE,       /* the numbers of a queue in all partitions, those that are not zero */
     ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
+    ASK_MET, /* which dependencies of a job are met, by upstream, and those upstreams as by ASK_JOB; without
+               * those that are deleted */
 };
 
 enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
@@ -475,7 +477,7 @@ struct question {
     struct claim claim; /* ASK_CLAIM */
     int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
     uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER;
-                         * ASK_ATTEMPT: the execution */
+                         * ASK_ATTEMPT: the execution; ASK_MET: the dependant */
     uint64_t token;     /* ASK_ATTEMPT */
     int64_t after_ms;   /* ASK_DUE */
     uint64_t after_id;  /* the same, ASK_OLD, ASK_OLD_ALERTS and ASK_INBOX */
@@ -494,7 +496,8 @@ struct question {
     struct answer {
         uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
         struct str note;            /* ASK_CLAIM: of another holder */
-        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many */
+        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many;
+                                     * ASK_MET: the upstream of each dependency */
         size_t job_count;
         const struct exec_rec *newest;     /* with a job: its last_exec; NULL: that has ended */
         const struct exec_rec *exec;       /* the one asked for; NULL: there is none */
@@ -523,5 +526,6 @@ struct question {
         const struct sketch *pace;      /* ASK_PACE: of the durations */
         const struct counter *counters; /* ASK_QUEUE */
         size_t counter_count;
+        const struct dependency_rec *met; /* ASK_MET: as many as jobs */
     } answer;
 };

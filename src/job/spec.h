@@ -70,9 +70,10 @@ struct retry {
     uint32_t max_retries;
     enum retry_policy policy;
     int64_t delay_ms;
-    int64_t max_delay_ms;
-    uint32_t jitter_permille; /* of the delay, uniform on top */
-    uint32_t retry_on;        /* bits (1 << enum failure_class): only these are tried again; 0: all
+    int64_t max_delay_ms; /* jitter included */
+    uint32_t
+        jitter_permille; /* of the delay, uniform on top, or below what would exceed max_delay_ms */
+    uint32_t retry_on;   /* bits (1 << enum failure_class): only these are tried again; 0: all
                                * that are not permanent */
 };
 

@@ -59,6 +59,7 @@ int problem_status(enum rc rc)
     case RC_CONFLICT:
     case RC_LIMITED:
     case RC_PENDING:
+    case RC_STOPPING:
     case RC_STALE: return 409;
     case RC_REUSED: return 422;
     case RC_TOO_LARGE: return 413;
@@ -73,13 +74,13 @@ int problem_status(enum rc rc)
 
 const char *problem_code(enum rc rc)
 {
-    if (rc == RC_STALE) /* the one status with four meanings */
-        return "stale";
-    if (rc == RC_LIMITED)
-        return "limit_reached";
-    if (rc == RC_PENDING)
-        return "in_progress";
-    return problem_word(problem_status(rc));
+    switch (rc) { /* the one status with five meanings */
+    case RC_STALE:
+    case RC_PENDING:
+    case RC_LIMITED:
+    case RC_STOPPING: return rc_name(rc);
+    default: return problem_word(problem_status(rc));
+    }
 }
 
 const char *problem_title(int status)

@@ -124,6 +124,38 @@ static void a_question_about_a_slot_tells_the_latest_until_then(void **state)
     assert_true(nobody.answer.job_count == 0 && nobody.answer.exec == NULL);
 }
 
+static void a_question_about_what_is_met_tells_it_with_the_upstreams(void **state)
+{
+    struct world *w = *state;
+    struct job_change jobs[] = {new_job(w), new_job(w), new_job(w), new_job(w)};
+    uint64_t down = jobs[3].job.id;
+    struct dependency_rec given[] = {
+        {.upstream = jobs[1].job.id, .dependant = down, DEPENDS_COMPLETION, DEPENDENCY_MET},
+        {.upstream = jobs[0].job.id, .dependant = down, DEPENDS_SUCCESS, DEPENDENCY_MET},
+        {.upstream = jobs[2].job.id, .dependant = down, DEPENDS_SUCCESS, DEPENDENCY_PER_SLOT},
+        {.upstream = 99, .dependant = down, DEPENDS_SUCCESS, DEPENDENCY_MET}, /* deleted since */
+        {.upstream = jobs[2].job.id, .dependant = 98, DEPENDS_SUCCESS, DEPENDENCY_MET},
+    };
+    world_commit(w, (struct delta){.jobs = jobs,
+                                   .job_count = 4,
+                                   .dependencies = given,
+                                   .dependency_count = COUNT_OF(given)});
+    struct question q = {.kind = ASK_MET, .id = down};
+    world_admit(w, &q);
+    assert_int_equal(q.answer.job_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_memory_equal(&q.answer.met[i], &given[1 - i], sizeof given[0]);
+        assert_int_equal(q.answer.jobs[i].id, jobs[i].job.id);
+        assert_str(q.answer.jobs[i].spec, jobs[i].job.spec);
+    }
+    given[0].state = DEPENDENCY_PER_SLOT; /* it counts again */
+    world_commit(w, (struct delta){.dependencies = given, .dependency_count = 1});
+    struct question less = {.kind = ASK_MET, .id = down};
+    world_admit(w, &less);
+    assert_int_equal(less.answer.job_count, 1);
+    assert_int_equal(less.answer.jobs[0].id, jobs[0].job.id);
+}
+
 static void a_question_about_an_attempt_tells_the_one_with_that_token(void **state)
 {
     struct world *w = *state;
@@ -214,6 +246,7 @@ static const struct CMUnitTest tests[] = {
     PROMISE(a_question_about_a_job_tells_its_last_exec_while_that_is_unfinished),
     PROMISE(a_question_about_the_slot_ahead_tells_what_is_scheduled),
     PROMISE(a_question_about_a_slot_tells_the_latest_until_then),
+    PROMISE(a_question_about_what_is_met_tells_it_with_the_upstreams),
     PROMISE(a_question_about_an_attempt_tells_the_one_with_that_token),
     PROMISE(a_question_about_a_trail_tells_all_steps_of_a_job_or_an_execution),
     PROMISE(a_trail_also_tells_the_end_that_came_with_the_newest_execution),

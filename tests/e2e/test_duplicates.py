@@ -258,6 +258,23 @@ def test_a_unique_key_is_free_after_every_end():
     assert post(body).status == 201
 
 
+def test_unique_work_that_is_being_cancelled_is_not_returned():
+    queue, key = next(names), next(names)
+    body = {**unique(key), "queue": queue}
+    worker = Worker(server, queues=[queue])
+    made = post(body).json["job_id"]
+    lease = worker.take()[0]
+    expect(200, server, "DELETE", "/jobs/" + made)
+    refused = post(body)
+    assert refused.status == 409 and refused.json["code"] == "stopping", refused
+    assert made in refused.json["detail"], refused
+    both = post({"jobs": [body, job()]}, path="/jobs/batch").json["results"]
+    assert both[0]["status"] == 409 and both[0]["code"] == "stopping", both
+    assert "job_id" in both[1], both
+    worker.poll(results=[(lease, "stopped")])
+    assert post(body).status == 201
+
+
 def test_work_that_is_unique_until_it_starts():
     queue, key = next(names), next(names)
     body = {**unique(key, **{"while": ["queued"]}), "queue": queue}

@@ -48,6 +48,19 @@ uint64_t some_paused(struct world *w)
     return some_job(w);
 }
 
+uint64_t some_blocked(struct world *w)
+{
+    const struct model *m = &w->model;
+    size_t from = pick(w, m->execs.len + 1);
+    for (size_t i = 0; i < m->execs.len; i++) {
+        const struct model_exec *x = m->execs.items[(from + i) % m->execs.len];
+        if (x->rec.state == EXEC_BLOCKED && !model_recurs(x) &&
+            m->wishes.items[x->job->submission].wait_count > 1)
+            return x->rec.job_id;
+    }
+    return 0;
+}
+
 uint64_t some_exec(struct world *w)
 {
     const struct model *m = &w->model;

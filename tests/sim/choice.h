@@ -29,6 +29,9 @@ uint64_t some_paused(struct world *w);
 /* One whose slot a calendar holds: its time has passed, and it is still ahead. */
 uint64_t some_held(struct world *w);
 
+/* One that runs once and waits for several jobs; 0: there is none. */
+uint64_t some_blocked(struct world *w);
+
 /* ---- executions */
 
 uint64_t some_exec(struct world *w);

@@ -306,11 +306,13 @@ static void ask_fence(struct world *w, uint64_t exec)
 
 void client_act(struct world *w)
 {
-    uint64_t dice = pick(w, w->scene.calendar_permille > 0 ? 150 : 144);
+    uint64_t dice = pick(w, w->scene.calendar_permille > 0 ? 160 : 154);
     uint64_t job = some_job(w);
     uint64_t exec = dice % 2 == 0 ? some_running(w) : some_exec(w);
-    if (dice >= 144)
+    if (dice >= 154)
         change_calendars(w);
+    else if (dice >= 144)
+        client_replan_blocked(w);
     else if (dice >= 126)
         bury(w);
     else if (dice >= 120)

@@ -425,7 +425,7 @@ static void draw_replan(struct world *w, struct wish *wish)
         wish->when_ms += world_now(w).wall_ms;
 }
 
-static struct wish draw_edit(struct world *w, const struct model_job *job)
+static struct wish draw_edit(struct world *w, const struct model_job *job, bool replan)
 {
     struct wish wish = *model_wish(&w->model, job);
     wish.edits = job->rec.id;
@@ -459,7 +459,7 @@ static struct wish draw_edit(struct world *w, const struct model_job *job)
         wish.rules.overlap = (enum overlap)pick(w, OVERLAP_REPLACE + 1);
         wish.rules.misfire = draw_misfire(w);
     }
-    if (pick(w, 2) == 0)
+    if (replan || pick(w, 2) == 0)
         draw_replan(w, &wish);
     return wish;
 }
@@ -471,17 +471,12 @@ static uint64_t some_at_work(struct world *w)
     return x == NULL ? 0 : x->rec.job_id;
 }
 
-void client_edit(struct world *w)
+static void edit(struct world *w, uint64_t id, bool replan)
 {
-    uint64_t id = pick(w, 3) == 0   ? some_held(w)
-                  : pick(w, 4) == 0 ? some_at_work(w)
-                  : pick(w, 4) == 0 ? some_paused(w)
-                  : pick(w, 3) == 0 ? some_job(w)
-                                    : some_recurring(w);
     const struct model_job *job = model_job(&w->model, id);
     struct wish wish = {.edits = id, .version = 1, .rules.queue = queue_words[0]};
     if (job != NULL)
-        wish = draw_edit(w, job);
+        wish = draw_edit(w, job, replan);
     else
         wish.rules.retry = draw_retry(w);
     struct call *call = call_new(w, CMD_EDIT_JOB, STR("key:admin"));
@@ -489,4 +484,46 @@ void client_edit(struct world *w)
     SAY(w, "client", "edits %s, version %" PRIu32 "%s", job_label(w, id), wish.version,
         wish.replan ? ", also when it runs" : "");
     net_send(w, call);
+}
+
+void client_edit(struct world *w)
+{
+    uint64_t id = pick(w, 3) == 0   ? some_held(w)
+                  : pick(w, 4) == 0 ? some_at_work(w)
+                  : pick(w, 4) == 0 ? some_paused(w)
+                  : pick(w, 3) == 0 ? some_job(w)
+                                    : some_recurring(w);
+    edit(w, id, false);
+}
+
+/* A job that runs once, behind two that recur. */
+static void submit_behind_slots(struct world *w)
+{
+    struct wish wish = {.owner = owners[0]};
+    wish.rules.queue = PICK(w, queue_words);
+    wish.rules.target = STR("true");
+    struct model_wait *waits = ARENA_ARRAY(w->model.arena, struct model_wait, 2);
+    wish.waits = waits;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t id = some_recurring(w);
+        if (model_job(&w->model, id) == NULL || (i == 1 && waits[0].job_id == id))
+            return;
+        waits[wish.wait_count++] = (struct model_wait){
+            .job_id = id, .type = pick(w, 3) == 0 ? DEPENDS_SUCCESS : DEPENDS_COMPLETION};
+    }
+    wish.rules.retry = draw_retry(w);
+    struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));
+    call->cmd.submit.items = ARENA_ARRAY(&call->arena, struct submission, 1);
+    call->cmd.submit.count = 1;
+    wish_for(w, wish, call, call->cmd.submit.items);
+    net_send(w, call);
+}
+
+void client_replan_blocked(struct world *w)
+{
+    uint64_t id = some_blocked(w);
+    if (id != 0)
+        edit(w, id, true);
+    else if (w->scene.waiting_permille > 0)
+        submit_behind_slots(w);
 }

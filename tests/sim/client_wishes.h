@@ -9,6 +9,8 @@
 void client_submit(struct world *w);
 /* Another definition of one that is there, as far as anybody knows. */
 void client_edit(struct world *w);
+/* Another moment for a job that runs once and waits for others; without one, submits one. */
+void client_replan_blocked(struct world *w);
 /* The same submission once more, as another wish: what a repeated request is to a server. */
 void client_submit_again(struct world *w, struct call *copy, const struct command *cmd);
 /* The same for an edit. */

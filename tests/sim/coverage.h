@@ -22,11 +22,13 @@
     X(CHANGED_RANGE, "an edit skipped what had passed of a schedule")                              \
     X(SLOT_MET, "a slot waited for the slot of another job, and went on")                          \
     X(SLOT_IMPOSSIBLE, "a slot waited for the slot of another job, and was skipped")               \
+    X(MET_MOVED, "a job that waits for slots was planned anew when some of them were met")         \
     X(NAME_IN_USE, "a name was refused")                                                           \
     X(REPLAY, "a request came again and got its first answer")                                     \
     X(KEY_REUSED, "a key was refused that stands for another request")                             \
     X(PENDING, "a request came again while its twin was decided")                                  \
     X(EXISTING, "unique work was there already")                                                   \
+    X(STOPPING, "unique work was refused because that which is there is being cancelled")          \
     X(STOP_TOLD, "a worker was told to stop something")                                            \
     X(SKIPPED_RANGE, "many slots were skipped at once")                                            \
     X(FIRED_LATE, "a slot was fired late")                                                         \

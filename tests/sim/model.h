@@ -104,6 +104,7 @@ struct model_exec {
     uint64_t born_turn;
     bool cancelled;      /* somebody was told so */
     bool settled_before; /* perhaps: by a clock that was set back since, so it had to wait again */
+    bool replanned;      /* for a time that has not come: what it waits for is still to be found */
     uint64_t begun_turn; /* what it depends on did not hold it any more … */
     uint64_t hopeless_turn; /* … or never will be */
     int64_t lease_until_ms; /* boot clock */
@@ -289,6 +290,9 @@ void steps_take(struct world *w, struct model_exec *x, struct str steps, const s
 bool model_waits(const struct world *w, const struct model_exec *x);
 void waits_step(struct world *w, struct model_exec *x, enum exec_event event, struct str reason,
                 const struct turn_view *view);
+/* An edit is kept that plans x, which runs once, for another moment. */
+void waits_replanned(struct world *w, struct model_exec *x, const struct wish *edit,
+                     const struct turn_view *view);
 void model_check_waits(struct world *w);
 /* Everything in the turn has happened; done are the commands that are answered. */
 void model_turn_done(struct world *w, const struct turn_view *view, const struct list *done);

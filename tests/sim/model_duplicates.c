@@ -77,20 +77,6 @@ void duplicates_check_replay(struct world *w, const struct submission *item)
             "the key '%.*s' brings back an answer that nobody was given", STR_ARG(item->once.key));
 }
 
-void duplicates_check_refusal(struct world *w, const struct submission *item)
-{
-    const struct model_request *request = duplicates_request(&w->model, item->once.key);
-    if (item->rc == RC_REUSED) {
-        saw(SAW_KEY_REUSED);
-        PROMISE(w, request != NULL && !str_eq(request->hash, item->once.hash),
-                "the key '%.*s' was called used, and is not", STR_ARG(item->once.key));
-    } else if (item->rc == RC_PENDING) {
-        saw(SAW_PENDING);
-        PROMISE(w, is_asked_twice(w, item), "'%.*s' was called pending, and nobody else asks",
-                STR_ARG(item->once.key));
-    }
-}
-
 /* ---- unique work */
 
 static bool has_key(const struct world *w, const struct model_exec *x, struct str key)
@@ -103,6 +89,36 @@ static bool holds(const struct world *w, const struct model_exec *x)
     const struct unique_rule *rule = &model_wish(&w->model, x->job)->rules.unique;
     return rule->key.len > 0 && !exec_is_final(x->rec.state) &&
            (!rule->until_start || x->rec.token == 0);
+}
+
+/* When the turn began, or within it. */
+static bool was_stopping(const struct world *w, const struct submission *item)
+{
+    for (size_t i = 0; i < w->model.execs.len; i++) {
+        const struct model_exec *x = w->model.execs.items[i];
+        if (has_key(w, x, item->rules.unique.key) &&
+            (x->rec.state == EXEC_STOPPING || x->changed_turn >= w->door->view->turn))
+            return true;
+    }
+    return w->cluster; /* it was elsewhere, and may be over by now */
+}
+
+void duplicates_check_refusal(struct world *w, const struct submission *item)
+{
+    const struct model_request *request = duplicates_request(&w->model, item->once.key);
+    if (item->rc == RC_REUSED) {
+        saw(SAW_KEY_REUSED);
+        PROMISE(w, request != NULL && !str_eq(request->hash, item->once.hash),
+                "the key '%.*s' was called used, and is not", STR_ARG(item->once.key));
+    } else if (item->rc == RC_PENDING) {
+        saw(SAW_PENDING);
+        PROMISE(w, is_asked_twice(w, item), "'%.*s' was called pending, and nobody else asks",
+                STR_ARG(item->once.key));
+    } else if (item->rc == RC_STOPPING) {
+        saw(SAW_STOPPING);
+        PROMISE(w, was_stopping(w, item), "no run with the key '%.*s' is being stopped",
+                STR_ARG(item->rules.unique.key));
+    }
 }
 
 void duplicates_check_unique(struct world *w, const struct model_exec *x)
@@ -136,6 +152,9 @@ void duplicates_check_existing(struct world *w, const struct submission *item)
             x != NULL && x->rec.job_id == item->job_id && has_key(w, x, item->rules.unique.key) &&
                 (holds(w, x) || x->changed_turn >= w->door->view->turn),
             "unique work was said to be there, and is not");
+    PROMISE(
+        w, x->rec.state != EXEC_STOPPING || x->changed_turn >= w->door->view->turn || w->cluster,
+        "unique work was said to be there, and is being cancelled: %s", exec_label(w, x->rec.id));
 }
 
 /* ---- effects */

@@ -70,6 +70,8 @@ void edits_keep(struct world *w, struct model_job *job, const struct job_rec *to
     job->was_parallel |= model_wish(m, job)->rules.overlap == OVERLAP_PARALLEL;
     job->planned_before = find_planned(job);
     job->slot_before_ms = job->planned_before == NULL ? 0 : job->planned_before->rec.slot_ms;
+    if (wish->replan && job->schedule == NULL && job->planned_before != NULL)
+        waits_replanned(w, job->planned_before, wish, view);
     job->definition_before = job->definition;
     job->definition = no;
     job->edited_turn = m->turn;

@@ -12,7 +12,8 @@ void waits_step(struct world *w, struct model_exec *x, enum exec_event event, st
                 const struct turn_view *view)
 {
     enum exec_state from = x->rec.state;
-    x->settled_before |= event == EV_PLAN && from == EXEC_BLOCKED;
+    x->settled_before |= event == EV_PLAN && from == EXEC_BLOCKED && !x->replanned;
+    x->replanned &= event != EV_PLAN && event != EV_BLOCK;
     if (event == EV_DUE && from != EXEC_RETRYING && !x->settled_before)
         x->begun_turn = w->model.turn;
     if (event == EV_SKIP && str_starts(reason, STR("it ")))
@@ -120,6 +121,25 @@ static enum dependency_state as_of_slot(const struct model_exec *slot, enum depe
     return met ? DEPENDENCY_MET : DEPENDENCY_IMPOSSIBLE;
 }
 
+/* Whatever was met for the moment before says nothing about the new one. */
+void waits_replanned(struct world *w, struct model_exec *x, const struct wish *edit,
+                     const struct turn_view *view)
+{
+    const struct model *m = &w->model;
+    const struct wish *wish = &m->wishes.items[x->job->submission];
+    int64_t now_ms = view->now.wall_ms;
+    for (size_t i = 0; i < wish->wait_count && x->rec.state == EXEC_BLOCKED; i++) {
+        const struct model_job *upstream = upstream_of(m, &wish->waits[i]);
+        const struct model_exec *slot = latest(upstream, x->rec.slot_ms);
+        if (slot != NULL && as_of_slot(slot, wish->waits[i].type) == DEPENDENCY_MET)
+            saw(SAW_MET_MOVED);
+    }
+    x->settled_before = false;
+    x->replanned = x->rec.state == EXEC_BLOCKED &&
+                   (edit->when == WHEN_DELAY ? edit->when_ms > 0
+                                             : edit->when == WHEN_AT && edit->when_ms > now_ms);
+}
+
 /* It went on because everything is met, or was skipped because something never will be. */
 static void check_slot_waits(struct world *w, const struct model_exec *x)
 {
@@ -134,7 +154,7 @@ static void check_slot_waits(struct world *w, const struct model_exec *x)
         enum dependency_type type = wish->waits[i].type;
         if (upstream->schedule == NULL && upstream->execs.len > 1)
             return; /* it was run again, perhaps after it had settled this */
-        if (!partition_has(&w->door->view->owned, upstream->rec.id))
+        if (upstream->schedule == NULL && !partition_has(&w->door->view->owned, upstream->rec.id))
             return; /* how it stood when it was asked is hard to say */
         const struct model_exec *slot = latest(upstream, x->rec.slot_ms);
         if (upstream->forgotten_turn != 0 || (slot != NULL && slot->forgotten_turn != 0))

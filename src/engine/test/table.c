@@ -219,7 +219,8 @@ static void keep_dependency(struct table *t, const struct dependency_rec *rec)
     struct dependency_rec *old = strmap_get(&t->depends, depend_key(rec));
     if (old != NULL) {
         assert_int_equal(old->type, rec->type);
-        assert_true(old->state == DEPENDENCY_WAITING || old->state == DEPENDENCY_PER_SLOT);
+        bool again = old->state == DEPENDENCY_MET && rec->state == DEPENDENCY_PER_SLOT;
+        assert_true(old->state == DEPENDENCY_WAITING || old->state == DEPENDENCY_PER_SLOT || again);
         assert_int_not_equal(rec->state, DEPENDENCY_WAITING);
         old->state = rec->state;
         return;

@@ -286,6 +286,25 @@ static void answer_any_job(struct table *t, struct question *q)
     }
 }
 
+static void answer_met(struct table *t, struct question *q)
+{
+    struct dependency_rec *met = ARENA_ARRAY(&t->arena, struct dependency_rec, t->depends.len);
+    struct job_rec *jobs = ARENA_ARRAY(&t->arena, struct job_rec, t->depends.len);
+    size_t len = 0;
+    for (size_t i = 0; i < t->depends.cap; i++) {
+        const struct dependency_rec *rec = t->depends.slots[i].value;
+        if (rec == NULL || rec->dependant != q->id || rec->state != DEPENDENCY_MET)
+            continue;
+        struct question job = {.kind = ASK_JOB, .id = rec->upstream};
+        answer_any_job(t, &job);
+        if (job.answer.job_count == 0)
+            continue;
+        jobs[len] = job.answer.jobs[0];
+        met[len++] = *rec;
+    }
+    q->answer = (struct answer){.jobs = jobs, .job_count = len, .met = met};
+}
+
 void table_answer(struct table *t, struct question *q)
 {
     switch (q->kind) {
@@ -302,6 +321,7 @@ void table_answer(struct table *t, struct question *q)
     case ASK_OLD_ALERTS: answer_old_alerts(t, q); break;
     case ASK_OLD_TALLIES: answer_old_tallies(t, q); break;
     case ASK_PACE: answer_pace(t, q); break;
+    case ASK_MET: answer_met(t, q); break;
     case ASK_SLOT: answer_slot(t, q); break;
     case ASK_CALENDAR: answer_calendar(t, q); break;
     case ASK_QUEUE: answer_queue(t, q); break;

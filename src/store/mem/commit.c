@@ -365,8 +365,11 @@ static void forget_sla_events(struct mem_store *m, uint64_t exec_id)
             i++;
             continue;
         }
-        map_remove(&m->sla_events, event->id); /* moves another one here */
+        size_t cap = m->sla_events.cap;
+        map_remove(&m->sla_events, event->id); /* moves another one here, or all of them */
         kept_sla_event_free(event);
+        if (m->sla_events.cap != cap)
+            i = 0;
     }
 }
 

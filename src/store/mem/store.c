@@ -285,6 +285,24 @@ static void answer_letters(struct mem_store *m, const struct partition_set *owne
     q->answer.letters = letters;
 }
 
+static void answer_met(struct mem_store *m, struct arena *arena, struct question *q)
+{
+    struct dependency_rec *met = ARENA_ARRAY(arena, struct dependency_rec, m->dependencies.len);
+    struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, m->dependencies.len);
+    size_t count = 0;
+    for (size_t i = 0; i < m->dependencies.cap; i++) {
+        const struct dependency_rec *rec = m->dependencies.slots[i].value;
+        if (rec != NULL && rec->dependant == q->id && rec->state == DEPENDENCY_MET &&
+            map_get(&m->jobs, rec->upstream) != NULL)
+            met[count++] = *rec;
+    }
+    if (count > 0)
+        qsort(met, count, sizeof *met, dependency_by_ids);
+    for (size_t i = 0; i < count; i++)
+        jobs[i] = copy_job(arena, job_brief(map_get(&m->jobs, met[i].upstream)));
+    q->answer = (struct answer){.jobs = jobs, .job_count = count, .met = met};
+}
+
 static int by_number(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a;
@@ -358,6 +376,7 @@ static enum rc answer(struct mem_handle *h, const struct partition_set *owned, s
     case ASK_OLD_TALLIES: mem_answer_old_tallies(m, owned, arena, q); break;
     case ASK_PACE: mem_answer_pace(m, arena, q); break;
     case ASK_QUEUE: answer_queue(m, arena, q); break;
+    case ASK_MET: answer_met(m, arena, q); break;
     }
     return RC_OK;
 }

@@ -62,6 +62,7 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
         return;
     case ASK_TRAIL: a->other = use_id(pg, Q_FIND_TRAIL, q->id); return;
     case ASK_WORKER: a->other = use_id(pg, Q_FIND_WORKER, q->id); return;
+    case ASK_MET: a->other = use_id(pg, Q_FIND_MET, q->id); return;
     case ASK_CALENDAR:
         a->other = pg_use(pg, Q_CALENDAR_JOBS);
         pg_text(a->other, q->name);
@@ -202,6 +203,18 @@ static void read_counters(const struct pg_use *use, struct arena *arena, struct 
     q->answer.counters = counters;
 }
 
+static void read_met(const struct pg_use *use, struct arena *arena, struct question *q)
+{
+    struct dependency_rec *met = ARENA_ARRAY(arena, struct dependency_rec, pg_rows(use));
+    struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, pg_rows(use));
+    size_t count = 0;
+    for (size_t i = 0; i < pg_rows(use); i++) {
+        struct row row = pg_row(use, i, arena);
+        count += row_dependency(&row, &met[count]) && row_job(&row, &jobs[count]);
+    }
+    q->answer = (struct answer){.jobs = jobs, .job_count = count, .met = met};
+}
+
 static void read_answer(struct postgres_store *s, const struct asked *a, struct arena *arena,
                         struct question *q)
 {
@@ -226,6 +239,7 @@ static void read_answer(struct postgres_store *s, const struct asked *a, struct 
     case ASK_CALENDAR: read_ids(a->other, arena, q); return;
     case ASK_PACE: read_pace(a->other, arena, q); return;
     case ASK_QUEUE: read_counters(a->other, arena, q); return;
+    case ASK_MET: read_met(a->other, arena, q); return;
     case ASK_INBOX:
     case ASK_LEFT_MAIL: postgres_read_inbox(s, &a->inbox, arena, q); return;
     default: return;

@@ -17,7 +17,7 @@
 -- other server has made of the row. So what others change must be asked for beside the ctid, too.
 --
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
--- job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
+-- job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record.h: slot 1.
 
 -- ---- setting up a connection
 
@@ -312,6 +312,12 @@ CROSS JOIN LATERAL (SELECT e.holder, e.note, e.until_ms FROM belfry.request e
 
 -- name: find_job
 SELECT * FROM belfry.job_row WHERE id = $1::bigint;
+
+-- name: find_met
+SELECT d.upstream, d.dependant, d.type, d.state, j.*
+FROM belfry.dependency d
+CROSS JOIN LATERAL (SELECT * FROM belfry.job_row r WHERE r.id = d.upstream OFFSET 0) j
+WHERE d.dependant = $1::bigint AND d.state = 2 ORDER BY d.upstream;
 
 -- name: find_exec
 SELECT * FROM belfry.live_rec WHERE id = $1::bigint

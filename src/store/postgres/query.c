@@ -42,6 +42,7 @@ static const char *const names[QUERY_COUNT] = {
     [Q_KEEP_LOTS] = "keep_lots",
     [Q_REQUEST_HOLDERS] = "request_holders",
     [Q_FIND_JOB] = "find_job",
+    [Q_FIND_MET] = "find_met",
     [Q_FIND_EXEC] = "find_exec",
     [Q_FIND_JOB_OF_EXEC] = "find_job_of_exec",
     [Q_FIND_ATTEMPT] = "find_attempt",

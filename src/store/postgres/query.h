@@ -41,6 +41,7 @@ enum query {
     Q_KEEP_LOTS,
     Q_REQUEST_HOLDERS,
     Q_FIND_JOB,
+    Q_FIND_MET,
     Q_FIND_EXEC,
     Q_FIND_JOB_OF_EXEC,
     Q_FIND_ATTEMPT,

@@ -152,6 +152,30 @@ static enum rc find_slot(struct sqlite_store *s, struct arena *arena, struct que
     return find_job(s, q->id, arena, q, err);
 }
 
+static enum rc find_met(struct sqlite_store *s, struct arena *arena, struct question *q,
+                        struct err *err)
+{
+    CLEANUP(stmt_end) struct stmt stmt = db_stmt(&s->db, SQL_FIND_MET);
+    VEC(struct dependency_rec) met = {0};
+    VEC(struct job_rec) jobs = {0};
+    bool found;
+    stmt_u64(&stmt, q->id);
+    for (;;) {
+        TRY(stmt_next(&stmt, &found, err));
+        if (!found)
+            break;
+        struct row row = stmt_row(&stmt, arena);
+        struct dependency_rec dependency;
+        struct job_rec job;
+        if (!row_dependency(&row, &dependency) || !row_job(&row, &job))
+            continue;
+        *VEC_PUSH(arena, &met) = dependency;
+        *VEC_PUSH(arena, &jobs) = job;
+    }
+    q->answer = (struct answer){.jobs = jobs.items, .job_count = jobs.len, .met = met.items};
+    return RC_OK;
+}
+
 static enum rc find_attempt(struct sqlite_store *s, struct arena *arena, struct question *q,
                             struct err *err)
 {
@@ -346,6 +370,7 @@ static enum rc answer(struct sqlite_store *s, struct question *q, struct arena *
     case ASK_OLD_TALLIES: return sqlite_find_old_tallies(s, arena, q, err);
     case ASK_PACE: return find_pace(s, arena, q, err);
     case ASK_QUEUE: return find_counters(s, arena, q, err);
+    case ASK_MET: return find_met(s, arena, q, err);
     }
     abort(); /* a question that does not exist: our own mistake */
 }

@@ -1,7 +1,7 @@
 -- Every statement of the SQLite store, one named block each. The C code finds a block by its name
 -- (sql.c), binds its parameters in the order in which they first appear, and never builds SQL.
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those
--- of job/dependency.h: waiting 1, per_slot 5; of an origin, those of job/record.h: slot 1.
+-- of job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record.h: slot 1.
 
 -- ---- setting up a connection; these blocks are run whole
 
@@ -176,6 +176,11 @@ SELECT holder, note FROM claim WHERE kind = :kind AND key = :key;
 
 -- name: find_job
 SELECT * FROM job_row WHERE id = :id;
+
+-- name: find_met
+SELECT d.upstream, d.dependant, d.type, d.state, j.*
+FROM dependency d JOIN job_row j ON j.id = d.upstream
+WHERE d.dependant = :job_id AND d.state = 2 ORDER BY d.upstream;
 
 -- name: find_exec
 SELECT * FROM live_row WHERE id = :id

@@ -25,6 +25,7 @@ static const char *const names[SQL_COUNT] = {
     [SQL_TAKE_CLAIM] = "take_claim",
     [SQL_CLAIM_HOLDER] = "claim_holder",
     [SQL_FIND_JOB] = "find_job",
+    [SQL_FIND_MET] = "find_met",
     [SQL_FIND_EXEC] = "find_exec",
     [SQL_FIND_ATTEMPT] = "find_attempt",
     [SQL_FIND_TRAIL] = "find_trail",
