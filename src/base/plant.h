@@ -99,7 +99,9 @@
     X(old_epoch_believed, "a worker believes an owner that was replaced")                          \
     X(hang_answers_nobody, "a turn that waits for its database leaves polls unanswered")           \
     X(outage_decides, "a server that lost its database tells workers to stop what others own")     \
-    X(full_queue_holds_permits, "a full queue holds back what has its permit")
+    X(full_queue_holds_permits, "a full queue holds back what has its permit")                     \
+    X(busy_mail_hides, "rows of the inbox that wait hide what is behind them")                     \
+    X(unknown_mail_spins, "messages of a newer version are read again and again")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };

@@ -445,6 +445,10 @@ struct store *store_mem_open(void);
  * committed, puts the row there. Tests and the simulator make gaps with it. */
 uint64_t store_mem_mail_number(struct store *store);
 void store_mem_mail(struct store *store, const struct inbox_rec *rec);
+/* What is there, in no order; text is valid during the call. */
+void store_mem_each_mail(struct store *store, void (*tell)(void *arg, const struct inbox_rec *rec),
+                         void *arg);
+size_t store_mem_mail_count(struct store *store);
 
 /* The same for several servers on one thread: handles on one memory with that many partitions, each
  * with its own turn. Nodes are silent by the clock that is handed in. All is gone with the last

@@ -404,6 +404,7 @@ static void run_turn(struct sim_server *s)
         return;
     }
     if (rc == RC_OK) {
+        inbox_turn(s, view.count == 0 && !news.committed);
         publish(s, &view, &news);
         sleep_until_next(s);
         return;

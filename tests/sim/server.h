@@ -36,6 +36,8 @@ struct sim_server {
     bool in_turn;
     bool kept_in_turn;         /* polls were answered while it waited for the database */
     int64_t looked_ms;         /* boot clock: at its mailbox */
+    int64_t idle_since_ms; /* boot clock: since then so many turns came to nothing */
+    unsigned idle_turns;
     uint64_t calendar_changes; /* that its engine knew of in the newest turn that was kept */
     uint64_t wait_no;          /* of its wait for a database that hangs */
     int64_t frozen_until_ms;   /* boot clock, as are these: does nothing */

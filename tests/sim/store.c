@@ -180,6 +180,7 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     check_things(w, owned, delta);
     s->kept = true;
     model_keep(w, delta, s->view);
+    inbox_keep(w, delta);
     return answer_kept(s, err);
 }
 

@@ -112,11 +112,23 @@ static void draw_storms(struct world *w)
     s->grace_ms = s->node_lease_ms + pick_ms(w, 0, s->engine.lease_ms);
 }
 
+/* Pages are small, so that few rows fill many. */
+static void draw_inbox(struct world *w)
+{
+    struct scene *s = &w->scene;
+    if (s->killer_ms > 0 || pick(w, 2) == 0)
+        return;
+    s->sql_gap_ms = pick_ms(w, 100, 10000);
+    s->engine.inbox_page = 2 + pick(w, 10);
+    s->engine.inbox_page_bytes = 500 + pick(w, 8000);
+}
+
 static void draw_cluster(struct world *w)
 {
     draw_terms(w);
     if (pick(w, 3) == 0)
         draw_storms(w);
+    draw_inbox(w);
 }
 
 static void begin(struct world *w, const struct day *day)
@@ -156,6 +168,7 @@ static void end(struct world *w)
     LIST_EACH(&w->calls, node) call_free(CONTAINER_OF(node, struct call, all));
     sim_store_close(w);
     model_free(&w->model);
+    map_free(&w->inbox.seen);
     agenda_free(&w->agenda);
     arena_free(&w->arena);
 }
@@ -269,7 +282,7 @@ static bool runs_leftovers(const struct world *w)
 static bool is_quiet(const struct world *w)
 {
     return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL &&
-           !letters_operate(&w->model);
+           !letters_operate(&w->model) && inbox_is_quiet(w);
 }
 
 static _Noreturn void stuck(struct world *w)
@@ -277,6 +290,8 @@ static _Noreturn void stuck(struct world *w)
     const struct model_exec *x = find_unfinished(w);
     if (letters_operate(&w->model))
         promise_broken(w, "an operation does not come to its end");
+    if (!inbox_is_quiet(w))
+        promise_broken(w, "a row of the inbox is never dealt with");
     if (x == NULL)
         promise_broken(w, "a worker runs something that has ended long ago");
     promise_broken(w, "%zu executions do not finish though all faults are over: %s is %.*s",
@@ -341,6 +356,7 @@ uint64_t world_live(const struct day *day)
     begin(&w, day);
     agenda_add(&w, 0, clients, NULL, 0);
     agenda_add(&w, 0, weather, NULL, 0);
+    inbox_begin(&w);
     if (w.scene.storms_ms > 0)
         storm_begin(&w);
     while (w.scene.storms_ms > 0 ? !storm_is_over(&w) : w.step < w.scene.steps)

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "cuts.h"
 #include "faults.h"
+#include "inbox.h"
 #include "model.h"
 #include "server.h"
 #include "spells.h"
@@ -44,6 +45,7 @@ struct scene {
     int64_t node_lease_ms;      /* in a cluster: so long a server may be silent, … */
     int64_t session_ms;         /* … so long a turn may keep others waiting, … */
     int64_t grace_ms;           /* … and so long leases are kept alive without the store */
+    int64_t sql_gap_ms;         /* between two rows that people write by SQL, at most; 0: nobody does */
     int64_t killer_ms;          /* one of the jobs kills whom it meets, within this; 0: none does */
     int64_t storms_ms; /* the faulty phase is one of storms, and takes this long; 0: it is not */
 };
@@ -75,6 +77,7 @@ struct world {
     struct sim_server *server; /* where messages go, unless they say where */
     struct sim_worker workers[WORKERS_MAX];
     struct model model;
+    struct sim_inbox inbox;
 };
 
 #define WORLD_BEGIN_MS INT64_C(1800000000000) /* wall clock when every day begins */
