@@ -461,6 +461,24 @@ void store_mem_open_shared(uint32_t partitions, store_clock *clock, void *arg,
  * its commit is refused. */
 void store_mem_sever(struct store *store);
 
+/* A commit that was sent, and whose answer did not come. Its words may lie in a socket for long: would the store
+ * keep it when they arrive now? RC_OK: it would; RC_DEPOSED, and RC_CONFLICT when it was called lost. */
+struct mem_sent {
+    uint64_t writer;
+    uint64_t turn;
+    uint64_t try;
+    struct ownership own;
+};
+struct mem_sent store_mem_send(struct store *store, const struct ownership *own, uint64_t turn);
+enum rc store_mem_arrives(struct store *store, const struct mem_sent *sent, struct err *err);
+
+/* A second memory follows from now on (when nothing was kept yet), … */
+void store_mem_stand_by(struct store *store);
+/* … falls behind, … */
+void store_mem_lag(struct store *store);
+/* … and takes the place of the first, with what it has. Turns under way are ended. */
+void store_mem_fail_over(struct store *store);
+
 /* A directory with belfry.db and logs.db; made when missing, migrated when older. RC_BUSY when
  * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */
 enum rc store_sqlite_open(const char *dir, enum durability durability, struct store **ret_store,

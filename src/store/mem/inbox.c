@@ -118,7 +118,10 @@ uint64_t store_mem_mail_number(struct store *store)
 void store_mem_mail(struct store *store, const struct inbox_rec *rec)
 {
     struct mem_store *m = mem_of(store);
+    struct mem_store *standby = mem_standby(m);
     map_put(&m->mail, rec->id, kept_mail(rec));
+    if (standby != NULL)
+        map_put(&standby->mail, rec->id, kept_mail(rec));
 }
 
 void store_mem_each_mail(struct store *store, void (*tell)(void *arg, const struct inbox_rec *rec),
