@@ -478,6 +478,8 @@ void store_mem_stand_by(struct store *store);
 void store_mem_lag(struct store *store);
 /* … and takes the place of the first, with what it has. Turns under way are ended. */
 void store_mem_fail_over(struct store *store);
+/* Turns that were kept on this handle and are gone. */
+uint64_t store_mem_lost(struct store *store);
 
 /* A directory with belfry.db and logs.db; made when missing, migrated when older. RC_BUSY when
  * another server has it open, RC_UNSUPPORTED when a newer version wrote it. */

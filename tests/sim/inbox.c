@@ -29,6 +29,7 @@ static void put(struct world *w, void *what, uint64_t no)
     struct sim_row *row = what;
     (void)no;
     store_mem_mail(w->doors[0].inner, &row->rec);
+    row->there = true;
     SAY(w, "sql", "row %" PRIu64 " of kind %d is there", row->rec.id, (int)row->rec.kind);
 }
 
@@ -39,7 +40,7 @@ static void send(struct world *w, struct sim_row *row)
     row->rec.id = store_mem_mail_number(w->doors[0].inner);
     row->rec.bucket = (uint32_t)pick(w, ID_BUCKETS);
     row->rec.sent_ms = world_now(w).wall_ms;
-    *VEC_PUSH(w->model.arena, &w->inbox.rows) = row;
+    *VEC_PUSH(&w->arena, &w->inbox.rows) = row;
     agenda_add(w, w->boot_ms + later_ms, put, row, 0);
 }
 
@@ -54,7 +55,7 @@ static struct str padding(struct world *w)
 
 static void submit(struct world *w)
 {
-    struct sim_row *row = ARENA_NEW(w->model.arena, struct sim_row);
+    struct sim_row *row = ARENA_NEW(&w->arena, struct sim_row);
     struct str document = client_document(w, &row->wish);
     const struct wish *wish = &w->model.wishes.items[row->wish];
     row->nonsense = pick(w, 12) == 0;
@@ -70,7 +71,7 @@ static void submit(struct world *w)
 
 static void cancel(struct world *w)
 {
-    struct sim_row *row = ARENA_NEW(w->model.arena, struct sim_row);
+    struct sim_row *row = ARENA_NEW(&w->arena, struct sim_row);
     uint64_t id = some_job(w);
     const struct model_job *job = model_job(&w->model, id);
     row->rec.kind = INBOX_CANCEL;
@@ -84,7 +85,7 @@ static void cancel(struct world *w)
 
 static void write_strange(struct world *w)
 {
-    struct sim_row *row = ARENA_NEW(w->model.arena, struct sim_row);
+    struct sim_row *row = ARENA_NEW(&w->arena, struct sim_row);
     if (++w->inbox.strange > STRANGE_MAX)
         return;
     row->rec.kind = (enum inbox_kind)FUTURE_KIND;
@@ -255,6 +256,20 @@ bool inbox_is_quiet(const struct world *w)
             return false;
     }
     return true;
+}
+
+static void is_back(void *arg, const struct inbox_rec *rec)
+{
+    struct sim_row *row = find(arg, rec->id);
+    if (row != NULL)
+        row->gone = false;
+}
+
+void inbox_go_back(struct world *w)
+{
+    for (size_t i = 0; i < w->inbox.rows.len; i++)
+        w->inbox.rows.items[i]->gone = w->inbox.rows.items[i]->there;
+    store_mem_each_mail(w->doors[0].inner, is_back, w);
 }
 
 void inbox_turn(struct sim_server *s, bool idle)

@@ -21,7 +21,8 @@ struct sim_row {
     size_t wish;         /* of a submission */
     bool nonsense;       /* no document at all */
     bool may_be_refused; /* for a good reason */
-    bool gone;
+    bool there;          /* it was committed … */
+    bool gone;           /* … and read */
 };
 
 /* Any row, since it was seen first, or could not be dealt with. */
@@ -42,5 +43,7 @@ void inbox_begin(struct world *w);
 void inbox_keep(struct world *w, const struct delta *delta);
 /* Everything that somebody wrote was dealt with, or may wait. */
 bool inbox_is_quiet(const struct world *w);
+/* The store has gone back: what was read is there again, and what came since is gone. */
+void inbox_go_back(struct world *w);
 /* A turn of the server is over; it was asked for nothing, and kept nothing: an idle one. */
 void inbox_turn(struct sim_server *s, bool idle);

@@ -81,9 +81,9 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     failures_begin(w, x, view);
     x->holder = to->worker_id;
     x->sent_seq = 0;
+    x->rec.token = w->past.gone_back && to->token > x->rec.token ? to->token : x->rec.token + 1;
     *VEC_PUSH(w->model.arena, &x->attempts) =
-        (struct model_attempt){.token = x->rec.token + 1, .worker_id = to->worker_id};
-    x->rec.token++;
+        (struct model_attempt){.token = x->rec.token, .worker_id = to->worker_id};
 }
 
 /* Somebody asked for the only run of this job before its time. */

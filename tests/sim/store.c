@@ -183,6 +183,7 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     s->kept = true;
     model_keep(w, delta, s->view);
     inbox_keep(w, delta);
+    past_keep(w, delta);
     return answer_kept(s, err);
 }
 

@@ -128,6 +128,8 @@ static void draw_cluster(struct world *w)
     draw_terms(w);
     if (pick(w, 3) == 0)
         draw_storms(w);
+    else
+        w->scene.lags = pick(w, 6) == 0;
     draw_inbox(w);
 }
 
@@ -141,13 +143,14 @@ static void begin(struct world *w, const struct day *day)
                         .cluster = day->cluster,
                         .server_count = day->cluster ? 3 : 2};
     w->rng.state = day->seed;
-    w->model.arena = &w->arena;
+    w->model.arena = &w->notes;
     list_init(&w->calls);
     draw_scene(w);
     if (w->cluster)
         draw_cluster(w);
     faults_draw(w);
     sim_store_open(w, day->sqlite);
+    past_begin(w);
     for (size_t i = 0; i < w->server_count; i++)
         sim_server_init(w, &w->servers[i], names[i], &w->doors[w->cluster ? i : 0]);
     w->server = &w->servers[0];
@@ -170,6 +173,8 @@ static void end(struct world *w)
     model_free(&w->model);
     map_free(&w->inbox.seen);
     agenda_free(&w->agenda);
+    past_free(w);
+    arena_free(&w->notes);
     arena_free(&w->arena);
 }
 
@@ -344,9 +349,15 @@ static void finish(struct world *w)
     check_going_on(w);
     check_deadlines(w);
     promise_acknowledged(w);
+    past_check(w);
     for (size_t i = 0; i < w->server_count; i++)
         promise_engine(w, &w->servers[i]);
     promise_all_reads(w);
+}
+
+static bool has_had_steps(const struct world *w)
+{
+    return w->step >= w->scene.steps && (!w->scene.lags || w->past.gone_back);
 }
 
 uint64_t world_live(const struct day *day)
@@ -359,7 +370,7 @@ uint64_t world_live(const struct day *day)
     inbox_begin(&w);
     if (w.scene.storms_ms > 0)
         storm_begin(&w);
-    while (w.scene.storms_ms > 0 ? !storm_is_over(&w) : w.step < w.scene.steps)
+    while (w.scene.storms_ms > 0 ? !storm_is_over(&w) : !has_had_steps(&w))
         agenda_step(&w);
     heal(&w);
     finish(&w);

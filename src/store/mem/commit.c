@@ -466,6 +466,7 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
     }
     m->settings_version += delta->queue_count + delta->team_count + delta->calendar_count > 0;
     mem_mark_kept(m, h->writer, delta->turn);
+    m->mail_numbers = h->m->mail_numbers;
     for (size_t i = 0; i < h->taken_count; i++) {
         mem_raise_newest(m, h->taken[i].claim->holder);
         if (m != h->m)

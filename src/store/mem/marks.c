@@ -67,6 +67,11 @@ uint64_t mem_lost_turns(const struct mem_handle *h)
     return newest >= h->first_mark ? h->mark - newest : h->mark - h->first_mark + 1;
 }
 
+uint64_t store_mem_lost(struct store *store)
+{
+    return mem_lost_turns(handle_of(store));
+}
+
 /* ---- commits that are on their way */
 
 static uint32_t lowest(const struct ownership *own)
