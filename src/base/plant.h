@@ -100,6 +100,7 @@
     X(hang_answers_nobody, "a turn that waits for its database leaves polls unanswered")           \
     X(outage_decides, "a server that lost its database tells workers to stop what others own")     \
     X(full_queue_holds_permits, "a full queue holds back what has its permit")                     \
+    X(lease_behind_relay, "a worker takes up a lease that it has returned by way of another")      \
     X(busy_mail_hides, "rows of the inbox that wait hide what is behind them")                     \
     X(unknown_mail_spins, "messages of a newer version are read again and again")                  \
     X(lost_marks_forgotten, "the store forgets which turns were called lost")                      \
