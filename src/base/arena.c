@@ -34,6 +34,12 @@ static void add_block(struct arena *a, size_t need)
     a->left = bytes;
 }
 
+void arena_each(const struct arena *a, void (*tell)(void *arg, char *bytes, size_t len), void *arg)
+{
+    for (struct arena_block *block = a->head; block != NULL; block = block->older)
+        tell(arg, block->data, block == a->head ? block->bytes - a->left : block->bytes);
+}
+
 char *arena_bytes(struct arena *a, size_t bytes)
 {
     if (a->left < bytes || a->head == NULL)

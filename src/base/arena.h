@@ -16,7 +16,9 @@ struct arena {
 };
 
 void arena_reset(struct arena *a); /* a zeroed struct is an empty arena */
-void arena_free(struct arena *a);  /* also usable as CLEANUP(arena_free) */
+/* Each stretch of memory in which something was handed out; some of it may be unused. */
+void arena_each(const struct arena *a, void (*tell)(void *arg, char *bytes, size_t len), void *arg);
+void arena_free(struct arena *a); /* also usable as CLEANUP(arena_free) */
 
 /* Zeroed memory, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t bytes);

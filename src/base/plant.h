@@ -112,7 +112,13 @@
     X(hang_answers_nobody, "a turn that waits for its database leaves polls unanswered")           \
     X(outage_decides, "a server that lost its database tells workers to stop what others own")     \
     X(full_queue_holds_permits, "a full queue holds back what has its permit")                     \
-    X(step_not_shared, "a step that one server has accepted is not followed by the others")
+    X(step_not_shared, "a step that one server has accepted is not followed by the others")        \
+    X(lease_behind_relay, "a worker takes up a lease that it has returned by way of another")      \
+    X(busy_mail_hides, "rows of the inbox that wait hide what is behind them")                     \
+    X(unknown_mail_spins, "messages of a newer version are read again and again")                  \
+    X(lost_marks_forgotten, "the store forgets which turns were called lost")                      \
+    X(chain_unchecked, "a commit does not ask for the one before it")                              \
+    X(tokens_do_not_jump, "tokens of a store that went back are given again")
 
 #define PLANT_ENUM(name, words) PLANT_##name,
 enum plant { PLANT_NONE, PLANTS(PLANT_ENUM) CLUSTER_PLANTS(PLANT_ENUM) };

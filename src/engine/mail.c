@@ -272,7 +272,7 @@ void mail_step(struct engine *e)
     e->mail_first_id = reading->rows.len > 0 ? reading->rows.items[0].rec->id : 0;
     for (size_t i = 0; i < reading->rows.len; i++)
         act(e, &reading->rows.items[i]);
-    e->post.told = false;
+    e->post.told = PLANTED(unknown_mail_spins) && e->left.strange > 0;
     move_on(e, MAIL_NEWS);
     move_on(e, MAIL_WISHES);
     move_on_left(e);

@@ -301,6 +301,21 @@ static void a_poll_that_was_overtaken_by_way_of_another_is_not_stale(void **stat
     assert_int_equal(o->servers[0]->registrations, registrations);
 }
 
+/* The server has taken it back by what came by way of another, and may have given it to somebody else. */
+static void a_lease_from_before_what_went_by_way_of_another_is_not_run(void **state)
+{
+    struct owner *o = *state;
+    start(o);
+    FAKE_WAIT(o->servers[1], o->servers[1]->parked != NULL);
+    poller_at(o, 1)->relay.link.seq = UINT64_MAX; /* newer than the poll that is parked */
+    fake_lease(o->servers[1], id_in(5, 1), 1, "{}", "");
+    pass(o, 500);
+    assert_int_equal(o->lease_count, 0);
+    poller_at(o, 1)->relay.link.seq = 0;
+    lease_at(o, 1, id_in(5, 1));
+    assert_int_equal(o->lease_count, 1);
+}
+
 /* Each answer made the others poll at once. */
 static void servers_that_answer_at_once_are_not_asked_without_a_pause(void **state)
 {
@@ -445,6 +460,7 @@ int main(void)
         TEST(a_server_that_we_never_reached_is_told_by_others),
         TEST(a_server_whose_door_fails_is_told_by_others),
         TEST(a_poll_that_was_overtaken_by_way_of_another_is_not_stale),
+        TEST(a_lease_from_before_what_went_by_way_of_another_is_not_run),
         TEST(servers_that_answer_at_once_are_not_asked_without_a_pause),
         TEST(a_server_that_is_cut_off_costs_nothing),
         TEST(a_result_is_offered_to_all_until_one_accepts_it),

@@ -252,12 +252,19 @@ void poller_take(struct crew *c, const struct link *link, const struct poll_repl
     crew_tell_deadlines(c);
 }
 
+/* What we have sent by way of another server since then does not name what comes only now: by that the server has
+ * taken it back, or will, and may have given it to somebody else. */
+static bool may_bring_leases(const struct poller *p, const struct link *link)
+{
+    return is_newest(p, link) && p->relay.link.seq < link->seq;
+}
+
 /* Returns how many leases were taken up. */
 static size_t take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
 {
     size_t taken = 0;
     take_word(p, link, reply);
-    if (is_newest(p, link) && !p->crew->draining && !reply->provisional)
+    if (may_bring_leases(p, link) && !p->crew->draining && !reply->provisional)
         taken = take_leases(p->crew, link, reply);
     poller_take(p->crew, link, reply);
     return taken;

@@ -251,20 +251,20 @@ static void bury(struct world *w)
         look(w, CMD_OPERATIONS);
 }
 
-/* One that was deleted by a server while another took a job that goes by it. It is put anew, and excludes nothing. */
+/* One that was deleted by a server while another took a job that goes by it, or that was lost. It is put anew, and
+ * excludes nothing. */
 static void put_missing(struct world *w)
 {
     struct model *m = &w->model;
-    for (size_t i = 0; w->cluster && i < m->calendars.len; i++) {
-        const struct model_calendar *calendar = &m->calendars.items[i];
-        if (calendar->plan != NULL || !calendars_are_needed(w, calendar->name))
+    for (size_t i = 0; w->cluster && i < COUNT_OF(calendar_words); i++) {
+        if (model_has_calendar(m, calendar_words[i]) || !calendars_are_needed(w, calendar_words[i]))
             continue;
         struct call *call = call_new(w, CMD_CALENDAR, STR("key:admin"));
         struct model_plan *plan = ARENA_NEW(m->arena, struct model_plan);
         *VEC_PUSH(m->arena, &m->plans) = plan;
-        call->cmd.calendar.name = calendar->name;
+        call->cmd.calendar.name = calendar_words[i];
         call->cmd.calendar.document = calendars_document(m, plan, m->arena);
-        SAY(w, "client", "puts the calendar %.*s anew", STR_ARG(calendar->name));
+        SAY(w, "client", "puts the calendar %.*s anew", STR_ARG(calendar_words[i]));
         net_send(w, call);
     }
 }

@@ -345,6 +345,20 @@ void client_submit(struct world *w)
     net_send(w, call);
 }
 
+struct str client_document(struct world *w, size_t *ret_wish)
+{
+    struct wish wish = draw_wish(w);
+    struct submission item;
+    wish.owner = STR("sql");
+    wish.tags = STR("");
+    if (wish.rules.schedule == NULL)
+        wish.when = WHEN_NOW;
+    *ret_wish = w->model.wishes.len;
+    carry(w, &wish, w->model.arena, &item);
+    return arena_printf(w->model.arena, "{\"payload\":%.*s,%.*s", STR_ARG(item.payload),
+                        STR_ARG(str_from(item.spec, 1)));
+}
+
 void client_want_names(struct world *w)
 {
     struct call *call = call_new(w, CMD_SUBMIT, STR("key:admin"));

@@ -5,6 +5,8 @@
 #pragma once
 #include "net.h"
 
+/* A job as a document, for somebody's SQL, and its wish; the text is the day's. */
+struct str client_document(struct world *w, size_t *ret_wish);
 /* A few jobs, drawn at random: some wait for each other, some must not be there twice. */
 void client_submit(struct world *w);
 /* Another definition of one that is there, as far as anybody knows. */

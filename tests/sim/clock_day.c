@@ -35,6 +35,8 @@ void clock_day_draw(struct world *w)
         s->deadline_permille = 500;
     s->engine.lost_max = 3;
     s->limit_permille = s->calendar_permille = s->once_permille = s->waiting_permille = 0;
+    s->lags = false;
+    s->sql_gap_ms = 0;
     s->client_gap_ms = 500 + (uint32_t)pick(w, 6000);
     s->run_max_ms = pick_ms(w, 1, 4 * s->engine.lease_ms);
     w->clock_day.events = 3 + pick(w, 5);

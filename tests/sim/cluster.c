@@ -179,6 +179,26 @@ static int64_t lapsed_ms(const struct sim_server *s, const struct cluster_view *
     return 0;
 }
 
+/* Turns that were kept are missing, or a partition has an epoch from before the one that we took it under. */
+static bool has_gone_back(const struct sim_member *m, const struct cluster_view *view)
+{
+    bool back = view->lost_turns > 0;
+    for (uint32_t i = 0; i < view->partition_count; i++)
+        back |= view->partitions[i].epoch < m->own.epochs[i];
+    return back;
+}
+
+static enum rc recover(struct sim_server *s, struct arena *arena, struct cluster_view *view,
+                       struct err *err)
+{
+    struct sim_member *m = &s->member;
+    past_noticed(s, view->lost_turns);
+    TRY(m->member->ops->recover(m->member, &m->me, &m->own, err));
+    model_owned(s->world, &m->own);
+    m->giving = 0;
+    return m->member->ops->renew(m->member, &m->me, 0, arena, view, err);
+}
+
 static enum rc renew(struct sim_server *s, struct err *err)
 {
     struct world *w = s->world;
@@ -198,6 +218,8 @@ static enum rc renew(struct sim_server *s, struct err *err)
     if (lapsed != 0)
         rc = m->member->ops->renew(m->member, &m->me, lapsed, &arena, &view, err);
     TRY(rc);
+    if (has_gone_back(m, &view))
+        TRY(recover(s, &arena, &view, err));
     roster_observe(&m->roster, &view, w->boot_ms);
     bool was_away = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
     if (was_away)

@@ -77,6 +77,10 @@
     X(STORM, "a storm broke out")                                                                  \
     X(KILLED, "a run took down its worker and its server")                                         \
     X(RELAYED, "a worker was heard by way of another server")                                      \
+    X(GONE_BACK, "the database had lost turns that a server believed in")                          \
+    X(LATE_COMMIT, "the commit of a turn that was called lost came late, and was kept out")        \
+    X(SQL_REJECTED, "something came by SQL and was rejected")                                      \
+    X(SQL_BUSY, "something that came by SQL had to wait for room")                                 \
     X(CALENDAR_HEARD, "a changed calendar came to a server that holds something for it")           \
     X(AWAY, "a poll was answered by a server that may not decide")
 

@@ -14,6 +14,9 @@ void faults_draw(struct world *w)
     bool calm = pick(w, 20) == 0; /* a day on which all goes well must go well, too */
     calm |= w->scene.storms_ms > 0 || w->scene.clocks; /* what goes wrong then comes one by one */
     int count = w->cluster ? FAULT_KINDS : FAULTS_ALONE;
+    if (w->scene
+            .lags) /* who has lost turns must live to notice; callers and workers may do as they like */
+        count = FAULT_CLOCK_FORWARD;
     for (int i = 0; i < count; i++) {
         bool never = calm || pick(w, 2) == 0;
         w->faults.permille[i] = never ? 0 : 1 + (uint32_t)pick(w, faults[i].most);

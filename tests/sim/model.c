@@ -306,6 +306,8 @@ bool model_was_granted(const struct model *m, const struct model_exec *x)
 static void check_order(struct world *w, const struct model_exec *granted,
                         const struct turn_view *view)
 {
+    if (!model_settings_known(w, view->now.boot_ms))
+        return; /* what waits may need a permit, as far as its server knows */
     for (size_t i = 0; i < w->model.execs.len; i++) {
         const struct model_exec *x = w->model.execs.items[i];
         if (x->rec.state != EXEC_QUEUED || x->job->rec.state == JOB_PAUSED ||

@@ -117,6 +117,8 @@ bool model_calendars_unclear(const struct world *w, const struct model_job *job)
         return true;
     for (size_t i = 0; i < rules->calendar_count; i++) {
         const struct model_calendar *calendar = find(&w->model, rules->calendars[i].name);
+        if (calendar == NULL && w->cluster)
+            return true; /* it was lost, perhaps */
         if (calendar != NULL && (calendar->changed_turn == w->model.turn || !is_known(w, calendar)))
             return true;
     }

@@ -17,13 +17,20 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
     return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms;
 }
 
-/* Servers hear of a limit one after the other, and tell each other what runs already. What was granted before
- * a limit was lowered may start until its permit would go back. From then on it holds. */
-enum { SETTLED_MS = 30000 };
-
+/* From when on a limit of a queue or a team holds, after settings were changed:
+ *
+ * - every server that decides has heard of it after the lease of a node, and in its next turn tells the home what
+ *   runs already; a server may be frozen in between, for three such leases;
+ * - the home reads that within MAIL_MS. Until then it knows less than runs, and grants too much;
+ * - such a grant is read within MAIL_MS, and waits for a worker for IDLE_MS at most (engine/permits.c); so does what
+ *   was granted before the limit was lowered. Then the permit goes back.
+ *
+ * What was loaded in the meantime begins anew: a takeover says who holds something, and the home reads that. */
 static bool limits_settled(const struct world *w, int64_t boot_ms)
 {
-    return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms + SETTLED_MS;
+    enum { MAIL_MS = 1000, IDLE_MS = 10000 };
+    int64_t heard_ms = w->model.settings_ms + 4 * w->scene.node_lease_ms;
+    return !w->cluster || boot_ms > heard_ms + 2 * MAIL_MS + IDLE_MS;
 }
 
 struct queue_rec model_queue(const struct model *m, struct str name)

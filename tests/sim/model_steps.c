@@ -81,9 +81,9 @@ static void lease_begins(struct world *w, struct model_exec *x, const struct exe
     failures_begin(w, x, view);
     x->holder = to->worker_id;
     x->sent_seq = 0;
+    x->rec.token = w->past.gone_back && to->token > x->rec.token ? to->token : x->rec.token + 1;
     *VEC_PUSH(w->model.arena, &x->attempts) =
-        (struct model_attempt){.token = x->rec.token + 1, .worker_id = to->worker_id};
-    x->rec.token++;
+        (struct model_attempt){.token = x->rec.token, .worker_id = to->worker_id};
 }
 
 /* Somebody asked for the only run of this job before its time. */
@@ -130,7 +130,8 @@ static void take_step(struct world *w, struct model_exec *x, enum exec_event eve
     bool by_clock = event == EV_PLAN && clocks_replanned(w, x, step->reason, to, view);
     PROMISE(w,
             from != EXEC_SCHEDULED || event != EV_PLAN || edited ||
-                model_is_held_by_calendar(&x->rec) || by_clock || slots_returns(event, step->reason),
+                model_is_held_by_calendar(&x->rec) || by_clock ||
+                slots_returns(event, step->reason),
             "%s is moved, and nobody asked", exec_label(w, to->id));
     if (from == EXEC_SCHEDULED && x->rec.origin != ORIGIN_REQUEST && !was_triggered(x, view))
         calendars_step(w, x, event, step->reason, to, view);

@@ -276,7 +276,7 @@ static void check_workers(struct world *w, const struct engine *e)
 
 void promise_engine(struct world *w, const struct sim_server *s)
 {
-    if (s->deposed || !s->up || !model_is_owner(w, &s->turn.owned))
+    if (s->deposed || !s->up || s->astray || !model_is_owner(w, &s->turn.owned))
         return;
     w->model.scope = &s->turn.engine->owned;
     check_execs(w, s);

@@ -55,6 +55,7 @@ static void check_lease(struct world *w, const struct command *cmd, const struct
             x != NULL && exec_is_leased(x->rec.state) && x->rec.token == lease->token &&
                 x->rec.worker_id == cmd->poll.worker_id,
             "%s was sent to a worker that has no lease of it", exec_label(w, lease->exec_id));
+    past_granted(w, cmd, lease->exec_id, lease->token);
     if (x->changed_turn != w->model.turn)
         saw(SAW_SENT_AGAIN);
     bool right = x->payload.len > 0 ? str_eq(lease->payload, x->payload)

@@ -335,7 +335,8 @@ void promise_alone(struct world *w, const struct sim_worker *worker, uint64_t ex
         for (size_t j = 0; k->alive && !dazed && j < RUNS_MAX; j++)
             PROMISE(
                 w,
-                k->runs[j].token == 0 || k->runs[j].job_id != x->rec.job_id || k->runs[j].defiant,
+                k->runs[j].token == 0 || k->runs[j].job_id != x->rec.job_id || k->runs[j].defiant ||
+                    past_is_ghost(w, k->runs[j].exec_id, k->runs[j].token),
                 "%s starts on %s while %s of the same job still runs on %s", exec_label(w, exec_id),
                 worker->label, exec_label(w, k->runs[j].exec_id), k->label);
     }

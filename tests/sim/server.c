@@ -164,6 +164,7 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     struct partition_set set = ownership_set(own);
     struct err err;
     s->looked_ms = w->boot_ms;
+    s->lost_turns += engine_lost_turns(s->turn.engine);
     keeper_let_go(s);
     keeper_adopt(s);
     turn_close(&s->turn);
@@ -180,6 +181,9 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
             engine_live_count(s->turn.engine));
         model_reloaded(w, &set);
         s->load = w->model.loads;
+        s->astray = false;
+        engine_note_lost(s->turn.engine, s->lost_turns);
+        s->lost_turns = 0;
         keeper_pass_on(s);
         promise_engine(w, s);
     }
@@ -304,8 +308,9 @@ static size_t gather(struct sim_server *s, struct command **ret_commands)
 static void publish(struct sim_server *s, const struct turn_view *view, struct turn_news *news)
 {
     struct world *w = s->world;
-    bool owner = model_is_owner(w, &s->turn.owned);
-    PROMISE(w, !w->cluster || owner || s->door->kept || list_empty(&news->done),
+    bool owner = model_is_owner(w, &s->turn.owned) && !s->astray;
+    past_check_turn(s, view->now.boot_ms);
+    PROMISE(w, !w->cluster || owner || s->astray || s->door->kept || list_empty(&news->done),
             "a server that was deposed gives an answer for which nothing was kept");
     if (!s->deposed && owner) {
         model_turn_done(w, view, &news->done);
@@ -417,6 +422,7 @@ static void run_turn(struct sim_server *s)
         return;
     }
     if (rc == RC_OK) {
+        inbox_turn(s, view.count == 0 && !news.committed);
         publish(s, &view, &news);
         sleep_until_next(s);
         return;

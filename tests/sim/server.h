@@ -36,8 +36,12 @@ struct sim_server {
     struct engine *former; /* owned: knows, while the engine of the turn does not; NULL: none */
     struct ownership former_owned;
     bool in_turn;
-    bool kept_in_turn;         /* polls were answered while it waited for the database */
-    int64_t looked_ms;         /* boot clock: at its mailbox */
+    bool kept_in_turn;     /* polls were answered while it waited for the database */
+    int64_t looked_ms;     /* boot clock: at its mailbox */
+    bool astray;           /* the store has lost turns of it, and it has not noticed */
+    uint64_t lost_turns;   /* of which an alert is due */
+    int64_t idle_since_ms; /* boot clock: since then so many turns came to nothing */
+    unsigned idle_turns;
     uint64_t calendar_changes; /* that its engine knew of in the newest turn that was kept */
     uint64_t wait_no;          /* of its wait for a database that hangs */
     int64_t frozen_until_ms;   /* boot clock, as are these: does nothing */

@@ -106,7 +106,8 @@ static enum rc refuse(struct sim_store *s, enum rc rc, struct err *err)
 }
 
 /* True, with what to answer, when nothing is to be kept. */
-static bool fails_before(struct sim_store *s, enum rc *ret_rc, struct err *err)
+static bool fails_before(struct sim_store *s, const struct ownership *owned, uint64_t turn,
+                         enum rc *ret_rc, struct err *err)
 {
     switch (s->fault) {
     case FAULT_COMMIT_BUSY: *ret_rc = refuse(s, RC_BUSY, err); return true;
@@ -115,6 +116,7 @@ static bool fails_before(struct sim_store *s, enum rc *ret_rc, struct err *err)
     case FAULT_CRASH_BEFORE_COMMIT: *ret_rc = die(s, err); return true;
     case FAULT_UNKNOWN_LOST:
         *ret_rc = refuse(s, RC_UNKNOWN, err);
+        late_send(s, owned, turn);
         s->settle_failures = (unsigned)pick(s->world, 3);
         return true;
     case FAULT_UNKNOWN_FOR_GOOD:
@@ -173,13 +175,15 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     TRY(check_reach(s, err));
     if (s->server != NULL)
         sim_server_outwaits(s->server, INT64_MAX); /* what was sent may have been kept */
-    if (fails_before(s, &rc, err))
+    if (fails_before(s, owned, delta->turn, &rc, err))
         return rc;
     TRY(s->inner->ops->commit(s->inner, owned, delta, err));
     PROMISE(w, model_is_owner(w, owned), "a commit was kept under an epoch that had ended");
     check_things(w, owned, delta);
     s->kept = true;
     model_keep(w, delta, s->view);
+    inbox_keep(w, delta);
+    past_keep(w, delta);
     return answer_kept(s, err);
 }
 
@@ -198,7 +202,9 @@ static enum rc settle(struct store *store, const struct ownership *owned, uint64
         s->settle_failures -= s->settle_failures != UINT_MAX;
         return err_set(err, RC_IO, "the simulated store cannot say");
     }
-    return s->inner->ops->settle(s->inner, owned, turn, ret_settled, err);
+    TRY(s->inner->ops->settle(s->inner, owned, turn, ret_settled, err));
+    late_settle(s, turn, *ret_settled);
+    return RC_OK;
 }
 
 static enum rc load(struct store *store, const struct ownership *own, int64_t until_ms,

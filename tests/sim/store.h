@@ -10,6 +10,7 @@
  * moment. */
 #pragma once
 #include "faults.h"
+#include "late.h"
 #include "model.h"
 #include "store/store.h"
 
@@ -27,6 +28,7 @@ struct sim_store {
     bool crashed;             /* its server has died in one of these calls */
     bool kept;                /* something of it was */
     unsigned settle_failures; /* so often settle cannot say */
+    struct late *late;        /* the newest commit that may arrive late; NULL: none */
 };
 
 /* The doors of the world, and its reader. */

@@ -184,7 +184,8 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
     size_t taken = 0;
     bool first = !p->met;
     take_word(p, link, reply);
-    if (link->seq == p->seq && !k->draining && !reply->provisional)
+    bool newest = link->seq == p->seq && (p->relay.seq < link->seq || PLANTED(lease_behind_relay));
+    if (newest && !k->draining && !reply->provisional)
         taken = take_leases(w, k, link, reply);
     take_terms(w, k, link, reply);
     bool last_word = k->draining && link->free == 0 && link->seq == p->seq &&

@@ -109,7 +109,8 @@ void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *
     PROMISE(w, run != NULL, "a worker was given more runs than it has room for");
     SAY(w, k->label, "runs %s, token %" PRIu64 ", attempt %" PRIu32, exec_label(w, lease->exec_id),
         lease->token, lease->attempt);
-    promise_alone(w, k, lease->exec_id);
+    if (!past_is_ghost(w, lease->exec_id, lease->token))
+        promise_alone(w, k, lease->exec_id);
     *run =
         (struct sim_run){.exec_id = lease->exec_id, .job_id = lease->job_id, .token = lease->token};
     enum outcome outcome = draw_outcome(w);

@@ -118,11 +118,27 @@ static void draw_storms(struct world *w)
     s->grace_ms = s->node_lease_ms + pick_ms(w, 0, s->engine.lease_ms);
 }
 
+/* Pages are small, so that few rows fill many. */
+static void draw_inbox(struct world *w)
+{
+    struct scene *s = &w->scene;
+    if (s->killer_ms > 0 || pick(w, 2) == 0)
+        return;
+    s->sql_gap_ms = pick_ms(w, 100, 10000);
+    s->engine.inbox_page = 2 + pick(w, 10);
+    s->engine.inbox_page_bytes = 500 + pick(w, 8000);
+}
+
 static void draw_cluster(struct world *w)
 {
     draw_terms(w);
     if (pick(w, 3) == 0)
         draw_storms(w);
+    else
+        w->scene.lags = pick(w, 6) == 0;
+    if (w->scene.lags) /* permits that were granted in lost turns are not all given back yet */
+        w->scene.limit_permille = 0;
+    draw_inbox(w);
 }
 
 /* By the seed and not by the dice: other days stay as they are. */
@@ -141,7 +157,7 @@ static void begin(struct world *w, const struct day *day)
                         .cluster = day->cluster,
                         .server_count = day->cluster ? 3 : 2};
     w->rng.state = day->seed;
-    w->model.arena = &w->arena;
+    w->model.arena = &w->notes;
     list_init(&w->calls);
     draw_scene(w);
     if (w->cluster)
@@ -150,6 +166,7 @@ static void begin(struct world *w, const struct day *day)
         clock_day_draw(w);
     faults_draw(w);
     sim_store_open(w, day->sqlite);
+    past_begin(w);
     for (size_t i = 0; i < w->server_count; i++)
         sim_server_init(w, &w->servers[i], names[i], &w->doors[w->cluster ? i : 0]);
     w->server = &w->servers[0];
@@ -170,7 +187,10 @@ static void end(struct world *w)
     LIST_EACH(&w->calls, node) call_free(CONTAINER_OF(node, struct call, all));
     sim_store_close(w);
     model_free(&w->model);
+    map_free(&w->inbox.seen);
     agenda_free(&w->agenda);
+    past_free(w);
+    arena_free(&w->notes);
     arena_free(&w->arena);
 }
 
@@ -283,7 +303,7 @@ static bool runs_leftovers(const struct world *w)
 static bool is_quiet(const struct world *w)
 {
     return w->model.once_count == 0 && !runs_leftovers(w) && find_unfinished(w) == NULL &&
-           !letters_operate(&w->model);
+           !letters_operate(&w->model) && inbox_is_quiet(w);
 }
 
 static _Noreturn void stuck(struct world *w)
@@ -291,6 +311,8 @@ static _Noreturn void stuck(struct world *w)
     const struct model_exec *x = find_unfinished(w);
     if (letters_operate(&w->model))
         promise_broken(w, "an operation does not come to its end");
+    if (!inbox_is_quiet(w))
+        promise_broken(w, "a row of the inbox is never dealt with");
     if (x == NULL)
         promise_broken(w, "a worker runs something that has ended long ago");
     promise_broken(w, "%zu executions do not finish though all faults are over: %s is %.*s",
@@ -343,9 +365,15 @@ static void finish(struct world *w)
     check_going_on(w);
     check_deadlines(w);
     promise_acknowledged(w);
+    past_check(w);
     for (size_t i = 0; i < w->server_count; i++)
         promise_engine(w, &w->servers[i]);
     promise_all_reads(w);
+}
+
+static bool has_had_steps(const struct world *w)
+{
+    return w->step >= w->scene.steps && (!w->scene.lags || w->past.gone_back);
 }
 
 /* The faulty phase. */
@@ -353,7 +381,7 @@ static bool is_over(const struct world *w)
 {
     if (w->scene.clocks)
         return clock_day_is_over(w);
-    return w->scene.storms_ms > 0 ? storm_is_over(w) : w->step >= w->scene.steps;
+    return w->scene.storms_ms > 0 ? storm_is_over(w) : has_had_steps(w);
 }
 
 uint64_t world_live(const struct day *day)
@@ -363,6 +391,7 @@ uint64_t world_live(const struct day *day)
     begin(&w, day);
     agenda_add(&w, 0, clients, NULL, 0);
     agenda_add(&w, 0, weather, NULL, 0);
+    inbox_begin(&w);
     if (w.scene.storms_ms > 0)
         storm_begin(&w);
     if (w.scene.clocks)

@@ -12,7 +12,9 @@
 #include "clock_day.h"
 #include "cuts.h"
 #include "faults.h"
+#include "inbox.h"
 #include "model.h"
+#include "past.h"
 #include "server.h"
 #include "spells.h"
 #include "store.h"
@@ -46,9 +48,11 @@ struct scene {
     int64_t node_lease_ms;      /* in a cluster: so long a server may be silent, … */
     int64_t session_ms;         /* … so long a turn may keep others waiting, … */
     int64_t grace_ms;           /* … and so long leases are kept alive without the store */
-    int64_t killer_ms;          /* one of the jobs kills whom it meets, within this; 0: none does */
-    bool clocks;                /* clocks go wrong on this day, and nothing else does */
-    int64_t clock_step_ms;      /* then: one that was set is followed after this */
+    int64_t sql_gap_ms;    /* between two rows that people write by SQL, at most; 0: nobody does */
+    bool lags;             /* the database has a standby that falls behind, and takes over */
+    int64_t killer_ms;     /* one of the jobs kills whom it meets, within this; 0: none does */
+    bool clocks;           /* clocks go wrong on this day, and nothing else does */
+    int64_t clock_step_ms; /* then: one that was set is followed after this */
     int64_t storms_ms; /* the faulty phase is one of storms, and takes this long; 0: it is not */
 };
 
@@ -56,6 +60,7 @@ struct world {
     uint64_t seed;
     struct rng rng;
     struct arena arena; /* of the whole day */
+    struct arena notes; /* the same of the model, which may go back to how it was */
     int64_t boot_ms;
     int64_t skew_ms; /* wall clock = boot clock + skew */
     uint64_t step;
@@ -80,6 +85,8 @@ struct world {
     struct sim_server *server; /* where messages go, unless they say where */
     struct sim_worker workers[WORKERS_MAX];
     struct model model;
+    struct sim_inbox inbox;
+    struct sim_past past;
 };
 
 #define WORLD_BEGIN_MS INT64_C(1800000000000) /* wall clock when every day begins */

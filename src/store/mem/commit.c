@@ -211,9 +211,8 @@ static void put_claim(struct mem_store *m, const struct claim *claim)
 }
 
 /* The one that ended first; of those that ended together, the first by kind and key. */
-static struct claim *oldest_ended(struct mem_handle *h, int64_t now_ms)
+static struct claim *oldest_ended(const struct mem_handle *h, struct mem_store *m, int64_t now_ms)
 {
-    struct mem_store *m = h->m;
     struct claim *oldest = NULL;
     for (size_t kind = 0; kind < CLAIM_KINDS; kind++) {
         for (size_t i = 0; i < m->claims[kind].cap; i++) {
@@ -230,12 +229,12 @@ static struct claim *oldest_ended(struct mem_handle *h, int64_t now_ms)
     return oldest;
 }
 
-static void sweep_claims(struct mem_handle *h, const struct delta *delta, size_t taken)
+static void sweep_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
 {
     struct claim *claim;
-    for (size_t left = CLAIM_SWEEP + 2 * taken;
-         left > 0 && (claim = oldest_ended(h, delta->claims_now_ms)) != NULL; left--)
-        kept_claim_free(mem_claim_remove(h->m, claim->kind, claim->key));
+    for (size_t left = CLAIM_SWEEP + 2 * h->taken_count;
+         left > 0 && (claim = oldest_ended(h, m, delta->claims_now_ms)) != NULL; left--)
+        kept_claim_free(mem_claim_remove(m, claim->kind, claim->key));
 }
 
 static void apply_worker(struct mem_store *m, const struct worker_change *change)
@@ -462,20 +461,22 @@ static void forget_tally(struct mem_store *m, const struct tally *row)
     kept_tally_free(strmap_remove(&m->tallies, tally_name(row, bytes)));
 }
 
-static void apply(struct mem_handle *h, const struct ownership *own, const struct delta *delta)
+/* To the tables of the handle, or to those that follow them. */
+static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
+                  const struct delta *delta)
 {
-    struct mem_store *m = h->m;
-    size_t taken = h->taken_count;
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (own->epochs[i] != 0)
             m->partitions[i].turn = delta->turn;
     }
     m->settings_version += delta_has_settings(delta);
-    for (size_t i = 0; i < taken; i++) {
+    mem_mark_kept(m, h->writer, delta->turn);
+    m->mail_numbers = h->m->mail_numbers;
+    for (size_t i = 0; i < h->taken_count; i++) {
         mem_raise_newest(m, h->taken[i].claim->holder);
-        kept_claim_free(h->taken[i].before);
+        if (m != h->m)
+            put_claim(m, h->taken[i].claim);
     }
-    h->taken_count = 0; /* they stay, so nobody gives them back */
     for (size_t i = 0; i < delta->job_count; i++)
         apply_job(m, &delta->jobs[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
@@ -486,7 +487,7 @@ static void apply(struct mem_handle *h, const struct ownership *own, const struc
         put_claim(m, &delta->claims[i]);
     for (size_t i = 0; i < delta->released_count; i++)
         release_claim(m, &delta->released[i]);
-    sweep_claims(h, delta, taken);
+    sweep_claims(h, m, delta);
     for (size_t i = 0; i < delta->worker_count; i++)
         apply_worker(m, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
@@ -556,6 +557,7 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
     if (h->locked != 0)
         return RC_OK; /* nobody could take anything since */
     TRY(mem_check_epochs(h->m, own, err));
+    TRY(mem_check_mark(h, err));
     h->locked = ownership_set(own).bits;
     return RC_OK;
 }
@@ -588,7 +590,14 @@ enum rc mem_commit(struct store *store, const struct ownership *own, const struc
     enum rc rc = try_commit(h, own, delta, err);
     if (rc == RC_OK && (!delta_is_empty(delta) || delta->counter_count > 0 || h->taken_count > 0)) {
         pthread_mutex_lock(&m->lock);
-        apply(h, own, delta);
+        if (mem_standby(m) != NULL)
+            apply(h, mem_standby(m), own, delta);
+        apply(h, m, own, delta);
+        for (size_t i = 0; i < h->taken_count; i++)
+            kept_claim_free(h->taken[i].before);
+        h->taken_count = 0; /* they stay, so nobody gives them back */
+        mem_set_mark(h, delta->turn);
+        mem_forget_marks(h);
         atomic_fetch_add(&h->commits, 1);
         pthread_mutex_unlock(&m->lock);
     }

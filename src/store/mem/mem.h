@@ -51,6 +51,20 @@ struct mem_counter {
     uint32_t partition;
 };
 
+/* See marks.c. */
+struct mem_kept {
+    uint64_t writer;
+    uint64_t turn;
+};
+
+struct mem_lost {
+    uint64_t writer;
+    uint64_t turn;
+    uint64_t try;
+    uint32_t partition; /* that it was sent under, with its epoch */
+    uint64_t epoch;
+};
+
 /* The tables, which all handles share. */
 struct mem_store {
     /* Held by whoever touches what follows. Turn threads are the only ones that change tables (all
@@ -61,7 +75,15 @@ struct mem_store {
     struct mem_handle *handles[MEM_HANDLES_MAX]; /* open ones */
     store_clock *clock;                          /* of the store, by which nodes are silent */
     void *clock_arg;
+    struct mem_store *standby; /* owned; NULL: none. See standby.c */
+    bool lags;                 /* and hears nothing any more */
+    /* the tables */
     uint32_t partition_count;
+    uint64_t writers;
+    struct mem_kept *kept; /* owned */
+    size_t kept_count;
+    struct mem_lost *lost; /* owned */
+    size_t lost_count;
     struct mem_partition partitions[PARTITIONS_MAX];
     struct node_rec *nodes; /* owned, as are their texts */
     size_t node_count;
@@ -115,6 +137,11 @@ struct mem_handle {
     size_t taken_count;
     uint64_t locked; /* a bit per partition; 0: no turn has begun */
     bool severed;    /* its turn was ended from outside */
+    uint64_t writer; /* who writes, since this life began, … */
+    uint64_t tries;
+    uint64_t mark;        /* … the newest turn that it knows as kept; 0: none, … */
+    uint64_t first_mark;  /* … the first of them, … */
+    struct mem_sent sent; /* … and the newest that was sent, and not answered */
 };
 
 static inline struct mem_handle *handle_of(struct store *store)
@@ -186,7 +213,32 @@ enum rc mem_begin(struct mem_handle *h, const struct ownership *own, struct err 
 /* Every id raises the floor of its partition. */
 void mem_raise_newest(struct mem_store *m, uint64_t id);
 
+/* marks.c */
+uint64_t mem_newest_kept(const struct mem_store *m, uint64_t writer);
+void mem_mark_kept(struct mem_store *m, uint64_t writer, uint64_t turn);
+/* A server starts: whatever it does is done by somebody new. */
+void mem_new_writer(struct mem_handle *h);
+void mem_set_mark(struct mem_handle *h, uint64_t turn);
+/* RC_DEPOSED: what this handle has kept is not there. */
+enum rc mem_check_mark(const struct mem_handle *h, struct err *err);
+uint64_t mem_lost_turns(const struct mem_handle *h);
+void mem_mark_lost(struct mem_handle *h, uint64_t turn);
+/* Those of epochs that are over. */
+void mem_forget_lost(struct mem_store *m);
+/* After every commit; for a planted bug only. */
+void mem_forget_marks(struct mem_handle *h);
+
+/* standby.c: who follows; NULL: nobody */
+struct mem_store *mem_standby(const struct mem_store *m);
+/* Members have written something, or marks were. */
+void mem_follow_members(struct mem_store *m);
+
+/* open.c */
+struct mem_store *mem_tables_new(uint32_t partitions);
+void mem_tables_free(struct mem_store *m);
+
 /* member.c */
+void mem_copy_nodes(struct mem_store *to, const struct mem_store *from);
 enum rc mem_member_open(struct store *store, struct member **ret_member, struct err *err);
 /* Nobody owns it, or somebody of whom there is no row. */
 bool mem_partition_is_free(const struct mem_store *m, uint32_t partition);

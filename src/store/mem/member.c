@@ -75,6 +75,27 @@ static struct node_rec *insert_node(struct mem_store *m, struct str name)
     return &m->nodes[at];
 }
 
+static void copy_texts(struct node_rec *row, const struct node_rec *from)
+{
+    row->name = kept_text(from->name);
+    row->start = kept_text(from->start);
+    row->address = kept_text(from->address);
+    row->version = kept_text(from->version);
+    row->boot_id = kept_text(from->boot_id);
+}
+
+void mem_copy_nodes(struct mem_store *to, const struct mem_store *from)
+{
+    for (size_t i = 0; i < to->node_count; i++)
+        free_texts(&to->nodes[i]);
+    to->node_count = 0;
+    for (size_t i = 0; i < from->node_count; i++) {
+        to->nodes = kept_rows_grow(to->nodes, to->node_count, sizeof *to->nodes);
+        to->nodes[to->node_count] = from->nodes[i];
+        copy_texts(&to->nodes[to->node_count++], &from->nodes[i]);
+    }
+}
+
 static void write_node(struct mem_store *m, const struct node_rec *me)
 {
     struct node_rec *row = find_name(m, me->name);
@@ -85,11 +106,7 @@ static void write_node(struct mem_store *m, const struct node_rec *me)
     else
         free_texts(row);
     *row = *me;
-    row->name = kept_text(me->name);
-    row->start = kept_text(me->start);
-    row->address = kept_text(me->address);
-    row->version = kept_text(me->version);
-    row->boot_id = kept_text(me->boot_id);
+    copy_texts(row, me);
     row->replaces = (struct str){0};
     row->started_ms = started_ms;
     row->seen_ms = now_ms(m);
@@ -131,6 +148,7 @@ void mem_partition_give(struct mem_store *m, uint32_t partition, struct str node
     ownership_raise(own, p->newest_id, p->turn);
     if (p->token_floor > own->token_floor)
         own->token_floor = p->token_floor;
+    mem_forget_lost(m);
 }
 
 /* A turn of somebody else is under way there: as with SKIP LOCKED, it is left alone. */
@@ -268,6 +286,8 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
         mm->joined = true;
     }
     *ret_view = copy_view(m, arena);
+    ret_view->lost_turns = mem_lost_turns(mm->h);
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return rc;
 }
@@ -285,6 +305,7 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
         if (wanted >> i & 1 && may_take(h, me, i, view))
             take_one(m, i, me, own);
     }
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -292,7 +313,8 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
 static enum rc recover(struct member *member, const struct node_rec *me, struct ownership *own,
                        struct err *err)
 {
-    struct mem_store *m = member_of(member)->h->m;
+    struct mem_handle *h = member_of(member)->h;
+    struct mem_store *m = h->m;
     struct ownership known = *own;
     (void)err;
     pthread_mutex_lock(&m->lock);
@@ -303,11 +325,14 @@ static enum rc recover(struct member *member, const struct node_rec *me, struct 
         if (!mine && p->epoch >= known.epochs[i])
             continue;
         p->epoch = (p->epoch > known.epochs[i] ? p->epoch : known.epochs[i]) + JUMP;
-        p->token_floor += JUMP;
+        p->token_floor += PLANTED(tokens_do_not_jump) ? 0 : JUMP;
         if (mine)
             mem_partition_give(m, i, me->start, own);
     }
     m->settings_version += JUMP;
+    mem_set_mark(h, 0);
+    mem_set_mark(h, mem_newest_kept(m, h->writer));
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -327,6 +352,7 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
         }
         own->epochs[i] = 0;
     }
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -344,6 +370,7 @@ static enum rc ensure(struct member *member, uint64_t partitions, struct ownersh
             m->partitions[i].unsure_ms = 0;
         own->unsure_ms[i] = 0;
     }
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -362,6 +389,7 @@ static enum rc leave(struct member *member, const struct node_rec *me, struct er
     if (row != NULL && str_eq(row->start, me->start))
         remove_node(m, row);
     mm->joined = false;
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -378,6 +406,7 @@ static enum rc forget(struct member *member, const struct node_rec *nodes, size_
             !owns_something(m, row->start))
             remove_node(m, row);
     }
+    mem_follow_members(m);
     pthread_mutex_unlock(&m->lock);
     return RC_OK;
 }
@@ -403,6 +432,7 @@ enum rc mem_member_open(struct store *store, struct member **ret_member, struct 
     struct mem_member *mm = MEM_NEW(struct mem_member);
     (void)err;
     *mm = (struct mem_member){.member.ops = &ops, .h = handle_of(store)};
+    mem_new_writer(mm->h);
     *ret_member = &mm->member;
     return RC_OK;
 }

@@ -99,8 +99,10 @@ static void free_claims(struct mem_store *m)
     }
 }
 
-static void free_tables(struct mem_store *m)
+void mem_tables_free(struct mem_store *m)
 {
+    if (m->standby != NULL)
+        mem_tables_free(m->standby);
     free_rows(m);
     free_lists(m);
     free_claims(m);
@@ -112,6 +114,8 @@ static void free_tables(struct mem_store *m)
     for (size_t i = 0; i < m->key_count; i++)
         mem_key_drop(&m->keys[i]);
     free(m->keys);
+    free(m->kept);
+    free(m->lost);
     pthread_mutex_destroy(&m->lock);
     free(m);
 }
@@ -126,7 +130,7 @@ static void close_handle(struct store *store)
         at++;
     m->handles[at] = m->handles[--m->handle_count];
     if (m->handle_count == 0)
-        free_tables(m);
+        mem_tables_free(m);
     free(h->taken);
     free(h);
 }
@@ -140,7 +144,7 @@ static void close_handle(struct store *store)
 static const struct store_ops alone_ops = {MEM_OPS};
 static const struct store_ops shared_ops = {MEM_OPS, .member = mem_member_open};
 
-static struct mem_store *tables_new(uint32_t partitions)
+struct mem_store *mem_tables_new(uint32_t partitions)
 {
     struct mem_store *m = MEM_NEW(struct mem_store);
     m->partition_count = partitions;
@@ -159,13 +163,13 @@ static struct store *handle_new(struct mem_store *m, const struct store_ops *han
 
 struct store *store_mem_open(void)
 {
-    return handle_new(tables_new(1), &alone_ops);
+    return handle_new(mem_tables_new(1), &alone_ops);
 }
 
 void store_mem_open_shared(uint32_t partitions, store_clock *clock, void *arg,
                            struct store **ret_handles, size_t count)
 {
-    struct mem_store *m = tables_new(partitions);
+    struct mem_store *m = mem_tables_new(partitions);
     m->clock = clock;
     m->clock_arg = arg;
     for (size_t i = 0; i < count; i++)

@@ -65,6 +65,7 @@ enum rc mem_own(struct store *store, struct str node, struct ownership *ret_owne
         if (mem_partition_is_free(m, i))
             mem_partition_give(m, i, node, ret_owned);
     }
+    mem_follow_members(m);
     return RC_OK;
 }
 
@@ -416,11 +417,15 @@ enum rc mem_settle(struct store *store, const struct ownership *own, uint64_t tu
     struct mem_store *m = mem_of(store);
     mem_abort(store);
     TRY(mem_check_epochs(m, own, err));
+    TRY(mem_check_mark(handle_of(store), err));
     *ret_settled = SETTLED_KEPT;
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (own->epochs[i] != 0 && m->partitions[i].turn < turn)
             *ret_settled = SETTLED_LOST;
     }
+    if (*ret_settled == SETTLED_LOST)
+        mem_mark_lost(handle_of(store), turn);
+    mem_follow_members(m);
     return RC_OK;
 }
 
