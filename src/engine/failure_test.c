@@ -230,7 +230,7 @@ static void a_run_past_its_timeout_is_told_to_stop_and_not_renewed(void **state)
     assert_int_equal(reply->stop_count, 1);
     assert_true(str_eq(reply->stops[0].reason, STR("the attempt is past its timeout")));
     assert_int_equal(unfinished(s)->state, EXEC_RUNNING); /* held until its worker says so */
-    s->w.now_ms += LEASE_MS - 5000;
+    world_wake(&s->w, LEASE_MS - 5000);
     say_hello(s);
     assert_int_equal(ended(s)->state, EXEC_TIMEOUT);
     assert_int_equal(ended(s)->attempts, 1);
