@@ -515,7 +515,6 @@ static void submit_behind_slots(struct world *w)
 {
     struct wish wish = {.owner = owners[0]};
     wish.rules.queue = PICK(w, queue_words);
-    wish.rules.target = STR("true");
     struct model_wait *waits = ARENA_ARRAY(w->model.arena, struct model_wait, 2);
     wish.waits = waits;
     for (size_t i = 0; i < 2; i++) {
