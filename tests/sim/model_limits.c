@@ -26,9 +26,11 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
  *   was granted before the limit was lowered. Then the permit goes back.
  *
  * What was loaded in the meantime begins anew: a takeover says who holds something, and the home reads that. */
+/* So long mail is on its way, and so long a permit or a pass waits for a worker (engine/permits.c). */
+enum { MAIL_MS = 1000, IDLE_MS = 10000 };
+
 static bool limits_settled(const struct world *w, int64_t boot_ms)
 {
-    enum { MAIL_MS = 1000, IDLE_MS = 10000 };
     int64_t heard_ms = w->model.settings_ms + 4 * w->scene.node_lease_ms;
     return !w->cluster || boot_ms > heard_ms + 2 * MAIL_MS + IDLE_MS;
 }
@@ -164,12 +166,12 @@ bool model_same_limits(const struct world *w, const struct model_exec *a,
            breakers_same(left, right);
 }
 
-/* An edit has given the key to what runs already: a permit that another server holds by then is good until
- * it would go back. */
+/* An edit has given the key to what runs already. Its home reads of that within MAIL_MS; a permit that was granted
+ * before is read within MAIL_MS as well, and goes back when no worker came for IDLE_MS. */
 static bool joined_lately(const struct world *w, const struct model_exec *x)
 {
     return w->cluster && exec_is_leased(x->rec.state) && x->job->edited_ms > 0 &&
-           w->boot_ms <= x->job->edited_ms + SETTLED_MS;
+           w->boot_ms <= x->job->edited_ms + 2 * MAIL_MS + IDLE_MS;
 }
 
 /* Jobs that share a key may each tolerate another number. Of those granted in one turn the ones
@@ -228,7 +230,6 @@ static int64_t more_ms(const struct world *w, const struct model_rate *before)
 static void start_rate_of_many(struct world *w, const struct model_exec *x,
                                const struct turn_view *view)
 {
-    enum { IDLE_MS = 10000 + 1000 }; /* so long a pass waits for a worker: engine/permits.c */
     struct model *m = &w->model;
     const struct limit_rule *rule = &rules_of(m, x)->rate;
     struct model_rate *rate = find_rate(m, rule->key);
@@ -238,7 +239,7 @@ static void start_rate_of_many(struct world *w, const struct model_exec *x,
             .key = rule->key, .interval_us = interval_us(rule), .first_ms = view->now.wall_ms};
     }
     int64_t frozen_ms = 3 * w->scene.node_lease_ms;
-    int64_t for_ms = view->now.wall_ms - rate->first_ms + IDLE_MS + frozen_ms;
+    int64_t for_ms = view->now.wall_ms - rate->first_ms + MAIL_MS + IDLE_MS + frozen_ms;
     PROMISE(w, ++rate->count <= for_ms / interval_ms(rate) + 1,
             "%" PRId64 " of the rate '%.*s' started within %" PRId64 " ms", rate->count,
             STR_ARG(rule->key), for_ms);
