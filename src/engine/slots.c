@@ -462,6 +462,16 @@ void slot_replan(struct engine *e, struct job *job, const struct schedule *old, 
         skip(e, x, reason);
 }
 
+/* The job's slot behind a moment. Intervals are counted from the slot ahead: an edit may have begun them anew, and a
+ * job's record does not say when. */
+static bool slot_behind(const struct exec *x, int64_t from_ms, struct slot *ret_slot)
+{
+    struct schedule s = *x->job->v.def->schedule;
+    if (s.kind == SCHEDULE_EVERY)
+        s.start_ms = x->v.slot_ms;
+    return schedule_after_any(&s, from_ms, ret_slot);
+}
+
 /* An interval that has not ended once counts from when it was made. */
 static bool is_first_interval(const struct schedule *s, const struct exec *x)
 {
@@ -474,7 +484,7 @@ void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str 
     struct slot next = {.at_ms = x->v.slot_ms, .nominal_ms = x->v.nominal_ms};
     if (is_first_interval(s, x) && s->start_ms > e->now_ms)
         next.at_ms = next.nominal_ms = x->v.slot_ms + by_ms;
-    else if (is_first_interval(s, x) || !schedule_after_any(s, e->now_ms, &next))
+    else if (is_first_interval(s, x) || !slot_behind(x, e->now_ms, &next))
         return;
     if (next.at_ms < x->v.slot_ms)
         move_ahead(e, x, &next, SERVER, reason);
@@ -482,18 +492,17 @@ void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str 
 
 void slot_return(struct engine *e, struct exec *x, int64_t far_ms, struct str reason)
 {
-    const struct schedule *s = x->job->v.def->schedule;
     struct slot far;
     struct slot next;
-    if (schedule_after_any(s, e->now_ms + far_ms, &far) && far.at_ms < x->v.slot_ms &&
-        schedule_after_any(s, e->now_ms, &next))
+    if (slot_behind(x, e->now_ms + far_ms, &far) && far.at_ms < x->v.slot_ms &&
+        slot_behind(x, e->now_ms, &next))
         move_ahead(e, x, &next, SERVER, reason);
 }
 
 void slot_plan_from_now(struct engine *e, struct exec *x, struct str reason)
 {
     struct slot next;
-    if (schedule_after_any(x->job->v.def->schedule, e->now_ms, &next) && next.at_ms != x->v.slot_ms)
+    if (slot_behind(x, e->now_ms, &next) && next.at_ms != x->v.slot_ms)
         move_ahead(e, x, &next, SERVER, reason);
 }
 

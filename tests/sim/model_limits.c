@@ -17,6 +17,9 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
     return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms;
 }
 
+/* So long mail is on its way, and so long a permit or a pass waits for a worker (engine/permits.c). */
+enum { MAIL_MS = 1000, IDLE_MS = 10000 };
+
 /* From when on a limit of a queue or a team holds, after settings were changed:
  *
  * - every server that decides has heard of it after the lease of a node, and in its next turn tells the home what
@@ -26,9 +29,6 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
  *   was granted before the limit was lowered. Then the permit goes back.
  *
  * What was loaded in the meantime begins anew: a takeover says who holds something, and the home reads that. */
-/* So long mail is on its way, and so long a permit or a pass waits for a worker (engine/permits.c). */
-enum { MAIL_MS = 1000, IDLE_MS = 10000 };
-
 static bool limits_settled(const struct world *w, int64_t boot_ms)
 {
     int64_t heard_ms = w->model.settings_ms + 4 * w->scene.node_lease_ms;
