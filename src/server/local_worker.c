@@ -1,6 +1,7 @@
 #include "server/local_worker.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "job/job_env.h"
 #include "loop/file.h"
 
 #include <errno.h>
@@ -53,6 +54,32 @@ static bool is_worker(const struct local_worker *w, pid_t pid)
     return found;
 }
 
+/* Whether a signal has stopped it. Behind the name, which may hold anything, stands the state. */
+static bool is_stopped(pid_t pid)
+{
+    char path[64];
+    char text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file); /* was only read */
+    text[len] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strncmp(name_end, ") T", 3) == 0;
+}
+
+/* Whoever stopped it, a job perhaps: nothing runs without it, nobody takes its place while it holds the
+ * lock, and it would never leave. */
+static void wake(pid_t holder)
+{
+    if (holder <= 0 || !is_stopped(holder))
+        return;
+    log_warn("the worker beside this server was stopped by a signal; it is told to go on", NULL);
+    kill(holder, SIGCONT);
+}
+
 static pid_t read_holder(const struct local_worker *w, int fd)
 {
     char text[24] = "";
@@ -84,17 +111,20 @@ static void exec_path(const char *path, const char *const *argv, char *const *en
     execve(path, args.out, env);
 }
 
-/* Nothing of ours: it is told all by its arguments, and has no business with the database. The array
- * is made before the fork and serves as long as the server lives. */
-static char *const *worker_env(struct arena *arena)
+/* What is ours it is told by its arguments, and with the database it has no business, unless its jobs have.
+ * The array is made before the fork and serves as long as the server lives. */
+static char *const *worker_env(const char *job_env, struct arena *arena)
 {
+    const struct str list = str_c(job_env);
     size_t count = 0;
     size_t kept = 0;
     while (environ[count] != NULL)
         count++;
     char **env = ARENA_ARRAY(arena, char *, count + 1);
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], "BELFRY_", 7) != 0 && strncmp(environ[i], "PG", 2) != 0)
+        struct str name = str_of(environ[i], (size_t)(strchrnul(environ[i], '=') - environ[i]));
+        bool ours = str_starts(name, STR("BELFRY_")) || str_starts(name, STR("PG"));
+        if (!ours || job_env_allows(name, &list, 1))
             env[kept++] = environ[i];
     }
     return env;
@@ -205,6 +235,7 @@ static void look(uv_timer_t *timer)
     struct local_worker *w = timer->data;
     reap(w);
     pid_t holder = lock_holder(w);
+    wake(holder);
     if (w->draining) {
         ask_to_leave(w, holder);
         if (holder == 0 && w->child == 0) {
@@ -230,7 +261,7 @@ struct local_worker *local_worker_new(uv_loop_t *loop, const struct server *serv
     w->server = server;
     w->url = arena_zstr(&w->arena, str_c(url));
     w->job_env = server->options->job_env;
-    w->env = worker_env(&w->arena);
+    w->env = worker_env(w->job_env, &w->arena);
     w->lock_path = lock_path(&w->arena, dir);
     w->url_path = arena_printf(&w->arena, "%s/worker.url", dir).ptr;
     w->key_path = arena_printf(&w->arena, "%s/worker.key", dir).ptr;

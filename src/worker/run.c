@@ -293,6 +293,14 @@ void run_cut(struct run *run, enum run_cut cut, struct str reason)
         terminate(run, cut == RUN_CUT_TIMEOUT ? "the timeout has passed" : run->end.reason.ptr);
 }
 
+void run_hurry(struct run *run)
+{
+    if (!run->ended)
+        return;
+    run->output_waits = run->save_waits = false;
+    finish_when_told(run);
+}
+
 static void on_timeout(uv_timer_t *timer)
 {
     run_cut(timer->data, RUN_CUT_TIMEOUT, STR(""));

@@ -61,6 +61,10 @@ void run_on_event(struct run *run, const struct spawn_event *event);
  * ended, so it counts as ended now. May call on_done. */
 void run_cut(struct run *run, enum run_cut cut, struct str reason);
 
+/* Tells the result at once when the command has ended, whatever of its output or checkpoint the server does not
+ * have yet: there is no more time to wait for that. May call on_done. */
+void run_hurry(struct run *run);
+
 uint64_t run_id(const struct run *run);
 uint64_t run_exec_id(const struct run *run);
 uint64_t run_token(const struct run *run);

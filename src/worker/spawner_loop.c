@@ -31,6 +31,7 @@ enum {
     KILL_TIMEOUT_MS = 5000,      /* what survives SIGKILL so long is stuck in the kernel */
     LOOK_MS = 100,               /* between two looks at somebody who has no mark */
     LOOKS_MAX = 20,              /* an exec takes less, also on a machine that is very busy */
+    ENDED_MAX = 256,             /* commands that are remembered after their end */
 };
 
 struct command {
@@ -41,15 +42,23 @@ struct command {
     char mark[SPAWN_MARK_MAX];
 };
 
+/* A command that ran. Its session may outlive it, and then nobody else can get the session's number. */
+struct ended {
+    pid_t session;
+    unsigned long long at; /* as of struct stray_birth */
+};
+
 struct nest {
     pid_t pid; /* our own */
     int sock;
     int signals;
     int timer; /* by the boot clock, which goes on while a machine sleeps */
     const struct spawn_deadlines *deadlines;
-    int64_t next_ms;   /* boot clock: the timer rings then; 0: it does not */
-    struct map by_id;  /* commands that run; owned */
-    struct map by_pid; /* the same */
+    int64_t next_ms;               /* boot clock: the timer rings then; 0: it does not */
+    struct map by_id;              /* commands that run; owned */
+    struct map by_pid;             /* the same */
+    struct ended ended[ENDED_MAX]; /* the newest, in a ring */
+    size_t ended_count;            /* of all times */
     struct cradles cradles;
     struct buf outbox; /* whole events that the socket had no room for */
     unsigned looks;    /* for strays, that are still to be taken */
@@ -189,6 +198,8 @@ static void end_command(struct nest *n, struct command *take_command, int wait_s
 {
     map_remove(&n->by_id, take_command->id);
     map_remove(&n->by_pid, (uint64_t)take_command->pid);
+    n->ended[n->ended_count++ % ENDED_MAX] =
+        (struct ended){.session = take_command->pid, .at = stray_now()};
     tell(n, &(struct spawn_event){
                 .id = take_command->id,
                 .kind = SPAWN_ENDED,
@@ -213,14 +224,27 @@ static bool mark_is_live(struct nest *n, const char *mark)
     return false;
 }
 
-/* Whether one without a mark may belong to a command that runs: to that of its session, or else to one
- * that is not younger than itself. */
+/* Whether it was born in the session of a command that has ended since. One born later may be in a session
+ * that got the same number. */
+static bool is_left(const struct nest *n, const struct stray_birth *stray)
+{
+    for (size_t i = 0; i < ENDED_MAX; i++) {
+        if (n->ended[i].session == stray->session && stray->at <= n->ended[i].at)
+            return true;
+    }
+    return false;
+}
+
+/* Whether one without a mark may belong to a command that runs: to that of its session, or, unless its
+ * session is that of one that ran, to one that is not younger than itself. */
 static bool may_be_live(struct nest *n, pid_t child)
 {
     struct stray_birth stray;
     struct stray_birth leader;
     if (!stray_birth(child, &stray) || map_get(&n->by_pid, (uint64_t)stray.session) != NULL)
         return true;
+    if (is_left(n, &stray))
+        return false;
     MAP_EACH(&n->by_pid, slot)
     {
         const struct command *c = slot->value;

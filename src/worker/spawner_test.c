@@ -471,6 +471,19 @@ static void who_clears_its_environment_dies_with_the_command(void **state)
     wait_for(n, is_dead, (uint64_t)escaped);
 }
 
+/* In a group of its own (timeout makes one), but in the session of the command. */
+#define ESCAPE_GROUP "env -i timeout 1000 sh -c 'echo $$; exec sleep 1000' & "
+
+static void who_stays_in_the_session_dies_with_the_command_beside_an_older_one(void **state)
+{
+    struct nursery *n = *state;
+    pid_t older = run_sh_for_pid(n, 1, "echo $$; exec sleep 1000");
+    pid_t escaped = run_sh_for_pid(n, 2, ESCAPE_GROUP "sleep 0.2");
+    assert_int_equal(wait_for_end(n, 2), 0);
+    wait_for(n, is_dead, (uint64_t)escaped);
+    assert_false(is_dead(n, (uint64_t)older));
+}
+
 static void who_clears_its_environment_lives_as_long_as_its_own_command(void **state)
 {
     struct nursery *n = *state;
@@ -628,6 +641,7 @@ int main(void)
         TEST(who_escapes_by_setsid_dies_with_the_command),
         TEST(who_shows_its_mark_too_late_dies_all_the_same),
         TEST(who_clears_its_environment_dies_with_the_command),
+        TEST(who_stays_in_the_session_dies_with_the_command_beside_an_older_one),
         TEST(who_clears_its_environment_lives_as_long_as_its_own_command),
         TEST(who_escapes_lives_as_long_as_its_own_command),
         TEST(a_deadline_kills_its_own_command_and_says_so),

@@ -77,6 +77,13 @@ bool stray_birth(pid_t pid, struct stray_birth *ret_birth)
     return false;
 }
 
+unsigned long long stray_now(void)
+{
+    static const unsigned long long second_us = 1000000;
+    return (unsigned long long)clock_boot_us() * (unsigned long long)sysconf(_SC_CLK_TCK) /
+           second_us;
+}
+
 static void kill_one(void *arg, pid_t child)
 {
     (void)arg;

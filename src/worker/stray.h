@@ -23,6 +23,8 @@ struct stray_birth {
     unsigned long long at; /* in ticks of the kernel's clock */
 };
 bool stray_birth(pid_t pid, struct stray_birth *ret_birth);
+/* Now, by the clock that births are told by. */
+unsigned long long stray_now(void);
 
 /* Kills and reaps children, and what they leave to us, until there are none. Gives up on those that
  * cannot be killed (another user's, or stuck in the kernel) after timeout_ms: false when some are left. */

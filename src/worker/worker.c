@@ -159,19 +159,36 @@ static void on_welcome(void *arg, const struct welcome *welcome)
         pidlock_name(w->options->lock_path, welcome->worker_id);
 }
 
-/* Ends whatever runs. A run that ends at once leaves the map, which must not change while it is
- * walked: hence the copy. */
+/* A run that ends at once leaves the map, which must not change while it is walked: hence the copy. */
+static struct run **list_runs(const struct worker *w, struct arena *arena, size_t *ret_count)
+{
+    struct run **runs = ARENA_ARRAY(arena, struct run *, w->runs.len);
+    *ret_count = 0;
+    MAP_EACH(&w->runs, slot)
+    {
+        runs[(*ret_count)++] = slot->value;
+    }
+    return runs;
+}
+
+/* Ends whatever runs. */
 static void cut_all(struct worker *w, enum run_cut cut, struct str reason)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    struct run **runs = ARENA_ARRAY(&arena, struct run *, w->runs.len);
-    size_t count = 0;
-    MAP_EACH(&w->runs, slot)
-    {
-        runs[count++] = slot->value;
-    }
+    size_t count;
+    struct run **runs = list_runs(w, &arena, &count);
     for (size_t i = 0; i < count; i++)
         run_cut(runs[i], cut, reason);
+}
+
+/* What has ended is told now: a result that waits for its checkpoint would be lost with us. */
+static void hurry_all(struct worker *w)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    size_t count;
+    struct run **runs = list_runs(w, &arena, &count);
+    for (size_t i = 0; i < count; i++)
+        run_hurry(runs[i]);
 }
 
 /* ---- leaving */
@@ -215,6 +232,8 @@ static void on_leave_tick(uv_timer_t *timer)
     int64_t now_us = clock_mono_us();
     if (now_us >= w->end_all_us)
         cut_all(w, RUN_CUT_RETURNED, STR("the worker is leaving"));
+    if (is_stuck(w, now_us))
+        hurry_all(w);
     if (!may_leave(w, now_us))
         return;
     if (is_busy(w)) {

@@ -490,6 +490,22 @@ static void results_are_offered_for_as_long_as_they_may_be_taken(void **state)
     assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_SUCCEEDED);
 }
 
+/* While its checkpoint is refused it waits, longer than commands are waited for. */
+static void a_result_is_told_also_when_its_checkpoint_waits(void **state)
+{
+    struct site *s = *state;
+    s->drain_timeout_ms = 1000;
+    s->server->welcome.checkpoint_bytes_max = 1000;
+    s->server->welcome.checkpoint_ms = 60000; /* no look before the end */
+    s->server->checkpoint_status = 503;
+    start(s);
+    lease_for_pid(
+        s, 10, "{\"command\": \"echo $$; sleep 0.5; echo 1 >$BELFRY_CHECKPOINT_FILE; exit 78\"}");
+    kill(s->worker, SIGTERM);
+    assert_int_equal(wait_for_exit(s), 0);
+    assert_int_equal(fake_result(s->server, 10)->outcome, OUTCOME_PERMANENT);
+}
+
 static void results_that_nobody_takes_do_not_keep_it_for_ever(void **state)
 {
     struct site *s = *state;
@@ -635,6 +651,7 @@ int main(void)
         TEST(a_spawner_that_is_stopped_is_woken),
         TEST(a_spawner_that_cannot_be_woken_does_not_keep_the_worker),
         TEST(results_are_offered_for_as_long_as_they_may_be_taken),
+        TEST(a_result_is_told_also_when_its_checkpoint_waits),
         TEST(results_that_nobody_takes_do_not_keep_it_for_ever),
         TEST(without_its_lock_file_it_leaves),
         TEST(when_its_lock_file_was_replaced_it_leaves),

@@ -233,12 +233,23 @@ def test_a_worker_whose_data_directory_is_deleted_leaves():
         wait_for(lambda: not processes_of(own.data), "the worker to leave")
 
 
+def test_a_worker_that_a_job_stops_goes_on():
+    with Server() as own:
+        run_alone(own, "true")
+        worker = int((own.data / "worker.lock").read_text().split()[0])
+        os.kill(worker, signal.SIGSTOP)
+        run_alone(own, "true")
+        os.kill(worker, signal.SIGSTOP)
+        assert own.stop() == 0
+        assert not processes_of(own.data)
+
+
 SECRETS = {"PGPASSWORD": "s3cr3t-1", "BELFRY_TOKEN": "s3cr3t-2", "AWS_SECRET_ACCESS_KEY": "s3cr3t-3"}
 
 
 def test_secrets_of_the_server_reach_no_job():
-    wanted = {"LC_TIME": "C", "TZ": "UTC", "JAVA_HOME": "/java", "GO_A": "1"}
-    with Server("--set", "job_env=JAVA_HOME,GO_*", env={**SECRETS, **wanted}) as own:
+    wanted = {"LC_TIME": "C", "TZ": "UTC", "JAVA_HOME": "/java", "GO_A": "1", "PGHOST": "db"}
+    with Server("--set", "job_env=JAVA_HOME,GO_*,PGHOST", env={**SECRETS, **wanted}) as own:
         own.env.pop("BELFRY_TOKEN")  # the command line needs the real key
         printed = run_alone(own, "env; cat /proc/$PPID/environ | tr '\\0' '\\n'")
         assert "s3cr3t" not in printed, printed
