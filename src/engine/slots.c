@@ -472,10 +472,19 @@ static bool slot_behind(const struct exec *x, int64_t from_ms, struct slot *ret_
     return schedule_after_any(&s, from_ms, ret_slot);
 }
 
-/* An interval that has not ended once counts from when it was made. */
+/* An interval that has not ended once counts from when it was made, and never lasts longer than it should: the clock
+ * may have been set back before, at a start that did not believe it. */
 static bool is_first_interval(const struct schedule *s, const struct exec *x)
 {
     return s->kind == SCHEDULE_EVERY && x->v.slot_ms - s->every_ms <= s->start_ms;
+}
+
+static int64_t moved_first(const struct schedule *s, const struct exec *x, int64_t now_ms,
+                           int64_t by_ms)
+{
+    int64_t moved_ms = x->v.slot_ms + by_ms;
+    int64_t last_ms = now_ms + s->every_ms;
+    return moved_ms < last_ms ? moved_ms : last_ms;
 }
 
 void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str reason)
@@ -483,7 +492,7 @@ void slot_step_back(struct engine *e, struct exec *x, int64_t by_ms, struct str 
     const struct schedule *s = x->job->v.def->schedule;
     struct slot next = {.at_ms = x->v.slot_ms, .nominal_ms = x->v.nominal_ms};
     if (is_first_interval(s, x) && s->start_ms > e->now_ms)
-        next.at_ms = next.nominal_ms = x->v.slot_ms + by_ms;
+        next.at_ms = next.nominal_ms = moved_first(s, x, e->now_ms, by_ms);
     else if (is_first_interval(s, x) || !slot_behind(x, e->now_ms, &next))
         return;
     if (next.at_ms < x->v.slot_ms)

@@ -321,6 +321,35 @@ static void after_a_step_back_slots_are_planned_from_now(void **state)
     }
 }
 
+/* The first step back is too small to move it, and so it is further ahead than an interval when the second comes. */
+static void no_first_interval_lasts_longer_than_it_should(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = MINUTE_MS);
+    world_turn(&w);
+    step(&w, -9 * MINUTE_MS);
+    step(&w, -HOUR_MS);
+    assert_in_range(ahead_of(&w, job->job_id)->slot_ms, w.now_ms + 1, w.now_ms + MINUTE_MS);
+}
+
+/* The edit has begun the interval anew, which only the slot ahead knows after a restart. */
+static void a_slot_that_comes_back_keeps_its_place_in_the_interval(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .every_ms = HOUR_MS);
+    world_turn(&w);
+    world_pass(&w, 7 * MINUTE_MS);
+    EDIT(&w, job->job_id, 1, true, .every_ms = HOUR_MS);
+    world_turn(&w);
+    int64_t slot_ms = ahead_of(&w, job->job_id)->slot_ms;
+    world_restart(&w);
+    step(&w, DAY_MS);
+    step(&w, -DAY_MS);
+    assert_int_equal((ahead_of(&w, job->job_id)->slot_ms - slot_ms) % HOUR_MS, 0);
+}
+
 static void a_smaller_step_back_leaves_slots_alone(void **state)
 {
     (void)state;
@@ -613,6 +642,8 @@ int main(void)
         cmocka_unit_test(what_a_step_forward_passes_over_are_misfires),
         cmocka_unit_test(after_one_the_newest_slot_runs_also_where_missed_ones_are_skipped),
         cmocka_unit_test(after_a_step_back_slots_are_planned_from_now),
+        cmocka_unit_test(no_first_interval_lasts_longer_than_it_should),
+        cmocka_unit_test(a_slot_that_comes_back_keeps_its_place_in_the_interval),
         cmocka_unit_test(a_smaller_step_back_leaves_slots_alone),
         cmocka_unit_test(the_next_slot_of_a_rare_job_stays),
         cmocka_unit_test(slots_beyond_the_horizon_come_back_too),
