@@ -104,7 +104,7 @@ static const struct setting settings_table[] = {
     TIME(alert_slow_min_ms, "10s", 1, 365 * DAY, "a run shorter than this is never slow"),
     NUMBER(alert_slow_runs_min, "20", 1, 1000000, "fewer runs say nothing about what is usual"),
     TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
-    TIME(queues_keep_ms, "1d", 0, 3650 * DAY, "how long queues without work or settings are kept; 0: until room is needed"),
+    TIME(queues_keep_ms, "1d", 0, 3650 * DAY, "how long idle queues are kept; 0: until room is needed"),
     TIME(history_keep_ms, "30d", SECOND, 3650 * DAY, "how long ended executions and SLA events are kept"),
     TIME(dead_letters_keep_ms, "30d", SECOND, 3650 * DAY, "how long dead letters are kept"),
     TIME(alerts_keep_ms, "30d", SECOND, 3650 * DAY, "how long alerts are kept, once they were sent"),

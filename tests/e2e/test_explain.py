@@ -83,7 +83,8 @@ def test_a_job_for_later_says_when_also_beyond_the_horizon():
 
 def test_a_retry_says_when_and_why_the_last_attempt_failed():
     queue, worker = own_queue()
-    job, _ = submit(server, queue=queue, retry={"max_retries": 2, "policy": "fixed", "delay": "1h"})
+    job, _ = submit(server, queue=queue, retry={"max_retries": 2, "policy": "fixed", "delay": "1h",
+                                                "max_delay": "2h"})
     lease, = worker.take()
     worker.finish(lease, "failed", error="the disk is full")
     blocker = only(job, "retry")

@@ -72,6 +72,8 @@ def test_an_old_week_is_dropped_and_nobody_waits_for_it():
         job = server.submit("--queue", "later", "--", "true")
         assert server.job(job)["status"] == "active"
         reader.close()
+        wait_for(lambda: not number("whole", "SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+                                    "'neighbour' AND datname = 'whole'"), "the reader to be gone")
         server.stop()  # which looks for such weeks when it starts, and every ten minutes
         server.start()
         wait_for(lambda: not pending("whole"), "the old weeks to be dropped")
