@@ -107,6 +107,12 @@ bool roster_is_silent(const struct roster *r, const struct node_rec *node)
     return dead || (!is_me(r, node) && roster_silent_ms(r, node) > r->lease_ms);
 }
 
+bool roster_seems_away(const struct roster *r, const struct cluster_view *v,
+                       const struct node_rec *node)
+{
+    return !is_me(r, node) && v->now_ms - node->seen_ms > r->lease_ms;
+}
+
 bool roster_sees_silent(struct roster *r, struct str start)
 {
     pthread_mutex_lock(&r->lock);

@@ -61,6 +61,10 @@ int64_t roster_changed_ms(const struct roster *r, struct str start);
 int64_t roster_silent_ms(const struct roster *r, const struct node_rec *node);
 /* Longer than the lease, or dead for sure. We are never silent to ourselves. */
 bool roster_is_silent(const struct roster *r, const struct node_rec *node);
+/* Its newest beat is older than the lease by the store's clock, which also one who has only just come can
+ * read. That clock may be wrong, so nobody is deprived for it; but what is free need not wait for that one. */
+bool roster_seems_away(const struct roster *r, const struct cluster_view *v,
+                       const struct node_rec *node);
 /* Since when we have been watching without a gap, by our boot clock; 0: there was no view yet. */
 int64_t roster_watching_ms(const struct roster *r);
 /* Somebody else has renewed while we were watching. */

@@ -8,6 +8,15 @@ struct seating {
 
 enum { SILENT_SEAT };
 
+/* A server that seems to be away keeps what it has until it is known to be silent, but takes nothing. If we left
+ * it a share of what is free, that would lie there until we had watched for a lease ourselves; and the
+ * others, who have watched it for longer, would leave that share to us. */
+static struct shares_node seat(const struct roster *roster, const struct cluster_view *v,
+                               const struct node_rec *node)
+{
+    return (struct shares_node){.draining = node->draining || roster_seems_away(roster, v, node)};
+}
+
 static void seat_all(const struct roster *roster, const struct cluster_view *v, struct seating *s)
 {
     s->nodes[SILENT_SEAT] = (struct shares_node){.silent = true};
@@ -21,7 +30,7 @@ static void seat_all(const struct roster *roster, const struct cluster_view *v, 
         if (roster_is_silent(roster, &v->nodes[n]) || (last && !seated && !me))
             continue;
         seated = seated || me;
-        s->nodes[s->count] = (struct shares_node){.draining = v->nodes[n].draining};
+        s->nodes[s->count] = seat(roster, v, &v->nodes[n]);
         s->places[s->count++] = (int)n;
     }
 }

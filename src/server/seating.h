@@ -1,7 +1,8 @@
 /* seating.h - a view of the cluster as job/shares.h knows it.
  *
  * All nodes that are silent are one there, since they are treated alike and there may be any number of
- * them; who is there beyond the last seat gets nothing. */
+ * them; who is there beyond the last seat gets nothing. One that only seems to be away (roster_seems_away) is
+ * deprived of nothing, and takes nothing. */
 #pragma once
 #include "job/shares.h"
 #include "server/roster.h"

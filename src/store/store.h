@@ -352,7 +352,8 @@ struct logs {
  *
  * Each server has one row, which it renews every second. Whether one has fallen
  * silent is for those who watch to say, each by its own boot clock: the store's clock may be set. So seen_ms
- * is a mark of one beat, and what is done to a silent server is done only while its row has that very mark.
+ * is a mark of one beat (its age by that clock only says for whom nothing is left lying), and what is done to a
+ * silent server is done only while its row has that very mark.
  * Who could not renew must stop deciding in time, counted on its own boot clock from when it sent the
  * renewal. */
 
