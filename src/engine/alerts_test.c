@@ -257,6 +257,40 @@ static void a_token_that_nobody_gave_is_told_and_exceeded(void **state)
     assert_true(fake_lease(&w, &third).token > 5);
 }
 
+/* What the store has left is the first lease; the worker has run it, told so, and been given the second. */
+static void a_lease_from_before_the_loss_is_not_sent_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    (void)fake_lease(&w, &f);
+    f.held_count = 0;
+    world_restart(&w);
+    engine_load_tokens(w.engine, 1 << 20);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.lease_count,
+                     0); /* the poll may be older than the lease */
+    world_pass(&w, w.options.lease_ms);
+    assert_true(fake_lease(&w, &f).token > 1 << 20);
+}
+
+static void a_lease_that_a_worker_has_left_behind_is_not_sent_again(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    SUBMIT(&w);
+    (void)fake_lease(&w, &f);
+    f.held[0].token = 5;
+    struct asked *poll = ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.stop_count, 1);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
+    assert_int_equal(poll->cmd.reply.poll.leases[0].token, 6);
+}
+
 static void a_token_that_makes_no_sense_is_not_believed(void **state)
 {
     (void)state;
@@ -290,6 +324,8 @@ int main(void)
         cmocka_unit_test(turns_that_the_store_lost_are_told_once),
         cmocka_unit_test(tokens_begin_behind_their_floor),
         cmocka_unit_test(a_token_that_nobody_gave_is_told_and_exceeded),
+        cmocka_unit_test(a_lease_from_before_the_loss_is_not_sent_again),
+        cmocka_unit_test(a_lease_that_a_worker_has_left_behind_is_not_sent_again),
         cmocka_unit_test(a_token_that_makes_no_sense_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,11 +358,18 @@ static bool may_be_older(const struct exec *x, bool repeated, bool heard)
     return !x->v.lease.confirmed && (inherited || (repeated && !PLANTED(repeat_believed)));
 }
 
+/* The store has lost turns since this lease was given: in one of them it may have ended, or been followed by
+ * another. It is not sent again, since its token would then stand for two runs. */
+static bool is_bygone(const struct engine *e, const struct exec *x)
+{
+    return x->v.lease.token <= e->token_floor || x->v.lease.token < x->named_token;
+}
+
 /* Taking it away could start a second run beside the first: it keeps its slot, is sent again if
  * there is one, and the next poll or the end of the lease will tell. */
 static void keep_unnamed(struct engine *e, struct worker *w, struct exec *x)
 {
-    if (w->turn.free > 0 && x->v.state == EXEC_RUNNING && !sla_stops(x))
+    if (w->turn.free > 0 && x->v.state == EXEC_RUNNING && !sla_stops(x) && !is_bygone(e, x))
         grant_again(e, w, x);
     else if (w->turn.free > 0)
         w->turn.free--;
@@ -388,7 +395,8 @@ static void poll_unlisted(struct engine *e, struct worker *w, bool repeated, boo
             continue;
         if (may_be_older(x, repeated, heard))
             keep_unnamed(e, w, x);
-        else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING || sla_stops(x))
+        else if (x->v.lease.confirmed || x->v.state == EXEC_STOPPING || sla_stops(x) ||
+                 is_bygone(e, x))
             report_silence(e, x, STR("its worker no longer has it"), BLAME_NONE);
         else if (PLANTED(slot_leaks))
             exec_renew(e, x);
