@@ -107,7 +107,7 @@ bool deadline_pass(struct engine *e, struct exec *x)
     const struct definition *def = x->job->v.def;
     if (!has_deadlines(x))
         return false;
-    if (steps_hold_dues(e)) /* it has not moved with the clock yet */
+    if (steps_hold_deadlines(e)) /* it has not moved with the clock yet */
         return false;
     if (has_come(e, late_ms(x)))
         be_late(e, x, why(e, x, "it was to start within", def->start_within_ms));

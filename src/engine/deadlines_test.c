@@ -333,6 +333,31 @@ static void what_is_run_again_has_a_clock_of_its_own(void **state)
     assert_int_equal(state_of(&w, id), EXEC_EXPIRED);
 }
 
+/* Others have been waiting since a moment that is ahead by now, which is mended a page in a turn. */
+static void nothing_is_granted_that_has_expired_while_the_line_is_put_right(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.load_max = 2;
+    WORLD_WITH(w, options);
+    for (int i = 0; i < 9; i++)
+        SUBMIT(&w);
+    world_turn(&w);
+    world_set_clock(&w, -5 * MINUTE_MS);
+    const struct submission *expires =
+        SUBMIT(&w, .priority = 900, .expires_in_ms = MINUTE_MS, .start_within_ms = MINUTE_MS / 2);
+    const struct submission *late = SUBMIT(&w, .priority = 900, .start_within_ms = MINUTE_MS);
+    world_turn(&w);
+    world_set_clock(&w, MINUTE_MS);
+    world_restart(&w);
+    struct fake f = HIRE(&w);
+    ask_poll(&w, &f, 1);
+    world_turn(&w);
+    assert_int_equal(state_of(&w, expires->exec_id), EXEC_EXPIRED);
+    assert_int_equal(state_of(&w, late->exec_id), EXEC_RUNNING);
+    assert_true(record_of(&w, late->exec_id)->late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_slot_that_nobody_could_start_in_time_expires_and_the_next_one_runs),
         cmocka_unit_test(a_slot_that_is_fired_too_late_expires_instead),
         cmocka_unit_test(nothing_is_granted_that_has_expired_however_much_a_tick_has_to_do),
+        cmocka_unit_test(nothing_is_granted_that_has_expired_while_the_line_is_put_right),
         cmocka_unit_test(a_late_start_is_told_once),
         cmocka_unit_test(what_starts_in_time_is_not_late),
         cmocka_unit_test(late_comes_before_expired),

@@ -545,8 +545,10 @@ void steps_load(struct engine *e, struct moment now, uint64_t newest_id);
 /* Begins with a step that the moment tells of, or goes on with it. Before all that goes by the wall clock. */
 void steps_tick(struct engine *e);
 void steps_ask(struct engine *e, struct question_list *list);
-/* Nothing comes due by the wall clock, and nothing is too late by it. */
+/* Nothing comes due by the wall clock. */
 bool steps_hold_dues(const struct engine *e);
+/* Nothing is too late by it: what waits may have yet to move with it. */
+bool steps_hold_deadlines(const struct engine *e);
 /* Nothing is old enough to go. */
 bool steps_hold_deletions(const struct engine *e);
 bool steps_want_turn(const struct engine *e, struct moment now);

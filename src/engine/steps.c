@@ -45,6 +45,12 @@ bool steps_hold_dues(const struct engine *e)
     return e->moment.unsure || e->clock.shifting || steps_pending(e);
 }
 
+/* Where nothing but the line of those that wait is put right, no deadline is going to move. */
+bool steps_hold_deadlines(const struct engine *e)
+{
+    return e->moment.unsure || (e->clock.shifting && e->clock.by_ms != 0) || steps_pending(e);
+}
+
 bool steps_want_turn(const struct engine *e, struct moment now)
 {
     return e->clock.shifting || (e->clock.mend && !now.unsure) ||

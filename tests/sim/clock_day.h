@@ -60,7 +60,7 @@ void clocks_shift(struct world *w, struct model_exec *x, const struct exec_rec *
 bool clocks_note(struct world *w, struct model_exec *x, const struct trail_step *step);
 /* By how much the engine has moved what x was promised for. */
 int64_t clocks_shifted_ms(const struct world *w, const struct model_exec *x);
-/* Nothing comes due: the clock is not known, or was set just now. */
+/* Nothing is too late: the clock is not known, or was set just now. */
 bool clocks_hold(const struct world *w);
 /* A slot ahead is planned anew. False: not for the clock. */
 bool clocks_replanned(struct world *w, struct model_exec *x, struct str reason,

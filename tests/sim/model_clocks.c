@@ -74,7 +74,7 @@ int64_t clocks_shifted_ms(const struct world *w, const struct model_exec *x)
 
 bool clocks_hold(const struct world *w)
 {
-    return is_such_day(w) && steps_hold_dues(engine_of(w));
+    return is_such_day(w) && steps_hold_deadlines(engine_of(w));
 }
 
 /* ---- slots */
