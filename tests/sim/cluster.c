@@ -102,7 +102,10 @@ static void write_sure(struct sim_server *s)
 {
     struct sim_member *m = &s->member;
     struct err err;
-    uint64_t sure = m->loaded ? unsure_over(&m->own, engine_unsure(s->turn.engine)) : 0;
+    if (!m->loaded)
+        return;
+    /* The engine has let go of what is being given, and so it does not know. */
+    uint64_t sure = unsure_over(&m->own, engine_unsure(s->turn.engine) | m->giving);
     if (sure != 0)
         m->member->ops->ensure(m->member, sure, &m->own, &err);
 }

@@ -132,9 +132,11 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
     bool skipped = x != NULL && (x->rec.state == EXEC_SKIPPED ||
                                  x->rec.state == EXEC_EXPIRED); /* its job is cancelled already */
+    bool deleted =
+        job != NULL && x == NULL && job->rec.state == JOB_CANCELLED; /* it was, long ago */
     if (cmd->reply.rc == RC_OK && recurs)
         check_all_cancelled(w, job);
-    else if (cmd->reply.rc == RC_OK && !skipped &&
+    else if (cmd->reply.rc == RC_OK && !skipped && !deleted &&
              !run_again) /* cancelled long ago, and asked to run again since */
         check_cancelled(w, x);
     PROMISE(w,
