@@ -130,11 +130,12 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
     bool recurs = job != NULL && job->schedule != NULL;
     struct model_exec *x = job == NULL ? NULL : model_exec(&w->model, job->rec.last_exec);
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
+    bool forgotten = x == NULL && job != NULL && map_get(&w->model.exec_by_id, job->rec.last_exec);
     bool skipped = x != NULL && (x->rec.state == EXEC_SKIPPED ||
                                  x->rec.state == EXEC_EXPIRED); /* its job is cancelled already */
     if (cmd->reply.rc == RC_OK && recurs)
         check_all_cancelled(w, job);
-    else if (cmd->reply.rc == RC_OK && !skipped &&
+    else if (cmd->reply.rc == RC_OK && !skipped && !forgotten && /* over, and older than the rest */
              !run_again) /* cancelled long ago, and asked to run again since */
         check_cancelled(w, x);
     PROMISE(w,
