@@ -192,6 +192,18 @@ static void check_operations(struct world *w, const struct command *cmd)
     }
 }
 
+/* As many wait behind what the job still does as may, or did so until something in this turn ended. */
+static bool is_full(const struct world *w, const struct model_job *job)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->execs.len; i++) {
+        const struct model_exec *x = job->execs.items[i];
+        count += x->rec.state == EXEC_BLOCKED ||
+                 (x->changed_turn == w->model.turn && x->born_turn != w->model.turn);
+    }
+    return count >= SPEC_OVERLAP_QUEUE_MAX;
+}
+
 static void check_run_again(struct world *w, const struct command *cmd)
 {
     const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
@@ -201,7 +213,8 @@ static void check_run_again(struct world *w, const struct command *cmd)
         exec_label(w, cmd->reply.exec_id));
     const struct model_job *job = model_job(&w->model, cmd->reply.job_id);
     bool may_wait = cmd->reply.exec_state == EXEC_BLOCKED && job->schedule != NULL;
-    may_wait |= w->cluster && cmd->reply.exec_state == EXEC_SKIPPED && job->schedule != NULL;
+    may_wait |= (w->cluster || is_full(w, job)) && cmd->reply.exec_state == EXEC_SKIPPED &&
+                job->schedule != NULL;
     PROMISE(
         w, (cmd->reply.exec_state == EXEC_QUEUED || may_wait) && !job_is_over(cmd->reply.job_state),
         "%s runs again, and the answer says otherwise", exec_label(w, cmd->target.id));
