@@ -249,6 +249,8 @@ static void check_returned(struct world *w, struct model_exec *x, const struct e
     PROMISE(w, exec_is_final(to->state) || to->due_ms == model_due_ms(x),
             "%s is planned anew for another time than its own", exec_label(w, x->rec.id));
     job->next = want;
+    if (job->resumed_ms > now_ms) /* by the clock that was ahead */
+        job->resumed_ms = now_ms;
     walk_on(w, job);
     saw(SAW_MOVED);
 }

@@ -130,13 +130,12 @@ static void check_cancel_job(struct world *w, const struct command *cmd)
     bool recurs = job != NULL && job->schedule != NULL;
     struct model_exec *x = job == NULL ? NULL : model_exec(&w->model, job->rec.last_exec);
     bool run_again = x != NULL && x->rec.retry_of != 0 && x->born_turn == w->model.turn;
+    bool forgotten = x == NULL && job != NULL && map_get(&w->model.exec_by_id, job->rec.last_exec);
     bool skipped = x != NULL && (x->rec.state == EXEC_SKIPPED ||
                                  x->rec.state == EXEC_EXPIRED); /* its job is cancelled already */
-    bool deleted =
-        job != NULL && x == NULL && job->rec.state == JOB_CANCELLED; /* it was, long ago */
     if (cmd->reply.rc == RC_OK && recurs)
         check_all_cancelled(w, job);
-    else if (cmd->reply.rc == RC_OK && !skipped && !deleted &&
+    else if (cmd->reply.rc == RC_OK && !skipped && !forgotten && /* over, and older than the rest */
              !run_again) /* cancelled long ago, and asked to run again since */
         check_cancelled(w, x);
     PROMISE(w,
@@ -193,6 +192,18 @@ static void check_operations(struct world *w, const struct command *cmd)
     }
 }
 
+/* As many wait behind what the job still does as may, or did so until something in this turn ended. */
+static bool is_full(const struct world *w, const struct model_job *job)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->execs.len; i++) {
+        const struct model_exec *x = job->execs.items[i];
+        count += x->rec.state == EXEC_BLOCKED ||
+                 (x->changed_turn == w->model.turn && x->born_turn != w->model.turn);
+    }
+    return count >= SPEC_OVERLAP_QUEUE_MAX;
+}
+
 static void check_run_again(struct world *w, const struct command *cmd)
 {
     const struct model_exec *x = model_exec(&w->model, cmd->reply.exec_id);
@@ -202,7 +213,8 @@ static void check_run_again(struct world *w, const struct command *cmd)
         exec_label(w, cmd->reply.exec_id));
     const struct model_job *job = model_job(&w->model, cmd->reply.job_id);
     bool may_wait = cmd->reply.exec_state == EXEC_BLOCKED && job->schedule != NULL;
-    may_wait |= w->cluster && cmd->reply.exec_state == EXEC_SKIPPED && job->schedule != NULL;
+    may_wait |= (w->cluster || is_full(w, job)) && cmd->reply.exec_state == EXEC_SKIPPED &&
+                job->schedule != NULL;
     PROMISE(
         w, (cmd->reply.exec_state == EXEC_QUEUED || may_wait) && !job_is_over(cmd->reply.job_state),
         "%s runs again, and the answer says otherwise", exec_label(w, cmd->target.id));
