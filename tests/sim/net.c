@@ -190,6 +190,7 @@ void net_reply(struct world *w, struct call *take_call)
         return;
     }
     own_epochs(take_call);
+    take_call->replied_ms = w->boot_ms;
     if ((take_call->to != NULL && !is_way_open(w, take_call, take_call->to)) ||
         fault_strikes(w, FAULT_REPLY_LOST)) {
         net_break(w, take_call);

@@ -25,6 +25,8 @@ struct call {
     bool away;                 /* it was taken while the store was away: results get no verdict */
     int64_t wake_ms;           /* when its poll is parked: until then at most; else 0 */
     bool forwarded;            /* by another server, which is allowed once */
+    bool astray;               /* who answers it believes in turns that are lost */
+    int64_t replied_ms;        /* boot clock: its answer set out then */
     struct sim_worker *worker; /* who waits for the reply; NULL: nobody */
     uint64_t life;             /* of that worker */
 };

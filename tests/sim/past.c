@@ -222,6 +222,11 @@ bool past_is_ghost(const struct world *w, uint64_t exec_id, uint64_t token)
     return w->past.gone_back && (x == NULL || model_attempt(x, token) == NULL);
 }
 
+bool past_is_answer_lost(const struct world *w, const struct call *call)
+{
+    return w->past.gone_back && (call->astray || call->replied_ms <= w->past.back_ms);
+}
+
 void past_check(struct world *w)
 {
     PROMISE(w, !w->past.noticed || w->past.told, "turns are lost, and nobody was told");

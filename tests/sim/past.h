@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "model.h"
 
+struct call;
 struct sim_server;
 
 struct past_block {
@@ -47,6 +48,8 @@ void past_noticed(struct sim_server *s, uint64_t turns);
 void past_keep(struct world *w, const struct delta *delta);
 /* It was started under a lease that is lost. */
 bool past_is_ghost(const struct world *w, uint64_t exec_id, uint64_t token);
+/* The answer was given by a turn that is lost, or by a server that believes in such. What it says was kept, once. */
+bool past_is_answer_lost(const struct world *w, const struct call *call);
 /* A turn that began then was kept, or nothing was to be kept of it. */
 void past_check_turn(const struct sim_server *s, int64_t began_ms);
 /* After the day. */

@@ -324,6 +324,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
     for (struct list_node *node; (node = list_pop_front(&news->done)) != NULL;) {
         struct call *call = call_of(node);
         list_remove(&call->at);
+        call->astray = s->astray;
         net_reply(w, call);
     }
     promise_parked(w, s);

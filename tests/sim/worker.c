@@ -135,7 +135,7 @@ static void take_terms(struct world *w, struct sim_worker *k, const struct sim_l
     holdings_landed(&k->holdings, link->seq);
     if (reply->provisional)
         return;
-    runs_stop(w, k, reply, &believed);
+    runs_stop(w, k, link, reply, &believed);
     k->draining |= reply->drain;
 }
 
@@ -278,6 +278,7 @@ void sim_worker_hear(struct world *w, struct sim_worker *k, const struct call *c
         return;
     struct sim_link link = *busy;
     busy->call_no = 0;
+    link.lost = past_is_answer_lost(w, call);
     if (call->cmd.kind == CMD_REGISTER)
         take_welcome(w, p, call);
     else if (!k->registered)

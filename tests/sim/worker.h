@@ -34,6 +34,7 @@ struct sim_link {
     size_t result_count;
     int64_t sent_ms;
     struct partition_set scope; /* what it is about; count 0: everything */
+    bool lost;                  /* its answer speaks of turns that are lost */
 };
 
 /* The conversation with one server. */

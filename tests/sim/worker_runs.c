@@ -197,8 +197,8 @@ void runs_void(struct world *w, struct sim_worker *k)
     holdings_void(&k->holdings, on_lost, &visit);
 }
 
-void runs_stop(struct world *w, struct sim_worker *k, const struct poll_reply *reply,
-               const struct partition_set *believed)
+void runs_stop(struct world *w, struct sim_worker *k, const struct sim_link *link,
+               const struct poll_reply *reply, const struct partition_set *believed)
 {
     for (size_t i = 0; i < reply->stop_count; i++) {
         const struct poll_stop *stop = &reply->stops[i];
@@ -210,7 +210,8 @@ void runs_stop(struct world *w, struct sim_worker *k, const struct poll_reply *r
             run->ends_ms <= w->boot_ms + delay_ms)
             continue;
         SAY(w, k->label, "stops %s: %.*s", exec_label(w, stop->exec_id), STR_ARG(stop->reason));
-        promise_stop(w, k->id, stop);
+        if (!link->lost)
+            promise_stop(w, k->id, stop);
         bool too_late = pick(w, 4) == 0; /* it had ended by itself */
         end_run_in(w, k, run, too_late ? OUTCOME_SUCCEEDED : OUTCOME_STOPPED, delay_ms);
     }

@@ -7,8 +7,8 @@
 
 void run_starts(struct world *w, struct sim_worker *k, const struct poll_lease *lease);
 /* Those that the server wants to be stopped; some have ended by themselves. */
-void runs_stop(struct world *w, struct sim_worker *k, const struct poll_reply *reply,
-               const struct partition_set *believed);
+void runs_stop(struct world *w, struct sim_worker *k, const struct sim_link *link,
+               const struct poll_reply *reply, const struct partition_set *believed);
 /* Kills whatever could not be renewed in time. */
 void runs_expire(struct world *w, struct sim_worker *k);
 /* The same from now on, whenever there is something to kill. */
