@@ -97,12 +97,13 @@ static void give(struct sim_server *s)
     m->giving = 0;
 }
 
-/* No lease is in doubt any more. */
+/* No lease is in doubt any more. Of what is to be given the engine that is there now cannot say so: it was loaded
+ * without it. */
 static void write_sure(struct sim_server *s)
 {
     struct sim_member *m = &s->member;
     struct err err;
-    uint64_t sure = m->loaded ? unsure_over(&m->own, engine_unsure(s->turn.engine)) : 0;
+    uint64_t sure = m->loaded ? unsure_over(&m->own, engine_unsure(s->turn.engine) | m->giving) : 0;
     if (sure != 0)
         m->member->ops->ensure(m->member, sure, &m->own, &err);
 }
