@@ -97,6 +97,17 @@ static void give(struct sim_server *s)
     m->giving = 0;
 }
 
+/* No lease is in doubt any more. Of what is to be given the engine that is there now cannot say so: it was loaded
+ * without it. */
+static void write_sure(struct sim_server *s)
+{
+    struct sim_member *m = &s->member;
+    struct err err;
+    uint64_t sure = m->loaded ? unsure_over(&m->own, engine_unsure(s->turn.engine) | m->giving) : 0;
+    if (sure != 0)
+        m->member->ops->ensure(m->member, sure, &m->own, &err);
+}
+
 /* What the engine is to decide about. */
 static struct ownership wanted(const struct sim_member *m)
 {
@@ -114,19 +125,6 @@ static bool is_loaded(const struct sim_server *s, const struct ownership *own)
     for (uint32_t i = 0; i < own->partitions; i++)
         same = same && own->epochs[i] == s->turn.owned.epochs[i];
     return same;
-}
-
-/* No lease is in doubt any more. About what is being given nobody can say it: the engine is without it. */
-static void write_sure(struct sim_server *s)
-{
-    struct sim_member *m = &s->member;
-    struct ownership own = wanted(m);
-    struct err err;
-    if (!is_loaded(s, &own))
-        return;
-    uint64_t sure = unsure_over(&m->own, engine_unsure(s->turn.engine) | m->giving);
-    if (sure != 0)
-        m->member->ops->ensure(m->member, sure, &m->own, &err);
 }
 
 static void load_changes(struct sim_server *s)
