@@ -14,7 +14,7 @@ enum { SHARES_NODES_MAX = 256, SHARES_NOBODY = -1 };
 
 struct shares_node {
     bool silent;   /* for longer than the lease: it may be deprived */
-    bool draining; /* gives all, takes nothing; also one that cannot take now */
+    bool draining; /* gives all, takes nothing */
 };
 
 struct shares_place {

@@ -1,8 +1,8 @@
 /* seating.h - a view of the cluster as job/shares.h knows it.
  *
  * All nodes that are silent are one there, since they are treated alike and there may be any number of
- * them; who is there beyond the last seat gets nothing. One that only seems to be away (roster_seems_away) is
- * deprived of nothing, and takes nothing. */
+ * them. So are those that only seem to be away (roster_seems_away), and those beyond the last seat: they are
+ * deprived of nothing, and take nothing. */
 #pragma once
 #include "job/shares.h"
 #include "server/roster.h"

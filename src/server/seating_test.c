@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -71,6 +72,25 @@ static void nothing_is_given_to_one_that_seems_to_be_away(void **state)
     assert_int_equal(__builtin_popcountll(seating_plan(&roster, &view, false).give), 2);
 }
 
+/* Beyond the last seat is not the same as silent. */
+static void who_has_no_seat_is_not_deprived(void **state)
+{
+    (void)state;
+    static struct node_rec many[SHARES_NODES_MAX + 2];
+    static char starts[SHARES_NODES_MAX + 2][8];
+    for (size_t n = 0; n < SHARES_NODES_MAX + 2; n++) {
+        snprintf(starts[n], sizeof starts[n], "x%zu", n);
+        many[n] = (struct node_rec){
+            .name = str_c(starts[n]), .start = str_c(starts[n]), .seen_ms = NOW_MS};
+    }
+    many[0] = nodes[0];
+    view.nodes = many;
+    view.node_count = SHARES_NODES_MAX + 2;
+    for (size_t p = 0; p < PARTITIONS; p++)
+        partitions[p].owner = many[SHARES_NODES_MAX + 1].start;
+    assert_int_equal(seating_plan(&roster, &view, false).take, 0);
+}
+
 static void we_are_never_away_ourselves(void **state)
 {
     (void)state;
@@ -86,6 +106,7 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(who_seems_to_be_away_is_not_deprived, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_given_to_one_that_seems_to_be_away, begin, end),
+        cmocka_unit_test_setup_teardown(who_has_no_seat_is_not_deprived, begin, end),
         cmocka_unit_test_setup_teardown(we_are_never_away_ourselves, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
