@@ -519,6 +519,8 @@ bool letter_is_gone(const struct engine *e, struct letter_place place);
 /* The letter of the execution that the command asked about; NULL: it is none (any more). */
 const struct letter_rec *letter_asked(const struct engine *e, const struct command *cmd);
 void decide_retry_letter(struct engine *e, struct command *cmd);
+/* One that asked and is not decided in this turn: the name and the key that it took go back. */
+void retry_forgo(struct engine *e, const struct command *cmd);
 void decide_discard(struct engine *e, struct command *cmd);
 
 /* ---- operations.c: many of them at once */

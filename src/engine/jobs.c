@@ -425,6 +425,14 @@ static void give_back_unused(struct engine *e, const struct question *q)
         give_back(e, q);
 }
 
+void retry_forgo(struct engine *e, const struct command *cmd)
+{
+    if (cmd->question_count == 2)
+        give_back_unused(e, &cmd->questions[1]);
+    if (cmd->unique.claim != NULL)
+        give_back_unused(e, cmd->unique.claim);
+}
+
 void decide_retry(struct engine *e, struct command *cmd)
 {
     retry(e, cmd);
@@ -438,10 +446,7 @@ void decide_retry_letter(struct engine *e, struct command *cmd)
     if (known != NULL && !exec_is_final(known->v.state)) {
         command_fail(e, cmd, RC_CONFLICT, "the execution is not over yet");
     } else if (letter_asked(e, cmd) == NULL) {
-        if (cmd->question_count == 2)
-            give_back_unused(e, &cmd->questions[1]);
-        if (cmd->unique.claim != NULL)
-            give_back_unused(e, cmd->unique.claim);
+        retry_forgo(e, cmd);
         command_fail(e, cmd, RC_NOT_FOUND, "the execution is not among the dead letters");
     } else {
         decide_retry(e, cmd);

@@ -382,6 +382,22 @@ static void a_full_server_makes_an_operation_wait(void **state)
     assert_int_equal(operation(s, asked)->state, OPERATION_DONE);
 }
 
+static void what_an_operation_has_no_room_for_keeps_neither_name_nor_key(void **state)
+{
+    (void)state;
+    struct engine_options options = engine_defaults;
+    options.live_max = 1;
+    STAGE_WITH(s, options);
+    BURY(s, OUTCOME_FAILED, .name = "first");
+    BURY(s, OUTCOME_FAILED, .name = "second");
+    BURY(s, OUTCOME_FAILED, .name = "third", .unique = "key");
+    struct asked *asked = operate(s, OPERATION_RETRY, (struct letter_filter){0});
+    world_turn(&s->w);
+    assert_int_equal(operation(s, asked)->done, 1);
+    assert_int_equal(s->w.table.claims[CLAIM_NAME].len, 1); /* of the first, which is queued */
+    assert_int_equal(s->w.table.claims[CLAIM_UNIQUE].len, 0);
+}
+
 static void the_oldest_operation_that_is_done_makes_room(void **state)
 {
     (void)state;
@@ -531,6 +547,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_run_again_is_counted_and_stays),
         cmocka_unit_test(what_dies_later_is_none_of_its_business),
         cmocka_unit_test(a_full_server_makes_an_operation_wait),
+        cmocka_unit_test(what_an_operation_has_no_room_for_keeps_neither_name_nor_key),
         cmocka_unit_test(the_oldest_operation_that_is_done_makes_room),
         cmocka_unit_test(letters_and_history_go_when_they_are_old_enough),
         cmocka_unit_test(a_dead_letter_is_kept_with_its_history),

@@ -170,6 +170,13 @@ static enum rc do_one(struct engine *e, size_t i, struct str *ret_why)
     return cmd->reply.rc;
 }
 
+/* Those behind the one for which there was no room have taken names and keys for nothing. */
+static void forgo_from(struct engine *e, size_t first)
+{
+    for (size_t i = first; i < e->step.letters->answer.letter_count; i++)
+        retry_forgo(e, &e->step.commands[i]);
+}
+
 /* True when it has come to the end of what it was given. */
 static bool do_letters(struct engine *e, struct operation_values *v)
 {
@@ -179,6 +186,7 @@ static bool do_letters(struct engine *e, struct operation_values *v)
         enum rc rc = do_one(e, i, &why);
         if (rc == RC_BUSY) {
             v->wake_ms = e->boot_ms + BUSY_PAUSE_MS;
+            forgo_from(e, i + 1);
             return false;
         }
         v->at = a->letters[i].place;
