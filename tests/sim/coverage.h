@@ -88,6 +88,9 @@
 enum sight { SIGHTINGS(SIGHTING_ENUM) SIGHTING_KINDS };
 enum { SIGHTINGS_ALONE = SAW_TAKEN }; /* those from there on are for clusters */
 
+/* First of all. Processes that are forked from here on see together. */
+void coverage_begin(void);
+
 void saw(enum sight sighting);
 void saw_fault(enum fault fault);
 void saw_step(enum exec_event event);

@@ -188,6 +188,7 @@ static int catch_all(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o = {.first = 1, .last = 1000, .jobs = 1};
+    coverage_begin();
     log_set_level((enum log_level)(LOG_ERROR + 1)); /* faults are loud, and all on purpose */
     for (int i = 1; i < argc; i++) {
         if (!parse_option(str_c(argv[i]), &o)) {
