@@ -162,7 +162,7 @@ tests: $(TESTS) $(SIM) $(YEAR)
 
 $(BIN): $(B)/src/main.o
 $(FUZZERS) $(BENCHES): %: %.o
-$(SIM): $(SIM_SRCS:%.c=$(B)/%.o)
+$(SIM): $(SIM_SRCS:%.c=$(B)/%.o) $(B)/src/engine/test/delta_text.o
 $(YEAR): $(YEAR_SRCS:%.c=$(B)/%.o)
 $(BIN) $(FUZZERS) $(BENCHES) $(SIM) $(YEAR): $(LIB)
 	$(call say,LINK,$@)
@@ -254,13 +254,14 @@ profile:
 
 # The simulator (tests/sim/README.md). `make sim` lives days 1 to SEEDS (or SEEDS=a-b), `make sim
 # SEED=n` one of them with a trace; STORE=sqlite puts SQLite behind them, SERVERS=3 lets three servers
-# share a store. Planted bugs are compiled
+# share a store. DIGEST=1 prints a number for all that was decided, which a change that should change
+# nothing leaves alone. Planted bugs are compiled
 # only into a variant of their own: `make sim SEED=n PLANT=name` shows one being caught.
 SEEDS ?= 2000
 ifeq ($(PLANT),)
 sim: $(SIM)
 	$(Q)$(SIM) $(if $(filter sqlite,$(STORE)),--sqlite) $(if $(filter 3,$(SERVERS)),--cluster) \
-	    $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS) --jobs=$(shell nproc))
+	    $(if $(DIGEST),--digest) $(if $(SEED),--seed=$(SEED),--seeds=$(SEEDS) --jobs=$(shell nproc))
 else
 sim:
 	$(Q)$(MAKE) --no-print-directory VARIANT=plants PLANT= run-plant NAME=$(PLANT)

@@ -17,7 +17,7 @@ static struct seen {
     _Atomic uint64_t outcomes[OUTCOMES];
     _Atomic uint64_t granted[COMMAND_KINDS]; /* answered with RC_OK */
     _Atomic uint64_t refused[COMMAND_KINDS];
-} *seen;
+} * seen;
 
 void coverage_begin(void)
 {

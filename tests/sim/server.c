@@ -325,6 +325,7 @@ static void publish(struct sim_server *s, const struct turn_view *view, struct t
         struct call *call = call_of(node);
         list_remove(&call->at);
         call->astray = s->astray;
+        digest_answer(&w->digest, &call->cmd);
         net_reply(w, call);
     }
     promise_parked(w, s);

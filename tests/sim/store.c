@@ -182,6 +182,7 @@ static enum rc commit(struct store *store, const struct ownership *owned, const 
     check_things(w, owned, delta);
     s->kept = true;
     model_keep(w, delta, s->view);
+    digest_delta(&w->digest, delta);
     inbox_keep(w, delta);
     past_keep(w, delta);
     return answer_kept(s, err);

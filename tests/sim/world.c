@@ -153,6 +153,7 @@ static void begin(struct world *w, const struct day *day)
     static const char *const labels[WORKERS_MAX] = {"worker-1", "worker-2", "worker-3", "worker-4"};
     *w = (struct world){.seed = day->seed,
                         .trace.on = day->traced,
+                        .digest.wanted = day->digested,
                         .skew_ms = WORLD_BEGIN_MS,
                         .cluster = day->cluster,
                         .server_count = day->cluster ? 3 : 2};
@@ -190,6 +191,7 @@ static void end(struct world *w)
     map_free(&w->inbox.seen);
     agenda_free(&w->agenda);
     past_free(w);
+    arena_free(&w->digest.scratch);
     arena_free(&w->notes);
     arena_free(&w->arena);
 }
@@ -402,7 +404,7 @@ uint64_t world_live(const struct day *day)
     finish(&w);
     SAY(&w, "world", "the day is over: %zu jobs, %" PRIu64 " turns", w.model.jobs.len,
         w.model.turn);
-    uint64_t digest = rng_next(&w.rng) ^ w.step << 32 ^ (uint64_t)w.boot_ms;
+    uint64_t digest = rng_next(&w.rng) ^ w.step << 32 ^ (uint64_t)w.boot_ms ^ w.digest.sum;
     end(&w);
     trace_catch_aborts(NULL);
     return digest;

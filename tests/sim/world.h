@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "clock_day.h"
 #include "cuts.h"
+#include "digest.h"
 #include "faults.h"
 #include "inbox.h"
 #include "model.h"
@@ -64,6 +65,7 @@ struct world {
     int64_t boot_ms;
     int64_t skew_ms; /* wall clock = boot clock + skew */
     uint64_t step;
+    struct digest digest;
     bool healing; /* no more faults, no more submissions */
     struct scene scene;
     struct agenda agenda;
@@ -94,8 +96,9 @@ struct world {
 struct day {
     uint64_t seed;
     bool traced;
-    bool sqlite;  /* the store behind everything, instead of memory */
-    bool cluster; /* three servers that share a store */
+    bool sqlite;   /* the store behind everything, instead of memory */
+    bool cluster;  /* three servers that share a store */
+    bool digested; /* the digest is of all that was decided */
 };
 
 /* Lives one day; does not return when a promise is broken (trace.h). The digest is the same

@@ -1,0 +1,58 @@
+#include "digest.h"
+#include "base/buf.h"
+#include "engine/test/delta_text.h"
+
+#include <inttypes.h>
+
+enum { TEXT_MAX = 1 << 28 };
+
+/* Order counts: what came before is part of the text. */
+static void add(struct digest *d, struct buf *text)
+{
+    buf_printf(text, "after %" PRIu64, d->sum);
+    d->sum = str_hash(buf_str(text));
+    arena_reset(&d->scratch);
+}
+
+void digest_delta(struct digest *d, const struct delta *delta)
+{
+    struct buf text = {.max = TEXT_MAX};
+    if (!d->wanted)
+        return;
+    print_delta(&text, &d->scratch, delta, UINT64_MAX);
+    add(d, &text);
+    buf_free(&text);
+}
+
+static void print_poll(struct buf *out, const struct poll_reply *poll)
+{
+    for (size_t i = 0; i < poll->lease_count; i++)
+        buf_printf(out, "lease %" PRIu64 " %" PRIu64 "\n", poll->leases[i].exec_id,
+                   poll->leases[i].token);
+    for (size_t i = 0; i < poll->stop_count; i++)
+        buf_printf(out, "stop %" PRIu64 " %" PRIu64 "\n", poll->stops[i].exec_id,
+                   poll->stops[i].token);
+}
+
+void digest_answer(struct digest *d, const struct command *cmd)
+{
+    struct buf text = {.max = TEXT_MAX};
+    if (!d->wanted)
+        return;
+    buf_printf(
+        &text,
+        "command %d: %d %s job %" PRIu64 " %d v%" PRIu32 " exec %" PRIu64 " %d worker %" PRIu64
+        " %zu workers %zu queues %zu breakers %zu teams %zu operations\n",
+        (int)cmd->kind, (int)cmd->reply.rc, cmd->reply.rc != RC_OK ? cmd->reply.err.text : "",
+        cmd->reply.job_id, (int)cmd->reply.job_state, cmd->reply.version, cmd->reply.exec_id,
+        (int)cmd->reply.exec_state, cmd->reply.worker_id, cmd->reply.worker_count,
+        cmd->reply.queue_count, cmd->reply.breaker_count, cmd->reply.team_count,
+        cmd->reply.operation_count);
+    if (cmd->kind == CMD_POLL)
+        print_poll(&text, &cmd->reply.poll);
+    for (size_t i = 0; cmd->kind == CMD_SUBMIT && i < cmd->submit.count; i++)
+        buf_printf(&text, "item %d %" PRIu64 " %d\n", (int)cmd->submit.items[i].rc,
+                   cmd->submit.items[i].job_id, cmd->submit.items[i].existing);
+    add(d, &text);
+    buf_free(&text);
+}
