@@ -126,15 +126,16 @@ GEN := $(patsubst src/%.sql,$(B)/gen/%.c,$(wildcard src/store/*/queries.sql)) \
 OBJS := $(SRCS:%.c=$(B)/%.o) $(GEN:%.c=%.o) $(LLHTTP_OBJS)
 # With planted bugs nothing is built but what the simulator needs, so no program can carry them.
 ifeq ($(VARIANT),plants)
-OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json% wire/fields% \
-          wire/problem% wire/sla% wire/spec% wire/depends% wire/calendar% wire/unique% loop/clock% \
-          loop/file% loop/zones% server/rules% server/turn% server/untangle% server/sql_job% \
-          server/once_hash% server/roster% server/seating% server/unsure% server/timing% server/company% \
-          worker/holdings% worker/credits% worker/epochs%),$(OBJS))
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json/% \
+          $(addprefix wire/message/,problem% sla% spec% depends% calendar% unique%) \
+          loop/clock% loop/file% loop/zones% \
+          $(addprefix server/turn/,rules% turn% untangle% sql_job% once_hash%) \
+          $(addprefix server/cluster/,roster% seating% unsure% timing% company%) \
+          $(addprefix worker/link/,holdings% credits% epochs%)),$(OBJS))
 endif
 # What reads bytes from outside, and what that stands on.
 ifeq ($(VARIANT),fuzz)
-OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% server/settings% cli/crontab%) \
+OBJS := $(filter $(addprefix $(B)/src/,base/% job/% wire/% server/config/settings% cli/crontab%) \
           $(LLHTTP_OBJS),$(OBJS))
 endif
 TESTS := $(TEST_SRCS:%.c=$(B)/test/%)

@@ -9,7 +9,7 @@
 enum { WHEN_TEXT_MAX = 32 };
 
 /* Now, by both clocks that decisions need. What people mean by time (due at 03:00) goes by the
- * wall clock, which may be set back and forth (job/timeline.h); how long something may last (a lease, a parked poll)
+ * wall clock, which may be set back and forth (job/time/timeline.h); how long something may last (a lease, a parked poll)
  * goes by the boot clock, which only ever goes on, also while the machine sleeps. */
 struct moment {
     int64_t wall_ms;

@@ -1,7 +1,7 @@
 #include "bench/latency.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "wire/client.h"
+#include "wire/client/client.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "bench/load.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "wire/client.h"
-#include "wire/json.h"
+#include "wire/client/client.h"
+#include "wire/json/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * the table puts spaces where the names have underscores. */
 #pragma once
 #include "base/buf.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 enum report_format { REPORT_TABLE, REPORT_JSON };
 

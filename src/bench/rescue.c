@@ -1,7 +1,7 @@
 #include "bench/rescue.h"
 #include "bench/load.h"
 #include "loop/clock.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 #include <inttypes.h>
 

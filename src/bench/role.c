@@ -2,8 +2,8 @@
 #include "base/log.h"
 #include "loop/clock.h"
 #include "loop/signals.h"
-#include "wire/json.h"
-#include "worker/handler.h"
+#include "wire/json/json.h"
+#include "worker/run/handler.h"
 
 #include <inttypes.h>
 #include <signal.h>

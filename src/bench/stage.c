@@ -7,9 +7,9 @@
 #include "loop/clock.h"
 #include "loop/file.h"
 #include "loop/signals.h"
-#include "wire/client.h"
-#include "wire/json.h"
-#include "worker/tmpdir.h"
+#include "wire/client/client.h"
+#include "wire/json/json.h"
+#include "worker/run/tmpdir.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -15,7 +15,7 @@
 #include "bench/ledger.h"
 #include "bench/role.h"
 #include "bench/stats.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 #include <uv.h>
 

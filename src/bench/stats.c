@@ -1,5 +1,5 @@
 #include "bench/stats.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 static bool read_number(const struct json *doc, struct str group, struct str name,
                         uint64_t *ret_value)

@@ -1,6 +1,6 @@
 /* stats.h - what a server under test says about itself: the part of GET /stats that we need. */
 #pragma once
-#include "job/record.h"
+#include "job/record/record.h"
 
 struct stats {
     uint64_t workers;

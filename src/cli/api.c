@@ -1,7 +1,7 @@
 #include "cli/api.h"
 #include "base/when.h"
 #include "cli/view.h"
-#include "wire/client.h"
+#include "wire/client/client.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * status decides the code and with it the exit code. */
 #pragma once
 #include "cli/cli.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 /* path is what follows /api/v1. An empty body is none. *ret_json is the answer, and its `raw` the
  * text of it; both live in the run's arena. */

@@ -1,7 +1,7 @@
 #include "cli/apply_file.h"
 #include "base/vec.h"
 #include "cli/api.h"
-#include "wire/json_tree.h"
+#include "wire/json/json_tree.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, PATCH_BYTES_MAX = 4096 };
 

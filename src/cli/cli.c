@@ -2,8 +2,8 @@
 #include "base/id.h"
 #include "loop/file.h"
 #include "loop/usage.h"
-#include "wire/json.h"
-#include "wire/json_scan.h"
+#include "wire/json/json.h"
+#include "wire/json/json_scan.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "cli/crontab_document.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 enum { DOCUMENT_BYTES_MAX = 1 << 26 }; /* above all that fits into a crontab, escaped */
 

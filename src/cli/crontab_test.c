@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "cli/crontab.h"
 #include "cli/crontab_document.h"
-#include "wire/spec_json.h"
+#include "wire/message/spec_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "cli/api.h"
 #include "cli/patience.h"
 #include "cli/view.h"
-#include "wire/sse.h"
+#include "wire/http/sse.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cli/submit.h"
+#include "cli/command/submit.h"
 
 #include <string.h>
 

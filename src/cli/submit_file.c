@@ -1,6 +1,6 @@
 #include "cli/api.h"
-#include "cli/batch.h"
-#include "cli/submit.h"
+#include "cli/command/batch.h"
+#include "cli/command/submit.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * it. Lists use fields as columns, pages as labelled lines. */
 #pragma once
 #include "cli/table.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 enum view_kind {
     VIEW_TEXT,     /* as it is; numbers and booleans too */

@@ -4,7 +4,7 @@
  * tried lately has failed, trying more only burns attempts: the breaker opens, and work for the target
  * waits. After a rest it is half open, which lets one execution through, the probe; that one decides
  * whether it closes or rests again. A probe that takes longer than the rest has another one sent after
- * it, and so on: the first of them that ends decides. The engine keeps breakers (engine/breaker.h);
+ * it, and so on: the first of them that ends decides. The engine keeps breakers (engine/ready/breaker.h);
  * this file only counts. */
 #pragma once
 #include "base/str.h"

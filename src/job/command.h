@@ -42,7 +42,7 @@ enum command_kind {
     CMD_STATS,
 };
 
-/* A request that its sender may send again, and that is to be done once (engine/once.c). */
+/* A request that its sender may send again, and that is to be done once (engine/submit/once.c). */
 struct once {
     struct str key;  /* with the scope it counts in; empty: it is done as often as it comes */
     struct str hash; /* of what is asked for; the same key with another one is refused */
@@ -51,7 +51,7 @@ struct once {
     bool replayed;             /* answer: nothing was done, the first answer is given again */
 };
 
-/* Between ask and decide: who has the key of unique work (engine/unique.c). */
+/* Between ask and decide: who has the key of unique work (engine/submit/unique.c). */
 struct unique_asked {
     struct question *claim;
     struct question *holder; /* the job that has it, when memory has it not */
@@ -134,8 +134,8 @@ struct calendar_put {
 
 struct queue_view {
     struct queue_rec queue;
-    uint32_t running;           /* leases, also of those that are stopping */
-    int64_t waited_ms;          /* by the oldest that is ready; see oldest_in in engine/queues.c */
+    uint32_t running;  /* leases, also of those that are stopping */
+    int64_t waited_ms; /* by the oldest that is ready; see oldest_in in engine/ready/queues.c */
     int64_t execs[EXEC_STATES]; /* as of the last commit */
 };
 

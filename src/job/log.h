@@ -1,7 +1,7 @@
 /* log.h - the output of commands as values: pieces of it, and places in it.
  *
  * A worker reads what a command prints and cuts it into chunks; a store keeps them; readers ask for
- * what follows a place. `wire/log_frame.h` gives chunks their form on the wire. */
+ * what follows a place. `wire/http/log_frame.h` gives chunks their form on the wire. */
 #pragma once
 #include "base/str.h"
 

@@ -10,10 +10,10 @@
  * everything that the worker holds: a server renews, stops and answers only what is in its own
  * partitions, passes over the rest, and says which those are. A lease counts as renewed by a server
  * that owns it, a result as told when one gives its verdict. Numbers of polls grow per server.
- * `wire/poll_json.h` gives these values their JSON. */
+ * `wire/message/poll_json.h` gives these values their JSON. */
 #pragma once
 #include "job/partition.h"
-#include "job/record.h"
+#include "job/record/record.h"
 
 enum {
     POLL_SLOTS_MAX = 10000,

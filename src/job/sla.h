@@ -2,7 +2,7 @@
  *
  * The clock of an SLA runs per attempt that counts: from the first lease of that attempt, by the wall
  * clock, through lost leases and restarts; a retry after a failure begins anew. At `expected` there
- * is one warning, at `max` one violation; engine/sla.c says what follows. Each leaves an event, in
+ * is one warning, at `max` one violation; engine/time/sla.c says what follows. Each leaves an event, in
  * the very turn that marks the execution, so that a crash neither loses one nor makes two of it. */
 #pragma once
 #include "base/str.h"

@@ -1,16 +1,16 @@
 /* spec.h - what to run, when, and how to treat trouble, as values.
  *
  * A `struct spec` is a parsed job document: everything in it was checked, defaults are filled in.
- * `wire/spec_json.h` reads and prints it; the canonical print (without the payload) is what the
+ * `wire/message/spec_json.h` reads and prints it; the canonical print (without the payload) is what the
  * stores keep and what a worker is given. `struct rules` is the small part of it that the engine
  * needs in memory to decide. */
 #pragma once
 #include "base/arena.h"
-#include "job/almanac.h"
 #include "job/dependency.h"
 #include "job/failure.h"
-#include "job/schedule.h"
 #include "job/sla.h"
+#include "job/time/almanac.h"
+#include "job/time/schedule.h"
 
 enum {
     SPEC_PRIORITY_DEFAULT = 500,

@@ -3,12 +3,12 @@
  * `job/` and `engine/` are handed a time; whoever hands it over gets it here. Which clock a number
  * comes from is part of the call's name, because mixing them is a bug that tests do not find.
  *
- * In a server wall time is a timeline (job/timeline.h): the boot clock plus an offset that was accepted,
+ * In a server wall time is a timeline (job/time/timeline.h): the boot clock plus an offset that was accepted,
  * by samples of this machine's own clock or of the database's. Other programs just ask the machine. */
 #pragma once
 
 #include "base/when.h"
-#include "job/timeline.h"
+#include "job/time/timeline.h"
 
 /* Milliseconds since 1970: what people and other machines mean by time. In a server it jumps with an
  * accepted step only. */

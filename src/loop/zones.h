@@ -8,7 +8,7 @@
  *
  * May be called from every thread. Reading blocks: not for a loop that serves. */
 #pragma once
-#include "job/zone.h"
+#include "job/time/zone.h"
 
 enum { ZONE_NAME_BYTES_MAX = 100 };
 

@@ -1,4 +1,4 @@
-#include "job/tzif_test.h"
+#include "job/time/tzif_test.h"
 #include "loop/thread.h"
 #include "loop/zones.h"
 

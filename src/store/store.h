@@ -17,7 +17,7 @@
 #include "job/lease.h"
 #include "job/log.h"
 #include "job/partition.h"
-#include "job/record.h"
+#include "job/record/record.h"
 
 /* What a server owns: a set of the store's partitions (job/partition.h). SQLite has one. An epoch
  * grows with every owner; 0 for what is not ours. */

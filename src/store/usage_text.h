@@ -3,7 +3,7 @@
  * Handlers know nothing about their use of the machine, and most attempts of a busy server are
  * theirs; so "nothing known" is no text at all, and the others share a column. */
 #pragma once
-#include "job/record.h"
+#include "job/record/record.h"
 
 enum { USAGE_TEXT_MAX = 7 * 21 + 1 };
 

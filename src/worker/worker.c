@@ -6,12 +6,12 @@
 #include "loop/clock.h"
 #include "loop/machine.h"
 #include "loop/signals.h"
-#include "worker/crew.h"
-#include "worker/outlet.h"
-#include "worker/pidlock.h"
-#include "worker/run.h"
-#include "worker/stray.h"
-#include "worker/tmpdir.h"
+#include "worker/link/crew.h"
+#include "worker/link/outlet.h"
+#include "worker/run/run.h"
+#include "worker/run/tmpdir.h"
+#include "worker/spawn/pidlock.h"
+#include "worker/spawn/stray.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * One core, processor time. Moments are random over 40 years; dates are spread so that none follows
  * another and each is a wait of its own, and rules are yearly ones, the dearest kind. */
 #include "base/rng.h"
-#include "job/calendar.h"
+#include "job/time/calendar.h"
 #include "loop/zones.h"
 
 #include <stdio.h>

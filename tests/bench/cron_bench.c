@@ -3,7 +3,7 @@
  * One core, processor time. Each line walks a schedule from slot to slot, so that a run sees every
  * kind of step, changes of the clock included; the slowest of its steps is found among blocks of a
  * hundred, since a clock is too coarse for one. */
-#include "job/schedule.h"
+#include "job/time/schedule.h"
 #include "loop/zones.h"
 
 #include <inttypes.h>

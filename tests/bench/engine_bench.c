@@ -7,7 +7,7 @@
  * `engine_bench failures` compares instead what an attempt that fails costs with one that succeeds,
  * both on the first of these loads, and prints that as a name and a number a line. */
 #include "base/vec.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 #include <inttypes.h>
 #include <stdio.h>

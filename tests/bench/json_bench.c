@@ -5,7 +5,7 @@
  * (cJSON_PrintPreallocated; its own growing buffer is slower). Ours does more on the way: UTF-8,
  * duplicate keys and exact integers are checked. Rounds alternate, and the median of each counts,
  * in processor time: company on the machine hits both alike. */
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>

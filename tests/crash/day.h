@@ -7,7 +7,7 @@
  * what a step should leave behind. */
 #pragma once
 #include "base/vec.h"
-#include "server/turn.h"
+#include "server/turn/turn.h"
 
 enum { DAY_WORKERS = 2, DAY_HELD_MAX = 32 };
 

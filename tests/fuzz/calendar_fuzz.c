@@ -1,6 +1,6 @@
 /* A calendar document that is accepted becomes tables that are in order, and agrees with itself. */
 #include "fuzz.h"
-#include "wire/calendar_json.h"
+#include "wire/message/calendar_json.h"
 
 static void check_table(const struct calendar_table *table)
 {

@@ -1,8 +1,8 @@
 /* A config file from anywhere: whatever was accepted names settings that exist, once each, with
  * values within their ranges. */
 #include "fuzz.h"
-#include "server/settings.h"
-#include "wire/json.h"
+#include "server/config/settings.h"
+#include "wire/json/json.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* An expression that is accepted has words, comes, and comes again later; counting agrees with
  * walking. The first byte chooses the zone, the rules, and whether there are seconds. */
 #include "fuzz.h"
-#include "job/cron.h"
-#include "job/schedule.h"
+#include "job/time/cron.h"
+#include "job/time/schedule.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * whether they come at once or in pieces. The pieces are cut by the hash of the input, so that any
  * file with a request in it is a good seed. */
 #include "base/rng.h"
-#include "wire/http_parse.h"
+#include "wire/http/http_parse.h"
 
 #include <stdlib.h>
 

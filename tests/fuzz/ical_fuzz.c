@@ -1,7 +1,7 @@
 /* A file that is accepted becomes a calendar whose tables are in order, and which says the same about
  * a moment however it is asked: what is covered is covered up to where it says, and not there. */
 #include "fuzz.h"
-#include "job/ical.h"
+#include "job/time/ical.h"
 
 /* Two zones of nothing but a rule. */
 static struct zone *zones[2];

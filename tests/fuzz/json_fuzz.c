@@ -1,8 +1,8 @@
 /* Whatever the reader accepts is valid UTF-8, and reads the same after one rewriting. The scanner accepts
  * all that the reader does, and the reader refuses of what the scanner accepts only what it says. */
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/json_scan.h"
+#include "wire/json/json.h"
+#include "wire/json/json_scan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A frame has one form only: what is accepted prints to the very bytes that were read. */
 #include "fuzz.h"
-#include "wire/log_frame.h"
+#include "wire/http/log_frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* All messages between worker and server: what is accepted prints and reads back to the same. */
 #include "fuzz.h"
-#include "wire/poll_json.h"
+#include "wire/message/poll_json.h"
 
 static struct arena arena;
 static struct buf first = {.max = 64 << 20};

@@ -1,6 +1,6 @@
 /* Bytes from a server that may be anything: the client's parser must survive them, and understand
  * the same whether they come at once or one by one. */
-#include "wire/http_reply.h"
+#include "wire/http/http_reply.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* A job document that is accepted has a canonical form, which is accepted and is its own. */
 #include "fuzz.h"
-#include "wire/spec_json.h"
+#include "wire/message/spec_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* A stream of events is heard the same whole and in pieces. */
 #include "fuzz.h"
-#include "wire/sse.h"
+#include "wire/http/sse.h"
 
 static void note(void *arg, const struct sse_event *event)
 {

@@ -1,7 +1,7 @@
 /* Bytes that are accepted as a zone make one whose stretches follow each other, and in which every
  * expression goes on: a hostile file may tell nonsense about the time, but it stops nobody. */
 #include "fuzz.h"
-#include "job/cron.h"
+#include "job/time/cron.h"
 
 enum { WALK = 50 };
 

@@ -1,6 +1,6 @@
 #include "client_wishes.h"
 #include "choice.h"
-#include "wire/spec_json.h"
+#include "wire/message/spec_json.h"
 #include "world.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "clocks.h"
 #include "base/id.h"
 #include "clock_day.h"
-#include "server/company.h"
+#include "server/cluster/company.h"
 #include "world.h"
 
 int64_t clocks_wall_ms(const struct world *w, int clock)

@@ -2,11 +2,11 @@
  *
  * On most days wall time is what world_now says, and steps of it are nobody's decision. On a day of clocks
  * (scene.clocks) every machine has a wall clock of its own, the database too, and each server goes by what
- * the real server/timing.c makes of its samples: alone by those of its own clock, in a cluster by the
+ * the real server/cluster/timing.c makes of its samples: alone by those of its own clock, in a cluster by the
  * database's. Workers have no wall clock at all: nothing of a worker asks for one. What goes wrong with
  * clocks on such a day, and what is promised then, is in clock_day.h. */
 #pragma once
-#include "server/timing.h"
+#include "server/cluster/timing.h"
 
 #include "base/when.h"
 

@@ -2,8 +2,8 @@
 #include "base/plant.h"
 #include "coverage.h"
 #include "promises.h"
-#include "server/seating.h"
-#include "server/unsure.h"
+#include "server/cluster/seating.h"
+#include "server/cluster/unsure.h"
 #include "world.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    BEATS = 5,             /* renewals within a lease; these as in server/membership.c */
+    BEATS = 5,             /* renewals within a lease; these as in server/cluster/membership.c */
     FIRST_CLAIM_MS = 2000, /* for others to come back, after silence of our own */
 };
 

@@ -1,12 +1,12 @@
-/* cluster.h - a simulated server as a member of a cluster: what server/membership.c does, without its
+/* cluster.h - a simulated server as a member of a cluster: what server/cluster/membership.c does, without its
  * thread.
  *
- * It renews its row, learns who else is there (the real server/roster.c), takes what is meant for it and
- * gives back what is meant for others (server/seating.c), and loads a new engine whenever what it owns has
- * changed. How long leases of a silent owner may live is the real server/unsure.c. By its own boot
+ * It renews its row, learns who else is there (the real server/cluster/roster.c), takes what is meant for it and
+ * gives back what is meant for others (server/cluster/seating.c), and loads a new engine whenever what it owns has
+ * changed. How long leases of a silent owner may live is the real server/cluster/unsure.c. By its own boot
  * clock it knows until when it may decide, and until when it may keep leases alive. */
 #pragma once
-#include "server/roster.h"
+#include "server/cluster/roster.h"
 
 struct world;
 struct sim_server;

@@ -1,5 +1,5 @@
-/* keeper.h - a simulated server without its store, or without the right to decide: server/keeper.c and
- * the outage of server/decider.c, without their clock.
+/* keeper.h - a simulated server without its store, or without the right to decide: server/turn/keeper.c and
+ * the outage of server/turn/decider.c, without their clock.
  *
  * Polls are answered in memory for a grace, so that no run dies of it; everything else is told to come
  * again. One of several servers names what it keeps and says nothing else, by the engine that knows:

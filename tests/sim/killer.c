@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 enum {
-    SUSPECT_FROM = 2, /* deaths in silence; as engine/silence.c has it, these two */
+    SUSPECT_FROM = 2, /* deaths in silence; as engine/ready/silence.c has it, these two */
     SUSPECT_FOR_GOOD_FROM = 8,
 };
 

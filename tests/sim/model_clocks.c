@@ -4,8 +4,8 @@
  * an expiry or an SLA has lasted. */
 #include "clock_day.h"
 #include "coverage.h"
-#include "engine/internal.h"
-#include "job/trail.h"
+#include "engine/core/internal.h"
+#include "job/record/trail.h"
 #include "world.h"
 
 #include <inttypes.h>

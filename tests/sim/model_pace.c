@@ -1,6 +1,6 @@
 /* model_pace.c - who takes much longer than usual: told when that is so, and once for an attempt. */
 #include "coverage.h"
-#include "job/trail.h"
+#include "job/record/trail.h"
 #include "model.h"
 #include "world.h"
 

@@ -1,7 +1,7 @@
 /* model_slas.c - runs that take longer than they should: each limit is told once an attempt, never
  * early, and never forgotten. */
 #include "coverage.h"
-#include "job/trail.h"
+#include "job/record/trail.h"
 #include "model.h"
 #include "world.h"
 

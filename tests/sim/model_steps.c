@@ -1,6 +1,6 @@
 /* model_steps.c - every step of an execution is one of the table's, and happens for a reason. */
 #include "coverage.h"
-#include "job/trail.h"
+#include "job/record/trail.h"
 #include "model.h"
 #include "world.h"
 

@@ -1,10 +1,10 @@
 /* promise_engine.c - what is in memory follows from what was kept.
  *
- * Looks into the engine (engine/internal.h), as the engine's own tests do: a leaked slot or a lost
+ * Looks into the engine (engine/core/internal.h), as the engine's own tests do: a leaked slot or a lost
  * timer shows itself here in the turn that lost it, not an hour later. */
 #include "coverage.h"
-#include "engine/internal.h"
-#include "engine/permits.h"
+#include "engine/core/internal.h"
+#include "engine/ready/permits.h"
 #include "promises.h"
 #include "world.h"
 

@@ -11,7 +11,7 @@ enum {
     TURN_CALLS_MAX = 32,
     REST_MAX_MS = 4000,   /* between a crash and the next start */
     DEPOSED_FOR_MS = 500, /* how long one that was deposed goes on without noticing */
-    WAKE_MAX_MS = 1000,   /* as in server/decider.c */
+    WAKE_MAX_MS = 1000,   /* as in server/turn/decider.c */
     DUMP_BYTES_MAX = 1 << 22,
 };
 
@@ -193,7 +193,7 @@ bool sim_server_load(struct sim_server *s, const struct ownership *own)
     return rc == RC_OK;
 }
 
-/* As server/decider.c does: what the store has last seen says whether the clock can be right. */
+/* As server/turn/decider.c does: what the store has last seen says whether the clock can be right. */
 static enum rc open_alone(struct sim_server *s, struct str node, struct err *err)
 {
     struct store *store = &s->door->store;

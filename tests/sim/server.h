@@ -1,6 +1,6 @@
 /* server.h - a server without threads and sockets: a mailbox, and turns.
  *
- * It runs the real turns (server/turn.h) and treats their failures as server/decider.c does: busy
+ * It runs the real turns (server/turn/turn.h) and treats their failures as server/turn/decider.c does: busy
  * and failed ones are tried again, a full disk is answered, and whatever means that memory cannot
  * be trusted ends in a new start, or, in a cluster (cluster.h), in another look at what is owned.
  *
@@ -13,7 +13,7 @@
 #include "clocks.h"
 #include "cluster.h"
 #include "net.h"
-#include "server/turn.h"
+#include "server/turn/turn.h"
 
 struct sim_server {
     struct world *world;

@@ -2,7 +2,7 @@
  *
  * A turn speaks to the world outside only by calls of its store and by answers. So a server that
  * dies "between any two phases of a turn" dies before or after one of these calls: that is where
- * this store, told by the turn's fault, lets it die. No seam in server/turn.c is needed, and what
+ * this store, told by the turn's fault, lets it die. No seam in server/turn/turn.c is needed, and what
  * runs here is what runs in a server.
  *
  * The store behind the door is the one in memory, or SQLite for who has more time. In a cluster each

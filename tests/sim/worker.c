@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    IDLE_GAP_MS = 100, /* these as in worker/poller.c */
+    IDLE_GAP_MS = 100, /* these as in worker/link/poller.c */
     NO_VERDICT_GAP_MS = 500,
     UNKNOWN_GAP_MS = 1000,
     ORPHAN_WAIT_MS = 500,
@@ -373,7 +373,7 @@ static void send_hello(struct world *w, struct sim_poller *p)
     send(w, k, &p->links[0], call, REGISTER_TIMEOUT_MS);
 }
 
-/* How long one of several servers may park us: see worker/poller.c. */
+/* How long one of several servers may park us: see worker/link/poller.c. */
 static int64_t crew_wait_ms(const struct world *w, const struct sim_poller *p, uint32_t offer,
                             int64_t longest_ms)
 {

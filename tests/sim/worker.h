@@ -1,16 +1,16 @@
-/* worker.h - a simulated worker: the conversation of worker/poller.c without its sockets.
+/* worker.h - a simulated worker: the conversation of worker/link/poller.c without its sockets.
  *
- * What it holds is kept by the real worker/holdings.c. Two connections, numbered polls, a second
+ * What it holds is kept by the real worker/link/holdings.c. Two connections, numbered polls, a second
  * poll that replaces a parked one, back-off, killing what could not be renewed, starting over when
  * the server does not know it: all as the real one does, on the boot clock. What it runs is in
  * worker_runs.c.
  *
  * In a cluster it has one registration and a poller per server, and offers its free slots among them
- * (worker/credits.h). */
+ * (worker/link/credits.h). */
 #pragma once
 #include "net.h"
-#include "worker/epochs.h"
-#include "worker/holdings.h"
+#include "worker/link/epochs.h"
+#include "worker/link/holdings.h"
 
 enum { LINKS = 2, RUNS_MAX = 16, POLLERS_MAX = 3 };
 

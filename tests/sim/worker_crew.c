@@ -1,13 +1,13 @@
 #include "worker_crew.h"
 #include "base/plant.h"
-#include "worker/credits.h"
+#include "worker/link/credits.h"
 #include "worker_runs.h"
 #include "world.h"
 
 #include <string.h>
 
 enum {
-    START_OVER_MS = 100, /* these as in worker/crew.c */
+    START_OVER_MS = 100, /* these as in worker/link/crew.c */
     STALE_MAX = 3,
     TURN_MS = 1000, /* so long free slots stay where they are, while many want them */
 };

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 enum {
-    WATCH_MS = 200,     /* as in worker/poller.c */
+    WATCH_MS = 200,     /* as in worker/link/poller.c */
     STOP_MAX_MS = 2000, /* from being asked to stop to being gone */
 };
 

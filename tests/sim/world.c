@@ -85,7 +85,7 @@ static void draw_scene(struct world *w)
     s->calendar_permille = pick(w, 2) == 0 ? 0 : (uint32_t)pick(w, 700);
 }
 
-/* As server/settings.c demands of a cluster: what a worker runs outlives the takeover of its owner. */
+/* As server/config/settings.c demands of a cluster: what a worker runs outlives the takeover of its owner. */
 static void draw_terms(struct world *w)
 {
     struct scene *s = &w->scene;

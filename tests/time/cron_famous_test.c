@@ -1,6 +1,6 @@
 /* The nights and dates that schedulers are known to get wrong, in real zones. */
 #include "base/when.h"
-#include "job/schedule.h"
+#include "job/time/schedule.h"
 #include "system_zones.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
  * `make check` tries a sample; BELFRY_NIGHT=1 (`make night`) every change of every zone from 1970 to
  * 2037. */
 #include "base/rng_test.h"
-#include "job/cron.h"
+#include "job/time/cron.h"
 #include "system_zones.h"
 
 #include <stdio.h>

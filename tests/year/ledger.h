@@ -6,8 +6,8 @@
  * clocks change is checked apart, for jobs that run once a day. */
 #pragma once
 #include "base/map.h"
-#include "job/record.h"
-#include "job/schedule.h"
+#include "job/record/record.h"
+#include "job/time/schedule.h"
 
 enum { JOBS = 1000 };
 

@@ -12,9 +12,9 @@
 #include "base/vec.h"
 #include "ledger.h"
 #include "loop/zones.h"
-#include "server/rules.h"
-#include "server/turn.h"
-#include "wire/spec_json.h"
+#include "server/turn/rules.h"
+#include "server/turn/turn.h"
+#include "wire/message/spec_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Places follow from values, and nobody waits in vain. */
-#include "engine/permits.h"
-#include "engine/silence.h"
+#include "engine/ready/permits.h"
+#include "engine/ready/silence.h"
 #include "engine/test/check.h"
 
 static bool test_serves(const struct worker *w, const struct lane *lane)

@@ -2,7 +2,7 @@
  * that the turn made is its number among those the text has named so far. */
 #pragma once
 #include "base/buf.h"
-#include "job/record.h"
+#include "job/record/record.h"
 
 /* newest_id: larger ones are new. */
 void print_delta(struct buf *out, struct arena *arena, const struct delta *d, uint64_t newest_id);

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "job/partition.h"
-#include "job/record.h"
+#include "job/record/record.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

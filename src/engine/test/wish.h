@@ -6,7 +6,7 @@
  * breaker|…".
  * wish_fill writes it, and read_rules gives the engine the same rules again. */
 #pragma once
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 #define MINUTE_MS INT64_C(60000)
 #define HOUR_MS INT64_C(3600000)

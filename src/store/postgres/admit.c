@@ -2,7 +2,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * Names and unique work are in one table; idempotency keys, which are many and end, in another. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <stdlib.h>
 

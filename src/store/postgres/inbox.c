@@ -9,7 +9,7 @@
  * Each sort of mail has rounds of its own, so that a crowd of submissions is in nobody's way. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Readers' part is in read_letters.c. */
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 /* ---- keeping */
 

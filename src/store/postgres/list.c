@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 #include "store/postgres/postgres.h"
-#include "store/row_load.h"
+#include "store/sql/row_load.h"
 
 /* own: NULL for what belongs to everybody, else the statement wants to know what is ours. */
 static enum rc load_all(struct pg *pg, enum query query, const struct ownership *own, bool wanted,

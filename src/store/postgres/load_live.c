@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/map.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 enum {
     LOAD_PAGE = 1000, /* executions at a time: what stays in the cache, on its way into memory */

@@ -2,7 +2,7 @@
 #include "base/embed.h"
 #include "base/log.h"
 #include "store/postgres/fault.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <poll.h>
 #include <stdio.h>

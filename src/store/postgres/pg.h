@@ -9,7 +9,7 @@
  *     struct pg_use *trail = pg_use(pg, Q_FIND_TRAIL);
  *     pg_u64(trail, id);
  *     TRY(pg_run(pg, err));
- *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row(job, i, arena) (store/row.h) …
+ *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row(job, i, arena) (store/sql/row.h) …
  *     pg_clear(pg);
  *
  * What is bound must live until pg_run; results live until pg_clear. Numbers and text travel in binary.
@@ -126,7 +126,7 @@ void pg_clear_at(struct pg **pg); /* for CLEANUP */
 void pg_forget(struct pg *pg, struct pg_use *use);
 
 size_t pg_rows(const struct pg_use *use);
-/* One of them, as store/row.h reads it. arena: where its text is copied; NULL: text is valid until pg_clear. */
+/* One of them, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid until pg_clear. */
 struct row pg_row(const struct pg_use *use, size_t number, struct arena *arena);
 const char *pg_label(const struct pg_use *use);
 /* How many rows it changed. */

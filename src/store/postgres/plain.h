@@ -3,7 +3,7 @@
  * They ran once, on a handler, and nothing special became of them. What they have in common stands in the
  * statements for them, so less is sent, and read by PostgreSQL (0003_records.sql). */
 #pragma once
-#include "job/record.h"
+#include "job/record/record.h"
 
 bool plain_job(const struct job_change *change); /* one that is inserted */
 bool plain_exec(const struct exec_rec *exec);

@@ -133,7 +133,7 @@ enum rc postgres_settings(struct store *store, const struct load_sink *sink, str
 enum rc postgres_load(struct store *store, const struct ownership *own, int64_t until_ms,
                       const struct load_sink *sink, struct err *err);
 
-/* row_live.c: rows of load_live and load_jobs, as store/row.h reads those of the views. */
+/* row_live.c: rows of load_live and load_jobs, as store/sql/row.h reads those of the views. */
 bool postgres_row_live(struct row *row, struct exec_rec *exec);
 bool postgres_row_live_job(struct row *row, struct job_rec *job);
 

@@ -17,7 +17,7 @@
 -- other server has made of the row. So what others change must be asked for beside the ctid, too.
 --
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those of
--- job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record.h: slot 1.
+-- job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record/record.h: slot 1.
 
 -- ---- setting up a connection
 

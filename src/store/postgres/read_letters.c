@@ -2,7 +2,7 @@
 #include "base/id.h"
 #include "base/vec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 /* Rows that are fetched at once: a page of an API call, then as many as a report looks at in a
  * millisecond or two. */

@@ -1,7 +1,7 @@
-/* row.c - what is in a cell of PostgreSQL: see store/cell.h. */
-#include "store/cell.h"
+/* row.c - what is in a cell of PostgreSQL: see store/sql/cell.h. */
 #include "store/postgres/text.h"
 #include "store/postgres/use.h"
+#include "store/sql/cell.h"
 
 #include <endian.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/when.h"
 #include "job/spec.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 static int64_t ms_or(struct row *row, int64_t usual)
 {

@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "store/postgres/migrate.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -78,7 +78,7 @@ enum rc stmt_done(struct stmt *stmt, struct err *err);
 enum rc stmt_on_one(struct stmt *stmt, const char *noun, uint64_t id, struct err *err);
 /* The next row, or *ret_row false at the end. */
 enum rc stmt_next(struct stmt *stmt, bool *ret_row, struct err *err);
-/* The row that it stands on, as store/row.h reads it. arena: where its text is copied; NULL: text is valid
+/* The row that it stands on, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid
  * until the next row. */
 struct row stmt_row(const struct stmt *stmt, struct arena *arena);
 /* Ends a use before its last row; for CLEANUP. */

@@ -2,7 +2,7 @@
  * writer and one partition, so a row is visible as soon as it is numbered: no place has to be
  * remembered, and no gap. */
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* letters.c - dead letters, and operations on many of them. */
 #include "base/id.h"
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- keeping */

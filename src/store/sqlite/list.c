@@ -1,6 +1,6 @@
 #include "base/id.h"
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>

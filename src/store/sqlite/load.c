@@ -1,4 +1,4 @@
-#include "store/row_load.h"
+#include "store/sql/row_load.h"
 #include "store/sqlite/sqlite.h"
 
 /* One row is an execution and its job. An execution is of no use without that, and is left out with

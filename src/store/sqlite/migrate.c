@@ -1,5 +1,5 @@
 #include "store/sqlite/migrate.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 static enum rc read_version(struct db *db, int64_t *ret_version, struct err *err)
 {

@@ -1,6 +1,6 @@
 /* old.c - what is too old: found for the engine, and deleted when it says so. */
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- deleting */

@@ -1,7 +1,7 @@
 -- Every statement of the SQLite store, one named block each. The C code finds a block by its name
 -- (sql.c), binds its parameters in the order in which they first appear, and never builds SQL.
 -- Literal state numbers are those of job/state.h: scheduled 1, retrying 5; of a dependency, those
--- of job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record.h: slot 1.
+-- of job/dependency.h: waiting 1, met 2, per_slot 5; of an origin, those of job/record/record.h: slot 1.
 
 -- ---- setting up a connection; these blocks are run whole
 
@@ -52,7 +52,7 @@ PRAGMA temp_store = MEMORY;
 PRAGMA busy_timeout = 2000;
 
 -- name: views
--- How rows are read: one list of columns per record, in the order of store/row.c. The views belong to
+-- How rows are read: one list of columns per record, in the order of store/sql/row.c. The views belong to
 -- the connection, not to the file, so they change with the code and need no migration.
 --
 -- job_kept is a job's row as it stands, which is the truth while an execution of it is unfinished.

@@ -1,7 +1,7 @@
 #include "base/id.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "store/sqlite/requests.h"
 #include "base/mem.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* row.c - what is in a cell of SQLite: see store/cell.h. */
-#include "store/cell.h"
+/* row.c - what is in a cell of SQLite: see store/sql/cell.h. */
+#include "store/sql/cell.h"
 #include "store/sqlite/db.h"
 
 /* However the bytes are encoded. */

@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/dir.h"
 #include "store/sqlite/sqlite.h"
 

@@ -1,4 +1,4 @@
-#include "store/row.h"
+#include "store/sql/row.h"
 #include "store/sqlite/sqlite.h"
 
 #include <inttypes.h>

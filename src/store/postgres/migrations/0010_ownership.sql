@@ -19,7 +19,7 @@ ALTER TABLE belfry.worker
     ADD COLUMN replaces bigint NOT NULL DEFAULT 0;
 
 -- Inherited leases of this execution that ended in silence since it last reported an end; NULL: none. And
--- whether the newest has left its probation (engine/silence.c).
+-- whether the newest has left its probation (engine/ready/silence.c).
 ALTER TABLE belfry.live
     ADD COLUMN unseen bigint,
     ADD COLUMN proven boolean;

@@ -1,4 +1,4 @@
--- How executions ended, by the hour: see job/tally.h. Reports add these up and read no execution.
+-- How executions ended, by the hour: see job/record/tally.h. Reports add these up and read no execution.
 CREATE TABLE tally (
     scope INTEGER NOT NULL, -- enum tally_scope
     key TEXT NOT NULL,

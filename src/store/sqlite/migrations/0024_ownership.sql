@@ -5,7 +5,7 @@ ALTER TABLE worker ADD COLUMN boot_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE worker ADD COLUMN replaces INTEGER NOT NULL DEFAULT 0;
 
 -- Inherited leases of this execution that ended in silence since it last reported an end; and whether the
--- newest has left its probation (engine/silence.c).
+-- newest has left its probation (engine/ready/silence.c).
 ALTER TABLE live ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE live ADD COLUMN proven INTEGER NOT NULL DEFAULT 0;
 

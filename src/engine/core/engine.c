@@ -1,0 +1,550 @@
+/* engine.c - the frame of a turn, and what can only be looked at. */
+#include "engine/core/engine.h"
+#include "base/mem.h"
+#include "engine/core/internal.h"
+#include "engine/ready/permits.h"
+#include "engine/ready/silence.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct engine_options engine_defaults = {
+    .lease_ms = 20000,
+    .park_ms = 5000,
+    .horizon_ms = 3600000,
+    .near_ms = 60000,
+    .waiting_max = 200000, /* some 80 MB */
+    .forget_ms = 300000,
+    .live_max = 5000000,
+    .lanes_max = 10000,
+    .queues_max = 10000,
+    .queues_keep_ms = 86400000,
+    .workers_max = 10000,
+    .edges_max = 5000000,
+    .kill_grace_ms = 10000,
+    .lost_max = 3,
+    .probation_ms = 30000,
+    .retry_after_max_ms = 86400000,
+    .calendars_max = 1000,
+    .once_ms = 86400000,
+    .point_ms = 60000,
+    .alerts = {.job_failed = true,
+               .worker_lost = true,
+               .breaker_open = true,
+               .sla = true,
+               .start_late = true,
+               .quiet_ms = 600000,
+               .queue_age_ms = 900000,
+               .depth_warning = 100000,
+               .depth_critical = 1000000,
+               .window_ms = 300000,
+               .dead_letters = 100,
+               .rate_calls_min = 100,
+               .rate_warning_pct = 1,
+               .rate_critical_pct = 5,
+               .slow_pct = 200,
+               .slow_min_ms = 10000,
+               .slow_runs_min = 20},
+    .breaker = {.window_ms = 60000, .calls_min = 5, .percent = 50, .rest_ms = 30000},
+    .keep_bytes_max = 4096,
+    .due_max = 10000,
+    .load_max = 10000,
+    .operation_step_max = 200,
+    .letters_keep_ms = INT64_C(30) * 86400000,
+    .history_keep_ms = INT64_C(30) * 86400000,
+    .alerts_keep_ms = INT64_C(30) * 86400000,
+    .tallies_keep_ms = INT64_C(400) * 86400000, /* a year, and the one before to compare with */
+    .delete_wait_ms = 86400000,
+    .retain_rows_max =
+        250, /* with the pause, 12,500 a second: more than anybody submits for long */
+    .retain_pause_ms = 20,
+    .inbox_page = INBOX_PAGE,
+    .inbox_page_bytes = INBOX_PAGE_BYTES,
+    .rejected_keep_ms = INT64_C(7) * 86400000,
+};
+
+struct engine *engine_new(const struct engine_options *options)
+{
+    assert(options->read_rules != NULL && options->lease_ms > 0 && options->horizon_ms > 1 &&
+           options->park_ms >= 0 && options->forget_ms > 0 && options->point_ms > 0);
+    assert(options->lost_max > 0 && options->kill_grace_ms >= 0);
+    assert(options->due_max > 0 && options->load_max > 0 && options->operation_step_max > 0 &&
+           options->retain_rows_max > 0); /* or time would stand still */
+    struct engine *e = MEM_NEW(struct engine);
+    e->options = *options;
+    ready_init(&e->ready, options->point_ms, &options->breaker);
+    trades_init(&e->trades);
+    list_init(&e->open);
+    list_init(&e->done);
+    list_init(&e->changed_queues);
+    list_init(&e->operations);
+    list_init(&e->idle_queues);
+    list_init(&e->buried_queues);
+    list_init(&e->forgotten_queues.lanes);
+    list_init(&e->orphans);
+    return e;
+}
+
+void engine_free(struct engine *e)
+{
+    if (e == NULL)
+        return;
+    homes_free(e);
+    left_free(&e->left);
+    MAP_EACH(&e->execs, slot) free(slot->value);
+    MAP_EACH(&e->charges, slot) free(slot->value);
+    MAP_EACH(&e->upstreams, slot) upstream_free(slot->value);
+    MAP_EACH(&e->standing, slot) rulebook_free(slot->value);
+    for (size_t i = 0; i < e->waiters.cap; i++)
+        free(e->waiters.slots[i].value);
+    strmap_free(&e->waiters);
+    MAP_EACH(&e->jobs, slot)
+    {
+        struct job *job = slot->value;
+        for (struct list_node *node; (node = list_pop_front(&job->edges)) != NULL;)
+            free(CONTAINER_OF(node, struct edge, sibling));
+        if (--job->v.def->users == 0) {
+            free(job->v.def->calendars);
+            free(job->v.def->unique);
+            free(job->v.def);
+        }
+        free(job);
+    }
+    MAP_EACH(&e->workers, slot) free(slot->value);
+    operations_free(e);
+    queues_bury(e);
+    for (size_t i = 0; i < e->queues.cap; i++)
+        free(e->queues.slots[i].value);
+    for (size_t i = 0; i < e->names.cap; i++)
+        free(e->names.slots[i].value);
+    calendars_free(e);
+    map_free(&e->execs);
+    map_free(&e->charges);
+    map_free(&e->jobs);
+    map_free(&e->workers);
+    map_free(&e->upstreams);
+    map_free(&e->standing);
+    strmap_free(&e->queues);
+    strmap_free(&e->names);
+    strmap_free(&e->definitions);
+    free(e->zone_news);
+    strmap_free(&e->uniques);
+    ready_free(&e->ready);
+    trades_free(&e->trades);
+    heap_free(&e->dues);
+    heap_free(&e->deadlines);
+    heap_free(&e->asking);
+    heap_free(&e->terms);
+    heap_free(&e->pacing);
+    alerts_free(&e->alerts);
+    heap_free(&e->held);
+    free(e->shifts);
+    free(e);
+}
+
+void engine_begin(struct engine *e, struct moment now, struct arena *arena)
+{
+    assert(e->arena == NULL); /* the last turn was committed or undone */
+    assert(now.boot_ms >= e->boot_ms);
+    silence_begin(e, now.boot_ms);
+    e->moment = now;
+    e->now_ms = now.wall_ms;
+    e->boot_ms = now.boot_ms;
+    e->arena = arena;
+    e->away = false;
+    e->begun++;
+    e->looks = false;
+    queues_bury(e);
+    e->due_question = e->far_question = NULL;
+    e->clock_rec = (struct clock_rec){0};
+    e->clock_before = e->clock;
+    e->newest_ready_before_ms = e->newest_ready_ms;
+    e->old = (struct retain_asked){0};
+    e->past = (struct past){0};
+    e->step = (struct operation_step){0};
+    e->horizon_before = e->horizon;
+    e->retain_before = e->retain;
+    e->calendar_changes_before = e->calendar_changes;
+    memset(&e->touched, 0, sizeof e->touched);
+    memset(&e->attempts, 0, sizeof e->attempts);
+    memset(&e->released, 0, sizeof e->released);
+    memset(&e->letters_gone, 0, sizeof e->letters_gone);
+    memset(&e->forgotten, 0, sizeof e->forgotten);
+    memset(&e->stays, 0, sizeof e->stays);
+    memset(&e->alerts_gone, 0, sizeof e->alerts_gone);
+    memset(&e->claims, 0, sizeof e->claims);
+    memset(&e->events, 0, sizeof e->events);
+    memset(&e->passed_over, 0, sizeof e->passed_over);
+    memset(&e->ended, 0, sizeof e->ended);
+    memset(&e->slots_asked, 0, sizeof e->slots_asked);
+    memset(&e->paces_asked, 0, sizeof e->paces_asked);
+    memset(&e->sla_events, 0, sizeof e->sla_events);
+    memset(&e->raised, 0, sizeof e->raised);
+    memset(&e->alert_marks, 0, sizeof e->alert_marks);
+    memset(&e->hushed, 0, sizeof e->hushed);
+    memset(&e->calendar_uses, 0, sizeof e->calendar_uses);
+    mail_begin(e);
+}
+
+/* ---- commands */
+
+void command_done(struct engine *e, struct command *cmd)
+{
+    if (!cmd->own)
+        list_push_back(&e->done, &cmd->node);
+}
+
+enum rc command_fail(struct engine *e, struct command *cmd, enum rc rc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cmd->reply.rc = err_vset(&cmd->reply.err, rc, format, args);
+    va_end(args);
+    command_done(e, cmd);
+    return rc;
+}
+
+static size_t submit_questions_max(const struct command *cmd)
+{
+    size_t max = cmd->submit.count;
+    for (size_t i = 0; i < cmd->submit.count; i++)
+        max += cmd->submit.items[i].depends_count;
+    return max;
+}
+
+struct question *ask_apart(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    struct question *q = ARENA_NEW(cmd->arena, struct question);
+    *VEC_PUSH(e->arena, list) = q;
+    return q;
+}
+
+struct question *command_ask(struct engine *e, struct command *cmd, struct question_list *list)
+{
+    size_t max = cmd->kind == CMD_SUBMIT ? submit_questions_max(cmd)
+                 : cmd->kind == CMD_POLL ? cmd->poll.result_count + 1
+                                         : 4; /* see ask_explain */
+    if (cmd->questions == NULL)
+        cmd->questions = ARENA_ARRAY(cmd->arena, struct question, max);
+    assert(cmd->question_count < max);
+    struct question *q = &cmd->questions[cmd->question_count++];
+    *VEC_PUSH(e->arena, list) = q;
+    return q;
+}
+
+void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
+{
+    if (round == 0) { /* perhaps not the first turn that tries this command */
+        cmd->questions = NULL;
+        cmd->question_count = 0;
+        cmd->unique = (struct unique_asked){0};
+        once_ask(e, cmd, list);
+    } else if (once_was_asked(&cmd->once)) {
+        return;
+    }
+    switch (cmd->kind) {
+    case CMD_SUBMIT: ask_submit(e, cmd, round, list); break;
+    case CMD_CANCEL_JOB:
+    case CMD_CANCEL_EXEC:
+    case CMD_PAUSE_JOB:
+    case CMD_RESUME_JOB:
+    case CMD_TRIGGER_JOB:
+    case CMD_EXTEND_SLA:
+    case CMD_RETRY_EXEC:
+    case CMD_RETRY_LETTER:
+    case CMD_DISCARD_LETTER: ask_target(e, cmd, round, list); break;
+    case CMD_EDIT_JOB: ask_edit(e, cmd, round, list); break;
+    case CMD_EXPLAIN_JOB:
+    case CMD_EXPLAIN_EXEC: ask_explain(e, cmd, round, list); break;
+    case CMD_POLL:
+        if (round == 0)
+            ask_of_poll(e, cmd, list);
+        break;
+    case CMD_REGISTER:
+        if (round == 0)
+            ask_of_hello(e, cmd, list);
+        break;
+    case CMD_CALENDAR:
+        if (round == 0)
+            ask_calendar(e, cmd, list);
+        break;
+    case CMD_QUEUE:
+        if (round == 0)
+            ask_delete_queue(e, cmd, list);
+        break;
+    default: break;
+    }
+}
+
+void engine_ask_own(struct engine *e, unsigned round, struct question_list *list)
+{
+    if (round == 0) {
+        steps_ask(e, list);
+        ask_due(e, list);
+        retain_ask(e, list);
+        pace_ask(e, list);
+    }
+    mail_ask(e, round, list);
+    operations_ask(e, round, list);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct worker_view *left = a;
+    const struct worker_view *right = b;
+    return left->worker.id < right->worker.id ? -1 : left->worker.id > right->worker.id;
+}
+
+static void decide_workers(struct engine *e, struct command *cmd)
+{
+    struct worker_view *views = ARENA_ARRAY(cmd->arena, struct worker_view, e->workers.len);
+    size_t len = 0;
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (w->v.gone)
+            continue;
+        struct worker_view *view = &views[len++];
+        *view = (struct worker_view){worker_record(w), w->busy, e->boot_ms - w->v.seen_ms,
+                                     w->v.parked != NULL};
+        view->worker.name = arena_str(cmd->arena, view->worker.name);
+        view->worker.queues = arena_str(cmd->arena, w->trade->queues);
+        view->worker.handlers = arena_str(cmd->arena, w->trade->handlers);
+    }
+    if (len > 0)
+        qsort(views, len, sizeof *views, by_id);
+    cmd->reply.workers = views;
+    cmd->reply.worker_count = len;
+    command_done(e, cmd);
+}
+
+static void count_queue(struct command *cmd, const struct queue *q, struct counter *counters,
+                        size_t *len)
+{
+    struct str name = arena_str(cmd->arena, q->name);
+    for (uint32_t i = 1; i < JOB_STATES; i++)
+        counters[(*len)++] = (struct counter){COUNTER_JOBS, name, i, q->jobs[i]};
+    for (uint32_t i = 1; i < EXEC_STATES; i++)
+        counters[(*len)++] = (struct counter){COUNTER_EXECS, name, i, q->execs[i]};
+    for (uint32_t i = 1; i < EXEC_STATES; i++) {
+        if (q->letters[i] != 0)
+            counters[(*len)++] = (struct counter){COUNTER_LETTERS, name, i, q->letters[i]};
+    }
+}
+
+static void decide_stats(struct engine *e, struct command *cmd)
+{
+    struct stats_view *stats = &cmd->reply.stats;
+    struct counter *counters = ARENA_ARRAY(cmd->arena, struct counter,
+                                           (e->queues.len + 1) * (JOB_STATES + 2 * EXEC_STATES));
+    *stats = (struct stats_view){.counters = counters,
+                                 .in_memory = e->execs.len,
+                                 .mail_waiting = left_waiting(&e->left),
+                                 .mail_unknown = e->left.strange};
+    for (size_t i = 0; i < e->queues.cap; i++) {
+        if (e->queues.slots[i].value != NULL)
+            count_queue(cmd, e->queues.slots[i].value, counters, &stats->counter_count);
+    }
+    count_queue(cmd, &e->forgotten_queues, counters, &stats->counter_count);
+    MAP_EACH(&e->workers, slot)
+    {
+        const struct worker *w = slot->value;
+        if (w->v.gone)
+            continue;
+        stats->worker_count++;
+        stats->slots += w->slots;
+        stats->busy += w->busy;
+    }
+    command_done(e, cmd);
+}
+
+void engine_decide(struct engine *e, struct command *cmd)
+{
+    static void (*const deciders[])(struct engine *, struct command *) = {
+        [CMD_SUBMIT] = decide_submit,
+        [CMD_CANCEL_JOB] = decide_cancel_job,
+        [CMD_CANCEL_EXEC] = decide_cancel_exec,
+        [CMD_RETRY_EXEC] = decide_retry,
+        [CMD_REGISTER] = decide_register,
+        [CMD_POLL] = decide_poll,
+        [CMD_HANGUP] = decide_hangup,
+        [CMD_DRAIN] = decide_drain,
+        [CMD_WORKERS] = decide_workers,
+        [CMD_STATS] = decide_stats,
+        [CMD_FENCE] = decide_fence,
+        [CMD_QUEUE] = decide_queue,
+        [CMD_QUEUES] = decide_queues,
+        [CMD_ALERT_SENT] = decide_alert_sent,
+        [CMD_BREAKERS] = decide_breakers,
+        [CMD_RESET_BREAKER] = decide_reset_breaker,
+        [CMD_TEAM] = decide_team,
+        [CMD_TEAMS] = decide_teams,
+        [CMD_RETRY_LETTER] = decide_retry_letter,
+        [CMD_DISCARD_LETTER] = decide_discard,
+        [CMD_OPERATE] = decide_operate,
+        [CMD_OPERATIONS] = decide_operations,
+        [CMD_CALENDAR] = decide_calendar,
+        [CMD_PAUSE_JOB] = decide_pause,
+        [CMD_RESUME_JOB] = decide_resume,
+        [CMD_TRIGGER_JOB] = decide_trigger,
+        [CMD_EDIT_JOB] = decide_edit,
+        [CMD_EXTEND_SLA] = decide_extend_sla,
+        [CMD_EXPLAIN_JOB] = decide_explain,
+        [CMD_EXPLAIN_EXEC] = decide_explain,
+    };
+    assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
+    memset(&cmd->reply, 0, sizeof cmd->reply);
+    cmd->reply.at_ms = e->now_ms;
+    if (once_begin(e, cmd)) {
+        deciders[cmd->kind](e, cmd);
+        once_end(e, cmd);
+    }
+}
+
+/* ---- time */
+
+/* The first of the heap whose moment has come, or NULL; also when the turn has had enough of those. */
+static struct heap_node *next_until(struct engine *e, const struct heap *heap, int64_t now_ms)
+{
+    const struct heap_item *first = heap_min(heap);
+    if (e->due_left == 0 || first == NULL || (int64_t)first->key > now_ms)
+        return NULL;
+    e->due_left--;
+    return first->node;
+}
+
+static void end_term(struct engine *e, struct term *term)
+{
+    if (term->kind == TERM_WORKER)
+        worker_wake(e, CONTAINER_OF(term, struct worker, term));
+    else if (CONTAINER_OF(term, struct exec, term)->v.state == EXEC_QUEUED)
+        permits_give_back(e, CONTAINER_OF(term, struct exec, term));
+    else
+        silence_ended(e, CONTAINER_OF(term, struct exec, term));
+}
+
+/* Of both moments the earlier one has come. */
+static void watch_due(struct engine *e, struct exec *x)
+{
+    int64_t sla_ms = sla_next_ms(x);
+    int64_t pace_ms = pace_next_ms(e, x);
+    if (pace_ms > 0 && (sla_ms == 0 || pace_ms < sla_ms))
+        pace_due(e, x);
+    else
+        sla_due(e, x);
+}
+
+void exec_come_due(struct engine *e, struct exec *x)
+{
+    if (x->v.state == EXEC_RUNNING)
+        watch_due(e, x);
+    else if (x->v.state == EXEC_SCHEDULED && x->job->v.def->schedule != NULL)
+        slot_due(e, x);
+    else if (x->v.state != EXEC_SCHEDULED || (!calendar_stops(e, x) && !depends_begin(e, x)))
+        exec_move(
+            e, x,
+            &(struct move){.event = EV_DUE, .actor = SERVER, .reason = STR("its time has come")});
+}
+
+/* What goes by the wall clock; nothing while that is not known, or is being set. */
+static void come_due(struct engine *e)
+{
+    struct heap_node *node;
+    int64_t due_ms = PLANTED(early_by_a_second) ? e->now_ms + 1000 : e->now_ms;
+    if (steps_hold_dues(e))
+        return;
+    while ((node = next_until(e, &e->dues, due_ms)) != NULL)
+        exec_come_due(e, CONTAINER_OF(node, struct exec, due));
+    while ((node = next_until(e, &e->deadlines, e->now_ms)) != NULL)
+        (void)deadline_pass(e, CONTAINER_OF(node, struct exec, due));
+}
+
+void engine_tick(struct engine *e)
+{
+    struct heap_node *node;
+    e->due_left = e->options.due_max;
+    steps_tick(e); /* first: who is drawn out of memory has moved by then */
+    if (!e->clock.shifting && !steps_pending(e))
+        adopt_due(e);
+    depends_answer(e);
+    zones_renew(e);
+    retain_step(e);
+    pace_answer(e);
+    silence_spare(e);
+    while ((node = next_until(e, &e->terms, e->boot_ms)) != NULL)
+        end_term(e, CONTAINER_OF(node, struct term, node));
+    while ((node = next_until(e, &e->ready.limits.wakes, e->boot_ms)) != NULL)
+        rate_wake(e, CONTAINER_OF(node, struct limit, wake));
+    while ((node = next_until(e, &e->ready.breakers.wakes, e->boot_ms)) != NULL)
+        breaker_wake(e, CONTAINER_OF(node, struct breaker, wake));
+    come_due(e);
+    queues_step(e);
+    alerts_look(e);
+    alert_turns_lost(e);
+    mail_step(e);
+    operations_step(e); /* last: by now it is known what of their jobs is under way */
+}
+
+size_t engine_limit_due(struct engine *e, size_t max)
+{
+    size_t before = e->options.due_max;
+    if (max != SIZE_MAX)
+        e->options.due_max = max;
+    return before;
+}
+
+const struct delta *engine_seal(struct engine *e)
+{
+    if (!e->away) {
+        calendars_look(e);
+        permits_grant(e, false);
+        grant_all(e);
+        permits_grant(e, true);
+    }
+    polls_close(e);
+    seal_delta(e);
+    assert(!e->away || delta_is_empty(&e->delta));
+    return &e->delta;
+}
+
+size_t engine_live_count(const struct engine *e)
+{
+    return e->execs.len;
+}
+
+void engine_floors(const struct engine *e, uint64_t *ret_id, uint64_t *ret_turn)
+{
+    *ret_id = id_newest(&e->ids);
+    *ret_turn = e->turn;
+}
+
+static int by_parking(const void *a, const void *b)
+{
+    uint64_t left = (*(struct worker *const *)a)->v.parked_no;
+    uint64_t right = (*(struct worker *const *)b)->v.parked_no;
+    return left < right ? -1 : left > right;
+}
+
+/* In the order in which they came: who asked first is first with whoever hears them next. */
+void engine_unpark(struct engine *e, struct list *ret_parked)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct worker **parked = ARENA_ARRAY(&arena, struct worker *, e->workers.len);
+    size_t count = 0;
+    MAP_EACH(&e->workers, slot)
+    {
+        struct worker *w = slot->value;
+        if (w->v.parked != NULL)
+            parked[count++] = w;
+    }
+    if (count > 0)
+        qsort(parked, count, sizeof *parked, by_parking);
+    for (size_t i = 0; i < count; i++) {
+        struct worker *w = parked[i];
+        w->v.parked->reply.poll = plain_reply(e, w); /* an undone turn may have left leases in it */
+        worker_told(e, w, w->v.parked);
+        list_push_back(ret_parked, &w->v.parked->node);
+        worker_set_parked(e, w, NULL, w->v.seen_ms + e->options.forget_ms);
+    }
+}

@@ -1,0 +1,303 @@
+/* mail.c - what partitions tell each other: when a turn reads the inbox, and how much of it.
+ *
+ * A turn that was told that there is mail, or did not look for a while, asks for a page of what servers
+ * tell each other and for one of what users submit, acts upon each row (mail_act.c), and names the rows in
+ * its delta: they go in the commit of their effect. The first is read apart and acted upon first, so that no
+ * crowd of submissions is in the way of a permit, an end or a cancel. What a turn wants from others goes out
+ * with its delta in the same way.
+ *
+ * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it, and once in
+ * a while some of those that wait are asked for by their ids. */
+#include "engine/core/internal.h"
+#include "engine/ready/permits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct inbox_rec *mail_send(struct engine *e, enum inbox_kind kind, uint32_t bucket)
+{
+    struct inbox_rec *rec = VEC_PUSH(e->arena, &e->mail);
+    *rec = (struct inbox_rec){.kind = kind, .bucket = bucket, .sent_ms = e->now_ms};
+    return rec;
+}
+
+void engine_mail(struct engine *e)
+{
+    e->post.told = e->options.mail_ms > 0;
+}
+
+struct mail_waiting engine_mail_waiting(const struct engine *e)
+{
+    return (struct mail_waiting){
+        .waiting = left_waiting(&e->left), .unknown = e->left.strange, .why = e->left_why.text};
+}
+
+/* ---- turns that come to nothing */
+
+bool engine_mail_doubt(struct engine *e, const char *why)
+{
+    if (e->mail_refused)
+        e->post.refuse_id = 0; /* it was refused in vain: something else is it, too */
+    if (e->mail_looked == 0 || e->mail_refused)
+        return false;
+    e->post.told = true;
+    e->post.page = e->mail_looked / 2;
+    if (e->mail_looked == 1) {
+        e->post.page = 1;
+        e->post.refuse_id = e->mail_first_id;
+        err_set(&e->mail_fault, RC_CONFLICT, "the store does not take it: %s", why);
+    }
+    return true;
+}
+
+void engine_hold_mail(struct engine *e, bool held)
+{
+    e->mail_held = held;
+}
+
+void mail_begin(struct engine *e)
+{
+    e->mail_looked = 0;
+    e->mail_refused = false;
+    e->post_before = e->post;
+    e->reading = (struct mail_read){0};
+    memset(&e->mail, 0, sizeof e->mail);
+    memset(&e->mail_read, 0, sizeof e->mail_read);
+    memset(&e->mail_stays, 0, sizeof e->mail_stays);
+    memset(&e->mail_went, 0, sizeof e->mail_went);
+    memset(&e->rejected, 0, sizeof e->rejected);
+    memset(&e->permit_changes, 0, sizeof e->permit_changes);
+}
+
+static size_t halved(size_t limit, size_t max)
+{
+    size_t half = (limit > 0 ? limit : max) / 2;
+    return half > 0 ? half : 1;
+}
+
+void engine_mail_lost(struct engine *e)
+{
+    if (!e->reading.looks)
+        return;
+    e->post.page = halved(e->post.page, e->options.inbox_page);
+    e->post.bytes = halved(e->post.bytes, e->options.inbox_page_bytes);
+}
+
+/* Nothing was read: the next turn looks again, and its rounds begin where those began that were lost. */
+void mail_undo(struct engine *e)
+{
+    e->post = e->post_before;
+    for (size_t i = 0; i < COUNT_OF(e->post.places); i++) {
+        struct mail_place *place = &e->post.places[i];
+        if (e->reading.asked[i] != NULL && place->after_id == 0 && place->from == INBOX_ON)
+            place->from = INBOX_AGAIN;
+    }
+}
+
+static bool has_more(const struct post *post)
+{
+    return post->places[MAIL_NEWS].more || post->places[MAIL_WISHES].more || post->again;
+}
+
+int64_t mail_wait_ms(const struct engine *e, int64_t boot_ms)
+{
+    if (e->options.mail_ms == 0 || e->owned.bits == 0 || e->mail_held)
+        return INT64_MAX;
+    return e->post.told || has_more(&e->post) ? 0 : e->post.look_ms - boot_ms;
+}
+
+/* ---- asking */
+
+static struct question *new_question(struct engine *e, enum question_kind kind)
+{
+    struct question *q = ARENA_NEW(e->arena, struct question);
+    q->kind = kind;
+    q->limit = e->post.page > 0 ? e->post.page : e->options.inbox_page;
+    q->bytes_max = e->post.bytes > 0 ? e->post.bytes : e->options.inbox_page_bytes;
+    return q;
+}
+
+/* A round that is over does not begin again because that of the other sort goes on: two sorts of rows that stay
+ * would keep each other going for ever. */
+static void ask_page(struct engine *e, enum mail_source source)
+{
+    const struct mail_place *place = &e->post.places[source];
+    if (!e->reading.afresh && !place->more)
+        return;
+    struct question *q = new_question(e, ASK_INBOX);
+    q->submissions = source == MAIL_WISHES;
+    q->after_id = place->after_id;
+    q->from = place->from;
+    e->reading.asked[source] = q;
+}
+
+static void ask_left(struct engine *e)
+{
+    if (left_waiting(&e->left) == 0 || e->boot_ms < e->post.again_ms)
+        return;
+    struct question *q = new_question(e, ASK_LEFT_MAIL);
+    uint64_t *ids = ARENA_ARRAY(e->arena, uint64_t, q->limit);
+    q->id_count = left_page(&e->left, e->post.again_after, q->limit, ids);
+    q->ids = ids;
+    e->reading.asked[MAIL_LEFT] = q;
+}
+
+/* What a source told goes among the rows of the turn. What stays there and was told again waits for its
+ * turn with the others that wait. */
+static void gather(struct engine *e, enum mail_source source, size_t rows_max)
+{
+    const struct question *q = e->reading.asked[source];
+    struct mail_read *reading = &e->reading;
+    for (size_t i = 0; q != NULL && i < q->answer.mail_count && reading->rows.len < rows_max; i++) {
+        const struct inbox_rec *rec = &q->answer.mail[i];
+        reading->taken[source]++;
+        if (source == MAIL_LEFT || !left_has(&e->left, rec->id))
+            *VEC_PUSH(e->arena, &reading->rows) = (struct mail_row){.rec = rec, .source = source};
+    }
+}
+
+/* Servers' mail comes first; and what waited before what is new. */
+static void gather_all(struct engine *e)
+{
+    size_t rows_max = e->post.page > 0 ? e->post.page : SIZE_MAX;
+    gather(e, MAIL_NEWS, rows_max);
+    gather(e, MAIL_LEFT, rows_max);
+    gather(e, MAIL_WISHES, rows_max);
+    for (size_t i = 0; i < e->reading.rows.len; i++)
+        mail_prepare(e, &e->reading.rows.items[i]);
+}
+
+void mail_ask(struct engine *e, unsigned round, struct question_list *list)
+{
+    if (round == 0 && mail_wait_ms(e, e->boot_ms) <= 0) {
+        e->reading.looks = true;
+        e->reading.afresh = e->post.told || e->post.look_ms <= e->boot_ms;
+        ask_page(e, MAIL_NEWS);
+        ask_page(e, MAIL_WISHES);
+        ask_left(e);
+        for (size_t i = 0; i < MAIL_SOURCES; i++) {
+            if (e->reading.asked[i] != NULL)
+                *VEC_PUSH(e->arena, list) = e->reading.asked[i];
+        }
+    }
+    if (round == 0)
+        return;
+    if (round == 1)
+        gather_all(e);
+    for (size_t i = 0; i < e->reading.rows.len; i++) {
+        if (e->reading.rows.items[i].cmd.kind != 0)
+            engine_ask(e, &e->reading.rows.items[i].cmd, round - 1, list);
+    }
+}
+
+/* ---- acting */
+
+static void act(struct engine *e, struct mail_row *row)
+{
+    uint64_t id = row->rec->id;
+    e->mail_refused |= id == e->post.refuse_id;
+    enum mail_fate fate = mail_act(e, row);
+    if (fate == MAIL_DONE) {
+        *VEC_PUSH(e->arena, &e->mail_read) = id;
+        if (row->source == MAIL_LEFT)
+            *VEC_PUSH(e->arena, &e->mail_went) = id;
+        return;
+    }
+    *VEC_PUSH(e->arena, &e->mail_stays) =
+        (struct left_row){.id = id, .strange = fate == MAIL_STRANGE};
+    if (fate == MAIL_WAITS)
+        e->reading.why = &row->err;
+}
+
+/* The next page goes on behind what was taken of this one. */
+static void move_on(struct engine *e, enum mail_source source)
+{
+    struct mail_place *place = &e->post.places[source];
+    if (e->reading.asked[source] == NULL)
+        return;
+    const struct answer *a = &e->reading.asked[source]->answer;
+    size_t taken = e->reading.taken[source];
+    bool cut = taken < a->mail_count;
+    if (cut && taken > 0)
+        place->after_id = a->mail[taken - 1].id;
+    else if (!cut)
+        place->after_id = a->after_id;
+    if (!cut && !a->more)
+        place->from = INBOX_ON;
+    else if (place->after_id == 0 && place->from == INBOX_ON)
+        place->from = INBOX_AGAIN; /* nothing of its first page was taken */
+    place->more = cut || a->more;
+}
+
+/* Those that waited: the next ones are tried at once when most of these could be done, else later. Rows that
+ * are not there any more, because somebody deleted them by hand, wait no longer. */
+static void move_on_left(struct engine *e)
+{
+    const struct question *q = e->reading.asked[MAIL_LEFT];
+    size_t taken = e->reading.taken[MAIL_LEFT];
+    e->post.again = false;
+    if (q == NULL)
+        return;
+    size_t done = e->mail_went.len;
+    bool whole = taken == q->answer.mail_count && !q->answer.more;
+    uint64_t last = whole       ? q->ids[q->id_count - 1]
+                    : taken > 0 ? q->answer.mail[taken - 1].id
+                                : e->post.again_after;
+    for (size_t i = 0, at = 0; i < q->id_count && q->ids[i] <= last; i++) {
+        while (at < taken && q->answer.mail[at].id < q->ids[i])
+            at++;
+        if (at == taken || q->answer.mail[at].id != q->ids[i])
+            *VEC_PUSH(e->arena, &e->mail_went) = q->ids[i];
+    }
+    e->post.again_after = last;
+    bool goes_well = 2 * done >= taken && taken > 0;
+    e->post.again_ms = e->boot_ms + (goes_well ? 0 : e->options.mail_ms);
+    e->post.again = goes_well && left_waiting(&e->left) > done;
+}
+
+/* After a turn that was lost pages grow again step by step. */
+static size_t grown(size_t limit, size_t max)
+{
+    return 2 * limit >= max ? 0 : 2 * limit;
+}
+
+void mail_step(struct engine *e)
+{
+    permits_announce(e);
+    permits_count_running(e);
+    if (!e->reading.looks)
+        return;
+    struct mail_read *reading = &e->reading;
+    e->mail_looked = reading->rows.len;
+    e->mail_first_id = reading->rows.len > 0 ? reading->rows.items[0].rec->id : 0;
+    for (size_t i = 0; i < reading->rows.len; i++)
+        act(e, &reading->rows.items[i]);
+    e->post.told = PLANTED(unknown_mail_spins) && e->left.strange > 0;
+    move_on(e, MAIL_NEWS);
+    move_on(e, MAIL_WISHES);
+    move_on_left(e);
+    e->post.page = grown(e->post.page, e->options.inbox_page);
+    e->post.bytes = grown(e->post.bytes, e->options.inbox_page_bytes);
+    if (e->mail_refused)
+        e->post.refuse_id = 0;
+    if (reading->afresh)
+        e->post.look_ms = e->boot_ms + e->options.mail_ms;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+void mail_commit(struct engine *e)
+{
+    if (e->mail_went.len > 0)
+        qsort(e->mail_went.items, e->mail_went.len, sizeof *e->mail_went.items, by_number);
+    left_remove(&e->left, e->mail_went.items, e->mail_went.len);
+    for (size_t i = 0; i < e->mail_stays.len; i++)
+        left_add(&e->left, e->mail_stays.items[i].id, e->mail_stays.items[i].strange);
+    if (e->reading.why != NULL)
+        e->left_why = *e->reading.why;
+}

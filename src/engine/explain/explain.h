@@ -1,0 +1,30 @@
+/* explain.h - what the two halves of explaining share; nobody else includes it.
+ *
+ * explain.c finds the execution and tells what lies in its own life: paused, scheduled, failed before,
+ * behind another run, stopping, over. explain_ready.c tells what would keep a ready one from a worker:
+ * queues, limits, workers, and who stands before it. Looking changes nothing: what was read from the
+ * store for it and lies beyond the horizon leaves memory with the turn. */
+#pragma once
+#include "engine/core/internal.h"
+
+/* What is explained, and what was found so far. */
+struct scene {
+    const struct engine *engine;
+    struct arena *arena; /* the command's: the answer outlives the turn */
+    const struct job *job;
+    const struct exec *exec;       /* NULL: it is over, and only the store knows it */
+    const struct exec_rec *record; /* as the store knows it; NULL: not asked */
+    struct str job_trail;          /* as stored; this turn's steps come behind it */
+    struct str exec_trail;         /* empty: not asked */
+    VEC(struct blocker) blockers;
+};
+
+void scene_add(struct scene *s, struct blocker blocker);
+/* "2026-11-16 03:00:00Z", in the scene's arena. */
+struct str scene_when(const struct scene *s, int64_t at_ms);
+struct str scene_id(const struct scene *s, const char *prefix, uint64_t id);
+
+/* Nobody who is connected would take it, now or later. True when there is such a blocker. */
+bool explain_unserved(struct scene *s);
+/* What keeps it from starting although its time has come. */
+void explain_ready(struct scene *s);

@@ -1,0 +1,595 @@
+/* silence_test.c - jobs that take server and worker down with them, and those that stood beside them. */
+#include "engine/ready/silence.h"
+#include "engine/test/fake.h"
+#include "engine/test/jobs.h"
+
+/* Server and worker die together; the next server waits for the worker in vain. */
+static void crash(struct world *w)
+{
+    world_restart(w);
+    world_turn(w);
+    world_pass(w, w->options.lease_ms);
+}
+
+/* A worker with room for so many takes what it can get, and names it. */
+static struct fake hire_and_start(struct world *w, uint32_t slots)
+{
+    struct fake f = HIRE(w, .slots = slots);
+    struct asked *poll = ask_poll(w, &f, slots);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(w);
+    fake_take(&f, poll);
+    ask_poll(w, &f, 0);
+    world_turn(w);
+    return f;
+}
+
+/* Polls, with room for so many more, every few seconds. */
+static void live_for(struct world *w, struct fake *f, uint32_t slots, int64_t ms)
+{
+    for (int64_t left_ms = ms; left_ms > 0; left_ms -= 5000) {
+        w->now_ms += left_ms < 5000 ? left_ms : 5000;
+        struct asked *poll = ask_poll(w, f, slots - (uint32_t)f->held_count);
+        poll->cmd.poll.wait_ms = 0;
+        world_turn(w);
+        fake_take(f, poll);
+    }
+    ask_poll(w, f, slots - (uint32_t)f->held_count);
+    world_turn(w);
+}
+
+static bool holds(const struct fake *f, uint64_t exec_id)
+{
+    for (size_t i = 0; i < f->held_count; i++) {
+        if (f->held[i].exec_id == exec_id)
+            return true;
+    }
+    return false;
+}
+
+static const struct exec_values *values_of(const struct world *w, uint64_t exec_id)
+{
+    assert_non_null(exec_of(w, exec_id));
+    return &exec_of(w, exec_id)->v;
+}
+
+/* ---- a server that stood still */
+
+/* Server and worker sleep together for an hour; the worker stops what it ran when it wakes up, or goes on. */
+static void a_laptop_that_sleeps_counts_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    for (int i = 0; i < 5; i++) {
+        struct poll_lease lease = fake_start(&w, &f);
+        world_sleep(&w, 60 * 60000);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        ask_poll(&w, &f, 0);
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        fake_drop(&f, lease.exec_id);
+        struct asked *report = ask_report(&w, &f, &lease, OUTCOME_STOPPED);
+        report->cmd.poll.wait_ms = 0;
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, job->exec_id)->lost, 0);
+    }
+}
+
+static void who_stays_silent_after_that_is_lost_a_term_later(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    world_sleep(&w, w.options.lease_ms + 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    world_pass(&w, w.options.lease_ms - 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+    world_pass(&w, 1);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(values_of(&w, job->exec_id)->lost, 1);
+}
+
+/* The result waits in the socket, and the attempt's time has passed when it is read. */
+static void what_ended_while_the_server_slept_has_ended_as_its_worker_says(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 10000);
+    world_turn(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED)->cmd.poll.wait_ms = 0;
+    world_sleep(&w, 60 * 60000);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
+}
+
+/* The lease was renewed a quarter of a term ago, and ends during the sleep, which is shorter than a term. */
+static void a_sleep_that_is_shorter_than_a_term_counts_nothing(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    int64_t term_ms = w.options.lease_ms;
+    for (int i = 0; i < 5; i++) {
+        struct poll_lease lease = fake_start(&w, &f);
+        world_sleep(&w, term_ms / 4);
+        world_sleep(&w, term_ms * (15 + i) / 20);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+        fake_drop(&f, lease.exec_id);
+        struct asked *report = ask_report(&w, &f, &lease, OUTCOME_STOPPED);
+        report->cmd.poll.wait_ms = 0;
+        world_turn(&w);
+        assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, job->exec_id)->lost, 0);
+    }
+}
+
+/* A turn that comes a little late is no sleep: there is one in every quarter of a term. */
+static void a_server_with_leases_has_a_turn_in_every_quarter_of_a_term(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    for (int i = 0; i < 10 && state_of(&w, job->exec_id) == EXEC_RUNNING; i++) {
+        assert_true(world_wait_ms(&w) <= w.options.lease_ms / 4);
+        world_sleep(&w, world_wait_ms(&w) + 100);
+    }
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+}
+
+static void a_turn_without_the_store_leaves_that_to_the_next(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    fake_start(&w, &f);
+    w.now_ms += 60 * 60000;
+    engine_begin(w.engine, world_now(&w), &w.arena);
+    engine_away(w.engine);
+    (void)engine_seal(w.engine);
+    struct list done;
+    list_init(&done);
+    const struct event *events;
+    size_t count;
+    engine_commit(w.engine, &done, &events, &count);
+    world_sleep(&w, 10);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_RUNNING);
+}
+
+static void an_idle_worker_is_known_after_a_sleep(void **state)
+{
+    (void)state;
+    WORLD(w);
+    struct fake f = HIRE(&w);
+    struct asked *poll = ask_poll(&w, &f, 1);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    world_sleep(&w, 2 * w.options.forget_ms);
+    assert_non_null(map_get(&w.engine->workers, f.id));
+}
+
+/* ---- what is counted */
+
+static void an_inherited_lease_that_ends_in_silence_is_counted(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    hire_and_start(&w, 1);
+    crash(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 1);
+    assert_int_equal(values_of(&w, job->exec_id)->lost, 0);
+    assert_int_equal(values_of(&w, job->exec_id)->attempts, 0);
+    hire_and_start(&w, 1);
+    crash(&w);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 2);
+}
+
+static void a_reported_end_sets_it_back(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w, .retries = 3);
+    for (int i = 0; i < 2; i++) {
+        hire_and_start(&w, 1);
+        crash(&w);
+    }
+    struct fake f = HIRE(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    ask_report(&w, &f, &lease, OUTCOME_FAILED);
+    world_turn(&w);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 0);
+}
+
+static void a_late_success_ends_a_suspect_like_any_other(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    hire_and_start(&w, 1);
+    crash(&w);
+    struct fake f = HIRE(&w);
+    struct poll_lease lease = fake_start(&w, &f);
+    crash(&w);
+    struct asked *report = ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_true(was_accepted(report));
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_COMPLETED);
+}
+
+static void a_lease_that_was_confirmed_is_lost(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    struct fake f = hire_and_start(&w, 1);
+    world_restart(&w);
+    ask_poll(&w, &f, 0);
+    world_turn(&w);
+    world_pass(&w, w.options.lease_ms);
+    assert_int_equal(values_of(&w, job->exec_id)->lost, 1);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 0);
+}
+
+static void a_predecessor_that_is_dead_for_sure_was_silent(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    struct fake old = HIRE(&w, .boot_id = "k1");
+    fake_start(&w, &old);
+    world_restart(&w);
+    HIRE(&w, .boot_id = "k1", .replaces = old.id);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 1);
+}
+
+/* ---- what had ended before */
+
+static void a_timeout_counts_when_it_had_passed_before_the_load(void **state)
+{
+    (void)state;
+    for (int passed = 0; passed <= 1; passed++) {
+        WORLD(w);
+        const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
+        hire_and_start(&w, 1);
+        w.now_ms += passed ? 1000 + w.options.kill_grace_ms : 0;
+        crash(&w); /* by when it has passed, either way */
+        assert_int_equal(state_of(&w, job->exec_id), passed ? EXEC_TIMEOUT : EXEC_QUEUED);
+        if (!passed)
+            assert_int_equal(values_of(&w, job->exec_id)->unseen, 1);
+    }
+}
+
+static void an_sla_stops_what_had_exceeded_it_before_the_load(void **state)
+{
+    (void)state;
+    for (int passed = 0; passed <= 1; passed++) {
+        WORLD(w);
+        struct sla sla = {.max_ms = 5000, .policy = SLA_STRICT};
+        const struct submission *job = SUBMIT(&w, .sla = sla);
+        hire_and_start(&w, 1);
+        w.now_ms += passed ? 5000 : 0;
+        crash(&w);
+        assert_int_equal(state_of(&w, job->exec_id), passed ? EXEC_TIMEOUT : EXEC_QUEUED);
+        if (!passed)
+            assert_int_equal(values_of(&w, job->exec_id)->unseen, 1);
+    }
+}
+
+/* The former owner was last seen a while before its partitions were loaded. */
+static void elsewhere_it_counts_from_when_the_owner_was_last_seen(void **state)
+{
+    (void)state;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &engine_defaults, (struct partition_set){.count = 2, .bits = 1});
+    const struct submission *job = SUBMIT(&w, .timeout_ms = 1000);
+    hire_and_start(&w, 1);
+    w.now_ms += 1000 + w.options.kill_grace_ms;
+    w.alive_ms[0] = world_now(&w).boot_ms - 1;
+    crash(&w);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_QUEUED);
+    assert_int_equal(values_of(&w, job->exec_id)->unseen, 1);
+}
+
+/* ---- probation */
+
+/* Two deaths with all of them running. */
+static void make_suspects(struct world *w, const struct submission **jobs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        jobs[i] = SUBMIT(w);
+    world_turn(w);
+    for (int i = 0; i < 2; i++) {
+        hire_and_start(w, count);
+        crash(w);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(values_of(w, jobs[i]->exec_id)->unseen, 2);
+}
+
+static void a_worker_has_one_on_probation_and_other_work_beside_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[3];
+    make_suspects(&w, jobs, 3);
+    const struct submission *other = SUBMIT(&w, .priority = 1);
+    world_turn(&w);
+    struct fake f = hire_and_start(&w, 4);
+    assert_int_equal(f.held_count, 2);
+    assert_true(holds(&f, jobs[0]->exec_id) && holds(&f, other->exec_id));
+    struct fake g = hire_and_start(&w, 4); /* another worker may have another */
+    assert_int_equal(g.held_count, 1);
+    assert_true(holds(&g, jobs[1]->exec_id));
+}
+
+static void a_parked_worker_is_passed_by_for_one_that_may_have_it(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[2];
+    make_suspects(&w, jobs, 2);
+    struct fake f = hire_and_start(&w, 1);
+    assert_true(holds(&f, jobs[0]->exec_id));
+    struct asked *first = ask_poll(&w, &f, 3); /* waits longer, but has one */
+    world_turn(&w);
+    struct fake g = HIRE(&w, .slots = 1);
+    struct asked *second = ask_poll(&w, &g, 1);
+    world_turn(&w);
+    assert_int_equal(first->answers, 0);
+    assert_int_equal(second->cmd.reply.poll.lease_count, 1);
+    assert_int_equal(second->cmd.reply.poll.leases[0].exec_id, jobs[1]->exec_id);
+}
+
+/* With the last of them its lane is gone, while it is being offered. */
+static void a_parked_worker_is_given_the_last_suspect(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    hire_and_start(&w, 1);
+    crash(&w);
+    hire_and_start(&w, 1);
+    world_restart(&w);
+    struct fake f = HIRE(&w, .slots = 2);
+    world_wake(&w, w.options.lease_ms - 1);
+    struct asked *poll = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(poll->answers, 0);
+    world_pass(&w, 1);
+    assert_int_equal(poll->answers, 1);
+    assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, job->exec_id);
+}
+
+/* Else a worker would offer its slots to servers with other work for as long as there is some. */
+static void a_suspect_is_a_reason_to_offer_a_slot(void **state)
+{
+    (void)state;
+    CLEANUP(world_free) struct world w;
+    world_init_part(&w, &engine_defaults, (struct partition_set){.count = 2, .bits = 1});
+    const struct submission *jobs[3];
+    make_suspects(&w, jobs, 3);
+    struct fake f = HIRE(&w, .slots = 2);
+    struct asked *poll = ask_poll(&w, &f, 0);
+    poll->cmd.poll.wait_ms = 0;
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.backlog, 1);
+    poll = ask_poll(&w, &f, 2);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
+    assert_int_equal(poll->cmd.reply.poll.backlog, 0); /* it may have no other */
+}
+
+static void probation_ends_with_the_run(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[2];
+    make_suspects(&w, jobs, 2);
+    struct fake f = HIRE(&w, .slots = 2);
+    struct poll_lease lease = fake_start(&w, &f);
+    fake_drop(&f, lease.exec_id);
+    struct asked *poll = ask_poll(&w, &f, 2);
+    add_result(poll, &lease, OUTCOME_SUCCEEDED);
+    world_turn(&w);
+    assert_int_equal(poll->cmd.reply.poll.lease_count, 1);
+    assert_int_equal(poll->cmd.reply.poll.leases[0].exec_id, jobs[1]->exec_id);
+}
+
+static void or_when_it_was_named_for_a_while(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[2];
+    make_suspects(&w, jobs, 2);
+    struct fake f = hire_and_start(&w, 2);
+    live_for(&w, &f, 2, w.options.probation_ms - 1);
+    assert_int_equal(f.held_count, 1);
+    live_for(&w, &f, 2, 1);
+    assert_true(values_of(&w, jobs[0]->exec_id)->proven);
+    live_for(&w, &f, 2, 1);
+    assert_int_equal(f.held_count, 2);
+    assert_true(exec_on_probation(exec_of(&w, jobs[1]->exec_id)));
+    world_restart(&w); /* which is known to the next server, too */
+    assert_true(values_of(&w, jobs[0]->exec_id)->proven);
+}
+
+static void suspects_obey_their_queue_and_limits(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *a = SUBMIT(&w, .key = "k", .limit = 1);
+    world_turn(&w);
+    for (int i = 0; i < 2; i++) {
+        hire_and_start(&w, 1);
+        crash(&w);
+    }
+    const struct submission *b = SUBMIT(&w, .key = "k", .limit = 1, .priority = 900);
+    world_turn(&w);
+    struct fake f = hire_and_start(&w, 1);
+    assert_true(holds(&f, b->exec_id));
+    struct fake g = hire_and_start(&w, 1);
+    assert_int_equal(g.held_count, 0);
+    struct poll_lease lease = {.exec_id = b->exec_id, .token = f.held[0].token};
+    ask_report(&w, &f, &lease, OUTCOME_SUCCEEDED);
+    struct asked *poll = ask_poll(&w, &g, 1);
+    world_turn(&w);
+    fake_take(&g, poll);
+    assert_true(holds(&g, a->exec_id));
+}
+
+/* ---- together */
+
+static void the_one_on_probation_alone_is_to_blame(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *killer;
+    make_suspects(&w, &killer, 1);
+    const struct submission *innocent = SUBMIT(&w);
+    world_turn(&w);
+    struct fake f = hire_and_start(&w, 2);
+    assert_int_equal(f.held_count, 2);
+    crash(&w);
+    assert_int_equal(values_of(&w, killer->exec_id)->lost, 1);
+    assert_int_equal(values_of(&w, killer->exec_id)->unseen, 2);
+    assert_int_equal(values_of(&w, innocent->exec_id)->lost, 0);
+    assert_int_equal(values_of(&w, innocent->exec_id)->unseen, 0);
+    assert_int_equal(values_of(&w, innocent->exec_id)->returned, 1);
+}
+
+static void without_one_all_are_counted(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[3];
+    make_suspects(&w, jobs, 3);
+    struct fake f = hire_and_start(&w, 3);
+    for (int i = 0; i < 3; i++)
+        live_for(&w, &f, 3, w.options.probation_ms + 10000);
+    assert_int_equal(f.held_count, 3);
+    crash(&w);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->unseen, 3);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->lost, 0);
+    }
+}
+
+static void leases_of_another_worker_are_another_matter(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *killer;
+    make_suspects(&w, &killer, 1);
+    hire_and_start(&w, 1);
+    const struct submission *other = SUBMIT(&w);
+    world_turn(&w);
+    hire_and_start(&w, 1);
+    crash(&w);
+    assert_int_equal(values_of(&w, killer->exec_id)->lost, 1);
+    assert_int_equal(values_of(&w, other->exec_id)->unseen, 1);
+}
+
+/* ---- how it ends */
+
+static int crashes_until_it_is_out(struct world *w, uint64_t exec_id, int64_t lives_ms)
+{
+    for (int crashes = 1;; crashes++) {
+        struct fake f = hire_and_start(w, 1);
+        assert_true(holds(&f, exec_id));
+        live_for(w, &f, 1, lives_ms);
+        crash(w);
+        if (state_of(w, exec_id) != EXEC_QUEUED)
+            return crashes;
+        assert_true(crashes < 20);
+    }
+}
+
+static void a_fast_killer_is_out_by_its_fifth_crash(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(crashes_until_it_is_out(&w, job->exec_id, 1000), 5);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_FAILED);
+}
+
+static void a_slow_killer_is_out_by_its_eleventh(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *job = SUBMIT(&w);
+    world_turn(&w);
+    assert_int_equal(crashes_until_it_is_out(&w, job->exec_id, 2 * w.options.probation_ms), 11);
+    assert_int_equal(state_of(&w, job->exec_id), EXEC_FAILED);
+}
+
+static void innocents_survive_reboots_that_are_a_minute_apart(void **state)
+{
+    (void)state;
+    WORLD(w);
+    const struct submission *jobs[] = {SUBMIT(&w), SUBMIT(&w)};
+    world_turn(&w);
+    for (int i = 0; i < 8; i++) {
+        struct fake f = hire_and_start(&w, 2);
+        live_for(&w, &f, 2, MINUTE_MS + 15000);
+        crash(&w);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(state_of(&w, jobs[i]->exec_id), EXEC_QUEUED);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->lost, 0);
+        assert_int_equal(values_of(&w, jobs[i]->exec_id)->unseen, 8);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_laptop_that_sleeps_counts_nothing),
+        cmocka_unit_test(who_stays_silent_after_that_is_lost_a_term_later),
+        cmocka_unit_test(what_ended_while_the_server_slept_has_ended_as_its_worker_says),
+        cmocka_unit_test(a_sleep_that_is_shorter_than_a_term_counts_nothing),
+        cmocka_unit_test(a_server_with_leases_has_a_turn_in_every_quarter_of_a_term),
+        cmocka_unit_test(a_turn_without_the_store_leaves_that_to_the_next),
+        cmocka_unit_test(an_idle_worker_is_known_after_a_sleep),
+        cmocka_unit_test(an_inherited_lease_that_ends_in_silence_is_counted),
+        cmocka_unit_test(a_reported_end_sets_it_back),
+        cmocka_unit_test(a_late_success_ends_a_suspect_like_any_other),
+        cmocka_unit_test(a_lease_that_was_confirmed_is_lost),
+        cmocka_unit_test(a_predecessor_that_is_dead_for_sure_was_silent),
+        cmocka_unit_test(a_timeout_counts_when_it_had_passed_before_the_load),
+        cmocka_unit_test(an_sla_stops_what_had_exceeded_it_before_the_load),
+        cmocka_unit_test(elsewhere_it_counts_from_when_the_owner_was_last_seen),
+        cmocka_unit_test(a_worker_has_one_on_probation_and_other_work_beside_it),
+        cmocka_unit_test(a_parked_worker_is_passed_by_for_one_that_may_have_it),
+        cmocka_unit_test(a_parked_worker_is_given_the_last_suspect),
+        cmocka_unit_test(a_suspect_is_a_reason_to_offer_a_slot),
+        cmocka_unit_test(probation_ends_with_the_run),
+        cmocka_unit_test(or_when_it_was_named_for_a_while),
+        cmocka_unit_test(suspects_obey_their_queue_and_limits),
+        cmocka_unit_test(the_one_on_probation_alone_is_to_blame),
+        cmocka_unit_test(without_one_all_are_counted),
+        cmocka_unit_test(leases_of_another_worker_are_another_matter),
+        cmocka_unit_test(a_fast_killer_is_out_by_its_fifth_crash),
+        cmocka_unit_test(a_slow_killer_is_out_by_its_eleventh),
+        cmocka_unit_test(innocents_survive_reboots_that_are_a_minute_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/* edit.c - another definition for a job that is there.
+ *
+ * What is unfinished of the job follows the new definition: what waits moves to its queue, priority
+ * and limits, and what runs goes on as it was started, under the new permits; how it ends is told to the
+ * breaker that it was started under. Whoever edits says
+ * which version the new definition was made from, so that no change of somebody else is lost. When
+ * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
+ * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
+#include "engine/core/internal.h"
+#include "engine/ready/permits.h"
+
+/* All that is unfinished, also beyond the horizon, goes with its job. */
+void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)
+{
+    const struct job *job = map_get(&e->jobs, cmd->edit.id);
+    if (round > 0)
+        return;
+    if (job == NULL || !job_is_whole(job)) {
+        struct question *q = command_ask(e, cmd, list);
+        q->kind = ASK_AHEAD;
+        q->id = cmd->edit.id;
+    }
+    if (cmd->edit.replan && cmd->edit.item->rules.schedule == NULL)
+        depends_ask_met(e, cmd, list);
+}
+
+/* The run of a job that runs once, while it can still be planned anew; NULL: it has begun. */
+static struct exec *find_planned(const struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (x->v.state == EXEC_SCHEDULED || x->v.state == EXEC_BLOCKED)
+            return x;
+    }
+    return NULL;
+}
+
+/* A claim goes with them. */
+static bool unique_stays(const struct unique_rule *old, const struct unique_rule *to)
+{
+    if (old == NULL || to->key.len == 0)
+        return old == NULL && to->key.len == 0;
+    return str_eq(old->key, to->key) && old->until_start == to->until_start;
+}
+
+static bool refuse(struct engine *e, struct command *cmd, const struct job *job)
+{
+    const struct definition *def = job->v.def;
+    bool recurs = cmd->edit.item->rules.schedule != NULL;
+    struct err err;
+    if (refuse_over(e, cmd, job))
+        return true;
+    if (def->version != cmd->edit.version)
+        command_fail(e, cmd, RC_STALE, "the job has version %u by now, not %u",
+                     (unsigned)def->version, (unsigned)cmd->edit.version);
+    else if (recurs != (def->schedule != NULL))
+        command_fail(e, cmd, RC_INVALID,
+                     "a job that runs once cannot be made to recur, nor one that recurs to run "
+                     "once; cancel it and submit another");
+    else if (!unique_stays(def->unique, &cmd->edit.item->rules.unique))
+        command_fail(
+            e, cmd, RC_INVALID,
+            "the key of unique work, and how long it is held, cannot be changed; cancel the "
+            "job and submit another");
+    else if (cmd->edit.replan && !recurs && find_planned(job) == NULL)
+        command_fail(e, cmd, RC_CONFLICT,
+                     "the job's only run has begun already: when it runs cannot be changed");
+    else if (calendars_check(e, &cmd->edit.item->rules, &err) != RC_OK)
+        command_fail(e, cmd, err.rc, "%s", err.text);
+    else
+        return false;
+    return true;
+}
+
+/* Its texts stay in the store, which has them for every lease. NULL: the command has failed. */
+static struct definition *make_definition(struct engine *e, struct command *cmd,
+                                          const struct job *job)
+{
+    const struct job_rec rec = {
+        .id = job->id, .version = job->v.def->version + 1, .created_ms = job->created_ms};
+    struct slot first;
+    struct err err;
+    struct definition *def = definition_wanted(e, &rec, &cmd->edit.item->rules, &err);
+    if (def == NULL) {
+        command_fail(e, cmd, err.rc, "%s", err.text);
+        return NULL;
+    }
+    if (def->schedule == NULL || !cmd->edit.replan)
+        return def;
+    if (!PLANTED(edit_looks_back) && !def->common)
+        def->schedule->start_ms = e->now_ms;
+    if (schedule_after(def->schedule, e->now_ms, &first))
+        return def;
+    definition_free(e, def);
+    command_fail(e, cmd, RC_INVALID, "its schedule has no slot before the year 10000");
+    return NULL;
+}
+
+/* The rows of executions name queue and priority. */
+static void move_execs(struct engine *e, struct job *job, const struct definition *old)
+{
+    if (old->queue == job->v.def->queue && old->priority == job->v.def->priority)
+        return;
+    LIST_EACH(&job->execs, node)
+    touch_exec(e, CONTAINER_OF(node, struct exec, sibling))->durable = true;
+}
+
+static void replan_once(struct engine *e, struct command *cmd, struct exec *x)
+{
+    int64_t due_ms = submission_due_ms(cmd->edit.item, e->now_ms);
+    struct exec_values to = x->v;
+    touch_exec(e, x)->durable = true;
+    to.slot_ms = due_ms;
+    exec_set(e, x, &to); /* its deadlines move along */
+    depends_replanned(e, cmd, x);
+    if (x->v.state == EXEC_BLOCKED)
+        return; /* it is planned when what it waits for is over */
+    bool asks = x->job->v.def->calendars != NULL;
+    if (due_ms <= e->now_ms && !asks && depends_begin(e, x))
+        return;
+    exec_move(e, x,
+              &(struct move){.event = due_ms > e->now_ms || asks ? EV_PLAN : EV_DUE,
+                             .actor = cmd->actor,
+                             .reason = STR("the schedule was changed"),
+                             .due_ms = due_ms}); /* when that is now, the next turn asks them */
+}
+
+static void plan(struct engine *e, struct command *cmd, struct job *job,
+                 const struct definition *old)
+{
+    const struct schedule *to = job->v.def->schedule;
+    if (to == NULL && cmd->edit.replan)
+        replan_once(e, cmd, find_planned(job));
+    else if (to != NULL && cmd->edit.replan)
+        slot_replan(e, job, old->schedule, cmd->actor);
+    else if (to != NULL && to->stagger_ms != old->schedule->stagger_ms)
+        slot_shift(e, job, cmd->actor);
+}
+
+/* Its permits are of limits that it had: they go back, and what runs is told to the homes of those that
+ * it has now. */
+static void permits_of_old(struct engine *e, struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if ((x->v.wants | x->v.has) != 0)
+            permits_give_back(e, x);
+    }
+}
+
+static void permits_of_new(struct engine *e, struct job *job)
+{
+    LIST_EACH(&job->execs, node)
+    {
+        struct exec *x = CONTAINER_OF(node, struct exec, sibling);
+        if (exec_is_leased(x->v.state) && e->owned.count > 1)
+            permits_started(e, x);
+    }
+}
+
+/* Undo puts back the definition from before the turn, and commit frees that one; one in between is
+ * freed by both, at the end: what it alone names may have been touched meanwhile. */
+static void redefine(struct engine *e, struct command *cmd, struct job *job, struct definition *def)
+{
+    struct touched *t = touch_job(e, job);
+    struct definition *old = job->v.def;
+    struct job_values to = job->v;
+    if (t->submission != NULL)
+        cmd->edit.item->owner = t->submission->owner;
+    t->submission = cmd->edit.item;
+    to.def = def;
+    permits_of_old(e, job);
+    job_set_values(e, job, &to);
+    permits_of_new(e, job);
+    job_set(e, job, job->v.state, STR("edit"), cmd->actor,
+            arena_printf(e->arena, "version %u: %.*s", (unsigned)def->version,
+                         STR_ARG(cmd->edit.what)));
+    move_execs(e, job, old);
+    plan(e, cmd, job, old);
+    breaker_edited(e, job, old);
+    calendars_edited(e, job);
+    if (old != t->before.job.def)
+        *VEC_PUSH(e->arena, &e->passed_over) = old;
+}
+
+static void reply(struct engine *e, struct command *cmd, const struct job *job)
+{
+    const struct exec *x = find_planned(job);
+    struct submission *item = cmd->edit.item;
+    item->job_id = cmd->reply.job_id = job->id;
+    item->created_ms = job->created_ms;
+    item->due_ms = x == NULL ? 0 : x->v.due_ms;
+    cmd->reply.version = job->v.def->version;
+    cmd->reply.job_state = job->v.state;
+    command_done(e, cmd);
+}
+
+void decide_edit(struct engine *e, struct command *cmd)
+{
+    struct job *job = target_job(e, cmd);
+    if (job == NULL || refuse(e, cmd, job))
+        return;
+    struct definition *def = make_definition(e, cmd, job);
+    if (def == NULL)
+        return;
+    redefine(e, cmd, job, def);
+    reply(e, cmd, job);
+}

@@ -1,0 +1,90 @@
+/* alert.h - what somebody should know about, as values.
+ *
+ * The engine raises alerts (engine/core/alerts.c) as records of the very turn that gave rise to them, so
+ * a crash can neither lose one nor make two of it. Those with the same key are told once within a
+ * quiet time, and the next one says how many there were meanwhile. The herald (server/alert/herald.h)
+ * sends them on. */
+#pragma once
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kept by number: append only. */
+enum alert_kind {
+    ALERT_NONE = 0,
+    ALERT_JOB_FAILED, /* for good */
+    ALERT_WORKER_LOST,
+    ALERT_BREAKER_OPEN,
+    ALERT_DEAD_LETTERS, /* many failed for good in a short time */
+    ALERT_QUEUE_OLD,    /* something waits for too long */
+    ALERT_QUEUE_DEPTH,
+    ALERT_FAILURE_RATE,
+    ALERT_SLA_WARNING,  /* a run takes longer than expected */
+    ALERT_SLA_VIOLATED, /* … than it may */
+    ALERT_START_LATE,   /* something has not started when it should have */
+    ALERT_SLOW,         /* a run takes much longer than those of its job usually do */
+    ALERT_TURNS_LOST,   /* the store has lost what it had kept: it was set back */
+    ALERT_CLOCK,        /* the clock was set, and that was followed */
+    ALERT_KINDS
+};
+
+enum alert_level {
+    ALERT_WARNING = 1,
+    ALERT_CRITICAL,
+};
+
+/* Where its delivery stands. Kept by number: append only. */
+enum alert_state {
+    ALERT_KEPT = 1, /* to be read; nobody is to be told */
+    ALERT_PENDING,
+    ALERT_SENT,
+    ALERT_GIVEN_UP, /* nobody took it for too long */
+    ALERT_STATES
+};
+
+struct alert_rec {
+    uint64_t id;
+    int64_t at_ms;
+    enum alert_kind kind;
+    enum alert_level level;
+    enum alert_state state;
+    struct str key;   /* what it is about; alerts of one key are told once in a while */
+    struct str text;  /* a sentence, and what to look at next */
+    struct str queue; /* what it is about; empty or 0 where it is not */
+    uint64_t job_id;
+    uint64_t exec_id;
+    uint64_t repeats; /* of the same key, since the one before, that were not told */
+};
+
+/* What became of one. */
+struct alert_mark {
+    uint64_t id;
+    enum alert_state state;
+};
+
+/* When to raise one. A zero switches a rule off. */
+struct alert_rules {
+    bool job_failed;
+    bool worker_lost;
+    bool breaker_open;
+    bool sla;
+    bool start_late;
+    bool deliver;               /* somebody is to be told: new ones are pending */
+    int64_t quiet_ms;           /* of one key */
+    int64_t queue_age_ms;       /* the oldest that is ready waits for so long */
+    uint64_t depth_warning;     /* so many wait in a queue */
+    uint64_t depth_critical;    /* … */
+    int64_t window_ms;          /* of what follows */
+    uint64_t dead_letters;      /* so many failed for good within it */
+    uint64_t rate_calls_min;    /* of so many that ended in a queue … */
+    uint32_t rate_warning_pct;  /* … more than so many in a hundred failed */
+    uint32_t rate_critical_pct; /* … */
+    uint32_t slow_pct;          /* a run takes so much of its job's p95, … */
+    int64_t slow_min_ms;        /* … and at least so long, … */
+    uint64_t slow_runs_min;     /* … when it is the p95 of so many runs */
+};
+
+struct str alert_kind_name(enum alert_kind kind);
+struct str alert_level_name(enum alert_level level);
+struct str alert_state_name(enum alert_state state);

@@ -1,0 +1,531 @@
+/* record.h - what is remembered: the plain data that engine and stores both speak of.
+ *
+ * Records are rows without a database: values and borrowed text. A `struct delta` is all that one
+ * turn changed; a store keeps the whole of it or nothing. A `struct question` is what a turn must
+ * know before it can decide and memory does not hold. */
+#pragma once
+#include "base/arena.h"
+#include "job/breaker.h"
+#include "job/dependency.h"
+#include "job/failure.h"
+#include "job/record/alert.h"
+#include "job/record/inbox.h"
+#include "job/record/letter.h"
+#include "job/record/tally.h"
+#include "job/sla.h"
+#include "job/time/almanac.h"
+
+struct job_rec {
+    uint64_t id;
+    uint32_t version; /* of the definition; starts at 1 */
+    enum job_state state;
+    struct str name; /* empty: unnamed */
+    struct str queue;
+    struct str owner; /* who submitted it */
+    struct str team;  /* empty: of none */
+    struct str tags;  /* spec_tags_text */
+    int32_t priority;
+    int64_t created_ms;
+    int64_t finished_ms; /* 0: not finished */
+    int64_t changed_ms;  /* the newest edit; 0: none */
+    uint64_t last_exec;  /* the newest execution */
+    struct str spec;     /* canonical JSON without the payload */
+    struct str payload;  /* JSON; empty: none */
+    struct str trail;    /* read only; see job_change.step */
+};
+
+/* Why an execution exists. Kept by number: append only. */
+enum origin {
+    ORIGIN_ONCE,    /* the only one its job was submitted for */
+    ORIGIN_SLOT,    /* a slot of its job's schedule */
+    ORIGIN_REQUEST, /* somebody asked for a run of a job that has a schedule */
+    ORIGINS
+};
+
+struct str origin_name(enum origin origin);
+
+struct exec_rec {
+    uint64_t id;
+    uint64_t job_id;
+    enum exec_state state;
+    struct str queue; /* copied from the job, as priority is, so that lists need no join */
+    int32_t priority;
+    uint64_t retry_of; /* the execution that somebody asked to run again; 0: none */
+    bool first;        /* made together with its job, as that one's last_exec */
+    enum origin origin;
+    int64_t slot_ms;      /* the moment that was promised */
+    int64_t nominal_ms;   /* ORIGIN_SLOT: by which the slot is known (job/time/schedule.h) */
+    int64_t slot_last_ms; /* skipped: the last slot that this record stands for; 0: only the one */
+    uint64_t slot_count;  /* skipped: how many those are; 0: only the one */
+    int64_t created_ms;
+    int64_t due_ms;     /* scheduled, retrying: when it becomes ready; else 0 */
+    int64_t ready_ms;   /* queued since (kept while running, for a fair place when it comes back);
+                         * scheduled: held by a calendar since, 0 when it is not */
+    int64_t started_ms; /* when the newest lease was granted; 0: never */
+    int64_t finished_ms;
+    uint32_t attempts; /* leases that count against max_retries: ended by a report, or under way */
+    uint32_t lost;     /* leases that ended without a word from a confirmed worker */
+    uint32_t returned; /* leases that came back without having run, or by a drain: cost nothing */
+    uint32_t unseen;   /* inherited leases that ended in silence since an end was last reported */
+    bool proven;       /* its newest lease was named for so long that it left its probation */
+    bool late;         /* it had not started when it should have, and that was told */
+    int64_t sla_since_ms; /* when the clock of its SLA began for the newest attempt; 0: not yet */
+    int64_t sla_extra_ms; /* time that was added to its limits */
+    uint32_t sla_marks;   /* enum sla_mark */
+    uint64_t token;       /* of the newest lease; only grows */
+    uint64_t worker_id;   /* of the current lease; 0: none */
+    bool effect_done;     /* a lease that had ended reported success, too late to be accepted */
+    bool recharged; /* leased, and its job names another breaker since (job/breaker.h); then … */
+    struct str charged; /* … the target that its lease is charged to; empty: none */
+    bool own_payload;   /* it was run again with another payload than its job's (retry_of is set) */
+    struct str payload; /* that one, JSON: in a change that inserts or records it, in the answer to
+                           * ASK_EXEC, and for who reads one execution; else empty */
+    struct str result;  /* JSON, final only; empty: none */
+    struct str error;   /* why the newest attempt that ended failed, or it was skipped; an empty one
+                         * in a CHANGE_UPDATE keeps what is there */
+    struct str trail;   /* read only; see exec_change.step */
+};
+
+/* How an attempt ended. Kept by number: append only. */
+enum outcome {
+    OUTCOME_NONE = 0,
+    OUTCOME_SUCCEEDED,
+    OUTCOME_FAILED,    /* retried while attempts remain */
+    OUTCOME_PERMANENT, /* failed, and trying again cannot help */
+    OUTCOME_TIMEOUT,   /* ran into the job's timeout */
+    OUTCOME_STOPPED,   /* ended because the server asked */
+    OUTCOME_LOST,      /* the lease ended without a report */
+    OUTCOME_RETURNED,  /* given back without having run, or by a drain: costs nothing */
+    OUTCOMES
+};
+
+struct str outcome_name(enum outcome outcome);
+bool outcome_parse(struct str name, enum outcome *ret_outcome);
+
+/* What a worker knows about an attempt that ended. */
+struct usage {
+    int32_t exit_code; /* -1: none (signal, handler, never started) */
+    int32_t signal;    /* 0: none */
+    int64_t cpu_ms;
+    int64_t peak_memory_bytes;
+    int64_t output_bytes;  /* printed by the command */
+    int64_t dropped_bytes; /* of those, not kept */
+    uint64_t log_seq;      /* number of the last log chunk: a reader ends only after it */
+};
+
+/* One per (exec_id, token). A store replaces one that is there: a late success takes the place of
+ * the loss that was written down before it came. */
+struct attempt_rec {
+    uint64_t exec_id;
+    uint64_t token;
+    uint32_t number; /* 1-based among counted attempts; lost and returned ones keep the number */
+    uint64_t worker_id;
+    int64_t started_ms;
+    int64_t ended_ms;
+    enum outcome outcome;
+    struct usage usage;
+    struct str error;
+    enum failure_class class; /* FAILURE_NONE: it did not fail */
+    uint64_t fingerprint;     /* failure_fingerprint; 0: it did not fail */
+    struct str tail;          /* the last lines of its error output (failure_tail) */
+    bool with_exec;           /* in a delta: an exec_change points here */
+};
+
+/* Keys that one holder has at a time. Kept by number: append only. */
+enum claim_kind {
+    CLAIM_NAME = 1, /* a job's name, among unfinished jobs */
+    CLAIM_REQUEST,  /* an idempotency key: a request that was answered, for a while; no other kind
+                     * has an end, and these always have one. Its key is a hash of 128 bits, as 32
+                     * hexadecimal digits */
+    CLAIM_UNIQUE,   /* unique work, while its job is in the states that it names */
+    CLAIM_KINDS
+};
+
+struct claim {
+    enum claim_kind kind;
+    struct str key;
+    uint64_t holder;  /* an id that nobody else has: usually the job's */
+    int64_t until_ms; /* 0: until it is released; else it is free again from then on */
+    struct str note;  /* what the holder wants to find again; the store does not look into it */
+};
+
+struct worker_rec {
+    uint64_t id;
+    struct str name;     /* for people: host and pid, or what the worker says */
+    struct str queues;   /* newline-separated; empty: all */
+    struct str handlers; /* newline-separated names */
+    bool runs_commands;
+    bool draining;
+    uint32_t slots;
+    int64_t registered_ms;
+    struct str boot_id; /* of the machine that it was started on; empty: not known */
+    uint64_t replaces;  /* the worker that is dead for sure since this one came; 0: none */
+};
+
+/* What somebody decided about a queue. A queue without such a record is open and unlimited. */
+struct queue_rec {
+    struct str name;
+    uint32_t concurrency; /* leases at once; 0: no limit */
+    bool paused;
+    int64_t paused_ms; /* while it is */
+    struct str paused_by;
+    int64_t changed_ms; /* the newest change of any of this, and whose it was */
+    struct str changed_by;
+};
+
+/* What somebody decided about a team. A team without such a record is unlimited. */
+struct team_rec {
+    struct str name;
+    uint32_t concurrency; /* leases at once, in all queues; 0: no limit */
+    int64_t changed_ms;   /* the newest change, and whose it was */
+    struct str changed_by;
+};
+
+/* Where a rate stands: no start of this key before next_us (microseconds since 1970). */
+struct rate_rec {
+    struct str key;
+    int64_t next_us;
+    int64_t interval_us; /* between two starts, when it was set */
+};
+
+/* A target that is left alone for a while (job/breaker.h). One that is closed is not kept. */
+struct breaker_rec {
+    struct str target;
+    enum breaker_state state;
+    int64_t opened_ms; /* not closed since */
+    int64_t until_ms;  /* when a probe may go, open, or another one, half open; 0: at once */
+    uint64_t probe;    /* half open: the newest execution that is tried; 0: one may go */
+};
+
+/* One per (dependant, upstream). */
+struct dependency_rec {
+    uint64_t upstream; /* job ids */
+    uint64_t dependant;
+    enum dependency_type type;
+    enum dependency_state state;
+};
+
+/* A calendar by its name. */
+struct calendar_rec {
+    struct str name;
+    uint32_t version; /* starts at 1 */
+    enum calendar_policy policy;
+    uint32_t entry_count;
+    struct str document; /* JSON; wire/message/calendar_json.h */
+    int64_t changed_ms;
+    struct str changed_by;
+};
+
+enum counter_kind {
+    COUNTER_JOBS = 1,    /* by job_state */
+    COUNTER_EXECS = 2,   /* by exec_state */
+    COUNTER_LETTERS = 3, /* dead letters, by exec_state */
+    COUNTER_KINDS
+};
+
+struct counter {
+    enum counter_kind kind;
+    struct str queue;
+    uint32_t state;
+    int64_t value; /* in a delta: what to add */
+};
+
+/* ---- one turn's changes */
+
+enum change_kind {
+    CHANGE_INSERT, /* new and unfinished */
+    CHANGE_UPDATE, /* known and unfinished */
+    CHANGE_FINISH, /* known and now final: leaves live, enters history */
+    CHANGE_RECORD, /* new and already final: enters history only */
+};
+
+struct job_change {
+    enum change_kind kind; /* CHANGE_INSERT or CHANGE_UPDATE; an update keeps what was submitted:
+                            * name, queue, owner, team, tags, created_ms, spec and payload */
+    bool redefined;        /* an update that keeps only name, owner and created_ms: it was edited */
+    struct job_rec job;
+    struct str step; /* trail lines to append */
+    bool with_exec;  /* an exec_change points here; not when it is redefined */
+};
+
+/* The two pointers say what else ended with the execution, so that a store may keep it in the same
+ * place. They are into the same delta, and only in a CHANGE_FINISH. */
+struct exec_change {
+    enum change_kind kind;
+    bool moved; /* an update whose job is redefined: queue, priority and slot may be others, too */
+    struct exec_rec exec;
+    struct str step;
+    /* An update of its job that changes nothing but state, finished_ms (to the execution's) and the
+     * trail; the execution is the job's last_exec, before and after, and nothing else of it is
+     * unfinished. */
+    const struct job_change *ends_job;
+    const struct attempt_rec
+        *ends_attempt; /* with the execution's token, told for the first time */
+};
+
+struct worker_change {
+    bool forget; /* only the id counts */
+    struct worker_rec worker;
+};
+
+struct rate_change {
+    bool forget; /* only the key counts */
+    struct rate_rec rate;
+};
+
+struct operation_change {
+    bool forget; /* only the id counts */
+    struct operation_rec operation;
+};
+
+struct calendar_change {
+    bool forget; /* only the name counts */
+    struct calendar_rec calendar;
+};
+
+/* That a job goes by a calendar, kept while the job is not over: whoever wants to delete a calendar
+ * is told who needs it. */
+struct calendar_use {
+    bool forget; /* from now on it does not */
+    struct str calendar;
+    uint64_t job_id;
+};
+
+enum { CLAIM_SWEEP = 64 }; /* within a millisecond; twice what comes, so that the rest gets less */
+
+/* A stretch of the past: all that has ended in these partitions with an id behind the first and up to the
+ * second is forgotten, now or before, but for what stays. */
+struct past {
+    struct partition_set of;
+    uint64_t after_id;
+    uint64_t to_id; /* 0: nobody wants to know */
+    const uint64_t *stays;
+    size_t stay_count;
+};
+
+/* That deletions wait since then: the clock was set far, or was not where it should be at a start. */
+struct clock_rec {
+    int64_t at_ms; /* by the clock as it went on; 0: there is nothing to keep */
+    int64_t by_ms;
+};
+
+/* A queue that nobody needs any more. What it counted goes on counting under the empty name: the turn's
+ * counters say so, and of its own those that are zero by then go. */
+struct queue_gone {
+    struct str name;
+    bool settings; /* what was decided about it goes, too */
+};
+
+struct delta {
+    uint64_t turn; /* grows by one with every commit of an owner; settle recognises it */
+    const struct job_change *jobs;
+    size_t job_count;
+    const struct exec_change *execs;
+    size_t exec_count;
+    const struct attempt_rec *attempts;
+    size_t attempt_count;
+    const struct claim *claims; /* added or replaced in this order, whoever had them */
+    size_t claim_count;
+    const struct claim *released; /* after those: removed only where the holder still is the one
+                                   * named, so who passed a key on and who has it go together */
+    size_t released_count;
+    int64_t claims_now_ms; /* claims that ended by then are of no use any more: a commit forgets the
+                            * oldest of them, CLAIM_SWEEP and twice as many as the turn took */
+    const struct worker_change *workers;
+    size_t worker_count;
+    const struct queue_rec *queues; /* added or replaced */
+    size_t queue_count;
+    const struct queue_gone *queues_gone; /* forgotten, when all else is kept */
+    size_t queue_gone_count;
+    const struct team_rec *teams; /* the same */
+    size_t team_count;
+    const struct rate_change *rates;
+    size_t rate_count;
+    const struct breaker_rec *breakers; /* added or replaced; a closed one is forgotten */
+    size_t breaker_count;
+    const struct alert_rec *alerts; /* new */
+    size_t alert_count;
+    const struct alert_mark *alert_marks; /* of those that are there; others are passed over */
+    size_t alert_mark_count;
+    const uint64_t *alerts_gone; /* to be deleted, when all else is kept */
+    size_t alert_gone_count;
+    const struct sla_event_rec *sla_events; /* new */
+    size_t sla_event_count;
+    const struct dependency_rec *dependencies; /* added, or their state changed */
+    size_t dependency_count;
+    const struct letter_rec *letters; /* added */
+    size_t letter_count;
+    const struct letter_place *letters_gone; /* removed, before others are added */
+    size_t letter_gone_count;
+    const struct operation_change *operations; /* added or replaced, or forgotten */
+    size_t operation_count;
+    /* Ended executions to be deleted, with their attempts and SLA events, when all else is kept. A
+     * job that is over goes with the last of its executions, and with it what it waited for. */
+    const uint64_t *forgotten;
+    size_t forgotten_count;
+    struct past past; /* where they were looked for */
+    const struct calendar_change *calendars;
+    size_t calendar_count;
+    const struct calendar_use *calendar_uses; /* in this order */
+    size_t calendar_use_count;
+    const struct inbox_rec *mail; /* to be sent; the store gives them ids that grow in this order */
+    size_t mail_count;
+    const uint64_t *mail_read; /* ids of rows that were told in this turn: deleted. RC_CONFLICT
+                                * when one is not there (any more) */
+    size_t mail_read_count;
+    const struct waiter_change *waiters; /* added or replaced, or forgotten */
+    size_t waiter_count;
+    const struct permit_change *permits; /* the same */
+    size_t permit_count;
+    const struct rejected_rec
+        *rejected; /* new; older ones than rejected_from_ms go when there is one */
+    size_t rejected_count;
+    int64_t rejected_from_ms;
+    const struct counter *counters;
+    size_t counter_count;
+    const struct tally *tallies; /* what to add */
+    size_t tally_count;
+    struct clock_rec clock;           /* takes the place of the one that is there */
+    const struct tally *tallies_gone; /* rows to be deleted, when all else is kept; their numbers do
+                                       * not matter */
+    size_t tally_gone_count;
+};
+
+static inline bool delta_is_empty(const struct delta *d)
+{
+    return d->job_count + d->exec_count + d->attempt_count + d->released_count + d->claim_count +
+               d->worker_count + d->queue_count + d->team_count + d->rate_count + d->breaker_count +
+               d->dependency_count + d->alert_count + d->alert_mark_count + d->letter_count +
+               d->letter_gone_count + d->operation_count + d->forgotten_count + d->sla_event_count +
+               d->calendar_count + d->calendar_use_count + d->mail_count + d->mail_read_count +
+               d->waiter_count + d->permit_count + d->rejected_count + d->alert_gone_count +
+               d->tally_gone_count + d->queue_gone_count + (d->past.to_id != 0) +
+               (d->clock.at_ms != 0) ==
+           0;
+}
+
+/* Something that every server has to know: they read the settings again. */
+static inline bool delta_has_settings(const struct delta *d)
+{
+    for (size_t i = 0; i < d->queue_gone_count; i++) {
+        if (d->queues_gone[i].settings)
+            return true;
+    }
+    return d->queue_count + d->team_count + d->calendar_count > 0;
+}
+
+/* What keeping turns costs, counted since the store was opened. */
+struct store_cost {
+    uint64_t commits; /* tried; a turn that changes nothing is none */
+    uint64_t syncs;   /* calls that waited for the disk, for commits and for what follows them */
+    uint64_t sync_us; /* how long they waited */
+};
+
+/* ---- what a turn must know */
+
+enum question_kind {
+    ASK_CLAIM = 1, /* take this key; the answer's holder is who has it now */
+    ASK_JOB,       /* the job, and its last_exec while that is unfinished */
+    ASK_AHEAD,     /* the same, and its newest execution that is scheduled */
+    ASK_EXEC,      /* the execution, finished or not, and its job as by ASK_JOB */
+    ASK_ATTEMPT,   /* the attempt of an execution that had this token */
+    ASK_TRAIL,     /* all that happened to a job or to an execution, finished or not */
+    ASK_SLOT,      /* the job as by ASK_JOB, and its execution (finished or not) that has the latest
+                    * slot of its schedule at or before a moment */
+    ASK_DUE,       /* waiting executions with (due_ms, id) in (after, until], earliest first, with
+                    * their jobs; at most limit */
+    ASK_LETTERS,   /* dead letters behind a place that died until until_ms and fit, earliest first;
+                    * at most limit, of at most LETTERS_SCAN_MAX that are looked at */
+    ASK_OLD,       /* executions that have ended, with ids above after_id, created before until_ms,
+                    * smallest ids first; at most limit. A store that would rather have many go at
+                    * once may leave out what was created within spare_ms before that */
+    ASK_CALENDAR,  /* which unfinished jobs go by a calendar: at most limit of them, growing */
+    ASK_WORKER,    /* a worker, whichever server registered it */
+    ASK_INBOX,     /* the mail of the owned partitions: submissions, or all the rest, with ids above
+                    * after_id, oldest (by id) first; at most limit, and bytes_max of texts, but one in
+                    * any case. What is of a kind that nobody here knows comes without its body */
+    ASK_LEFT_MAIL, /* the same of rows with these ids, as far as they are there */
+    ASK_OLD_ALERTS, /* alerts with ids above after_id, raised before until_ms, smallest ids first; at
+                      * most limit */
+    ASK_OLD_TALLIES, /* rows of tallies of hours before the hour, by (hour, scope, key, end, bucket);
+                      * at most limit */
+    ASK_QUEUE,       /* the numbers of a queue in all partitions, those that are not zero */
+    ASK_PACE, /* how long completed runs of a job took: the newest rows of its tally, at most limit */
+    ASK_MET, /* which dependencies of a job are met, by upstream, and those upstreams as by ASK_JOB; without
+               * those that are deleted */
+};
+
+enum { LETTERS_SCAN_MAX = 2000 }; /* some 2 ms of a turn */
+
+/* An execution that has ended, as far as ASK_OLD tells. */
+struct old_exec {
+    uint64_t id;
+    int64_t finished_ms;
+    bool is_letter; /* it is among the dead letters */
+    bool is_named;  /* a standing rule waits for its job, of which no later slot has ended */
+};
+
+/* An alert, as far as ASK_OLD_ALERTS tells. */
+struct old_alert {
+    uint64_t id;
+    int64_t at_ms;
+    enum alert_state state;
+};
+
+struct question {
+    enum question_kind kind;
+    struct claim claim; /* ASK_CLAIM */
+    int64_t now_ms;     /* ASK_CLAIM: a claim in the way that ended by then is none */
+    uint64_t id;        /* ASK_JOB, ASK_AHEAD, ASK_EXEC, ASK_TRAIL, ASK_SLOT, ASK_WORKER;
+                         * ASK_ATTEMPT: the execution; ASK_MET: the dependant */
+    uint64_t token;     /* ASK_ATTEMPT */
+    int64_t after_ms;   /* ASK_DUE */
+    uint64_t after_id;  /* the same, ASK_OLD, ASK_OLD_ALERTS and ASK_INBOX */
+    int64_t until_ms;   /* ASK_DUE, ASK_LETTERS, ASK_OLD, ASK_OLD_ALERTS; ASK_SLOT: the moment */
+    int64_t spare_ms;   /* ASK_OLD */
+    int64_t hour;       /* ASK_OLD_TALLIES */
+    size_t limit;
+    bool submissions;     /* ASK_INBOX */
+    enum inbox_from from; /* the same, with after_id 0: a round begins */
+    size_t bytes_max;     /* the same; 0: INBOX_PAGE_BYTES */
+    const uint64_t *ids;  /* ASK_LEFT_MAIL: growing */
+    size_t id_count;
+    struct letter_filter filter; /* ASK_LETTERS */
+    struct letter_place place;
+    struct str name; /* ASK_CALENDAR, ASK_QUEUE; ASK_PACE: the key of the tally */
+    struct answer {
+        uint64_t holder;            /* ASK_CLAIM: == claim.holder when it was free */
+        struct str note;            /* ASK_CLAIM: of another holder */
+        const struct job_rec *jobs; /* one, or none when there is no such job; ASK_DUE: many;
+                                     * ASK_MET: the upstream of each dependency */
+        size_t job_count;
+        const struct exec_rec *newest;     /* with a job: its last_exec; NULL: that has ended */
+        const struct exec_rec *exec;       /* the one asked for; NULL: there is none */
+        const struct attempt_rec *attempt; /* ASK_ATTEMPT: NULL when there is none */
+        const struct exec_rec *live;       /* ASK_DUE */
+        size_t live_count;
+        struct str trail;                 /* ASK_TRAIL: empty when there is no such thing */
+        bool more;                        /* a limit was reached */
+        const struct letter_rec *letters; /* ASK_EXEC: one when it is a dead letter, else NULL */
+        size_t letter_count;
+        struct letter_place place; /* ASK_LETTERS: the last one that was looked at */
+        uint64_t after_id;         /* ASK_INBOX: the last that was looked at, and 0 without `more`;
+                                    * ASK_OLD: what has an id behind this one, */
+        uint64_t to_id; /* and up to this one, was looked at; 0: it needs not be told `past` */
+        const struct old_exec *old;
+        size_t old_count;
+        const uint64_t *ids; /* ASK_CALENDAR: job ids */
+        size_t id_count;
+        const struct worker_rec *worker; /* ASK_WORKER: NULL when there is none */
+        const struct inbox_rec *mail;    /* ASK_INBOX, ASK_LEFT_MAIL */
+        size_t mail_count;
+        const struct old_alert *old_alerts;
+        size_t old_alert_count;
+        const struct tally *tallies; /* without their numbers */
+        size_t tally_count;
+        const struct sketch *pace;      /* ASK_PACE: of the durations */
+        const struct counter *counters; /* ASK_QUEUE */
+        size_t counter_count;
+        const struct dependency_rec *met; /* ASK_MET: as many as jobs */
+    } answer;
+};

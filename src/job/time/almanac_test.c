@@ -1,0 +1,86 @@
+#include "job/time/almanac.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define HOUR_MS INT64_C(3600000)
+
+static struct arena arena;
+
+/* One period, in hours since 1970. */
+static struct almanac almanac(enum calendar_policy policy, int64_t from, int64_t to)
+{
+    struct calendar_draft draft = {.arena = &arena};
+    struct err err;
+    struct calendar_span span = {from * 3600, to * 3600};
+    assert_int_equal(calendar_add_local(&draft, span, &err), RC_OK);
+    return (struct almanac){.calendar = calendar_make(&draft), .policy = policy};
+}
+
+static struct almanac_use use(const struct almanac *a, const char *name)
+{
+    return (struct almanac_use){str_c(name), a, a == NULL ? CALENDAR_SKIP : a->policy};
+}
+
+static void a_moment_outside_is_free_and_the_end_is_outside(void **state)
+{
+    (void)state;
+    struct almanac a = almanac(CALENDAR_HOLD, 10, 12);
+    struct almanac_use uses[] = {use(&a, "a")};
+    assert_int_equal(almanac_ruling(uses, 1, zone_utc(), 10 * HOUR_MS - 1).verdict, CALENDAR_FREE);
+    assert_int_equal(almanac_ruling(uses, 1, zone_utc(), 12 * HOUR_MS).verdict, CALENDAR_FREE);
+    struct ruling inside = almanac_ruling(uses, 1, zone_utc(), 12 * HOUR_MS - 1);
+    assert_int_equal(inside.verdict, CALENDAR_HOLDS);
+    assert_int_equal(inside.until_ms, 12 * HOUR_MS);
+    assert_int_equal(almanac_ruling(NULL, 0, zone_utc(), 0).verdict, CALENDAR_FREE);
+}
+
+static void to_skip_weighs_more_and_the_longest_is_named(void **state)
+{
+    (void)state;
+    struct almanac hold = almanac(CALENDAR_HOLD, 10, 20);
+    struct almanac longer = almanac(CALENDAR_HOLD, 10, 30);
+    struct almanac skip = almanac(CALENDAR_SKIP, 10, 11);
+    struct almanac_use uses[] = {use(&hold, "hold"), use(&longer, "longer"), use(&skip, "skip")};
+    struct ruling first = almanac_ruling(uses, 3, zone_utc(), 10 * HOUR_MS);
+    assert_int_equal(first.verdict, CALENDAR_SKIPS);
+    assert_int_equal(first.until_ms, 11 * HOUR_MS);
+    struct ruling then = almanac_ruling(uses, 3, zone_utc(), 11 * HOUR_MS);
+    assert_int_equal(then.verdict, CALENDAR_HOLDS);
+    assert_true(str_eq(then.calendar, STR("longer")));
+}
+
+static void one_that_nobody_can_read_holds_for_a_while(void **state)
+{
+    (void)state;
+    struct almanac_use uses[] = {use(NULL, "gone")};
+    struct ruling ruling = almanac_ruling(uses, 1, zone_utc(), 5 * HOUR_MS);
+    assert_int_equal(ruling.verdict, CALENDAR_HOLDS);
+    assert_true(ruling.unreadable);
+    assert_int_equal(ruling.until_ms, 5 * HOUR_MS + ALMANAC_LOOK_AGAIN_MS);
+}
+
+static void policies_have_names(void **state)
+{
+    (void)state;
+    enum calendar_policy policy;
+    assert_true(calendar_policy_parse(calendar_policy_name(CALENDAR_HOLD), &policy));
+    assert_int_equal(policy, CALENDAR_HOLD);
+    assert_false(calendar_policy_parse(STR("wait"), &policy));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_moment_outside_is_free_and_the_end_is_outside),
+        cmocka_unit_test(to_skip_weighs_more_and_the_longest_is_named),
+        cmocka_unit_test(one_that_nobody_can_read_holds_for_a_while),
+        cmocka_unit_test(policies_have_names),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    arena_free(&arena);
+    return failed;
+}

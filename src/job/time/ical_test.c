@@ -1,0 +1,331 @@
+#include "base/date.h"
+#include "base/when.h"
+#include "job/time/ical.h"
+#include "job/time/tzif_test.h"
+
+#include <string.h>
+
+static struct arena arena;
+static struct zone *berlin;
+static struct zone *new_york;
+static struct ical_facts facts;
+
+static int start(void **state)
+{
+    (void)state;
+    arena_reset(&arena);
+    return 0;
+}
+
+static const struct zone *find_zone(void *arg, struct str name)
+{
+    (void)arg;
+    return str_eq(name, STR("Europe/Berlin"))      ? berlin
+           : str_eq(name, STR("America/New_York")) ? new_york
+                                                   : NULL;
+}
+
+static const struct ical_zones zones = {.find = find_zone};
+
+static enum rc read_file(const char *text, struct calendar *ret_calendar, struct err *err)
+{
+    struct calendar_draft draft = {.arena = &arena};
+    TRY(ical_read(str_c(text), &zones, &draft, &facts, err));
+    *ret_calendar = calendar_make(&draft);
+    return RC_OK;
+}
+
+static struct calendar file(const char *text)
+{
+    struct calendar calendar = {0};
+    struct err err = {0};
+    if (read_file(text, &calendar, &err))
+        fail_msg("%s", err.text);
+    return calendar;
+}
+
+/* A calendar of one event, which has these lines. */
+static const char *with_event(const char *lines)
+{
+    return arena_printf(&arena,
+                        "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\n%s\nEND:VEVENT\n"
+                        "END:VCALENDAR\n",
+                        lines)
+        .ptr;
+}
+
+static struct calendar event(const char *lines)
+{
+    return file(with_event(lines));
+}
+
+/* The lines of the event begin with line 5. */
+static void expect_refusal(const char *text, const char *first, const char *second)
+{
+    struct calendar calendar;
+    struct err err = {0};
+    if (read_file(text, &calendar, &err) != RC_INVALID)
+        fail_msg("not refused: %s", text);
+    if (strstr(err.text, first) == NULL || strstr(err.text, second) == NULL)
+        fail_msg("'%s' does not say '%s' and '%s'", err.text, first, second);
+}
+
+static int64_t at(const char *text)
+{
+    int64_t ms;
+    assert_int_equal(when_parse(str_c(text), &ms, NULL), RC_OK);
+    return ms / 1000;
+}
+
+/* Asked in Berlin. */
+static void expect_free(const struct calendar *calendar, const char *when)
+{
+    int64_t until_s;
+    if (calendar_covers(calendar, berlin, at(when), &until_s))
+        fail_msg("%s is not free", when);
+}
+
+static void expect_covered(const struct calendar *calendar, const char *when, const char *until)
+{
+    char text[WHEN_TEXT_MAX];
+    int64_t until_s;
+    if (!calendar_covers(calendar, berlin, at(when), &until_s))
+        fail_msg("%s is free", when);
+    if (until_s != at(until))
+        fail_msg("%s is covered until %.*s, not %s", when,
+                 STR_ARG(when_format(text, until_s * 1000)), until);
+}
+
+static void a_date_is_a_whole_day(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART;VALUE=DATE:20261225");
+    expect_free(&calendar, "2026-12-24T23:59:59+01:00");
+    expect_covered(&calendar, "2026-12-25T00:00:00+01:00", "2026-12-26T00:00:00+01:00");
+    calendar = event("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261227");
+    expect_covered(&calendar, "2026-12-25T00:00:00+01:00", "2026-12-27T00:00:00+01:00");
+    assert_int_equal(facts.event_count, 1);
+}
+
+static void a_time_is_in_utc_in_its_zone_or_in_the_readers(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART:20261120T220000Z\nDTEND:20261121T040000Z");
+    expect_covered(&calendar, "2026-11-20T22:00:00Z", "2026-11-21T04:00:00Z");
+    calendar = event("DTSTART;TZID=America/New_York:20261120T220000\nDURATION:PT6H");
+    expect_covered(&calendar, "2026-11-20T22:00:00-05:00", "2026-11-21T04:00:00-05:00");
+    calendar = event("DTSTART:20261120T220000\nDURATION:P1DT30M15S");
+    expect_covered(&calendar, "2026-11-20T22:00:00+01:00", "2026-11-21T22:30:15+01:00");
+    calendar = event("DTSTART;TZID=\"Europe/Berlin\":20261120T220000\n"
+                     "DTEND;TZID=America/New_York:20261120T220000");
+    expect_covered(&calendar, "2026-11-20T22:00:00+01:00", "2026-11-20T22:00:00-05:00");
+}
+
+static void what_takes_no_time_or_was_cancelled_is_passed_over(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART:20261120T220000Z");
+    expect_free(&calendar, "2026-11-20T22:00:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20261120\nSTATUS:CANCELLED");
+    expect_free(&calendar, "2026-11-20T12:00:00Z");
+    assert_int_equal(facts.event_count, 0);
+}
+
+static void lines_are_unfolded_wherever_they_were_folded(void **state)
+{
+    (void)state;
+    struct calendar calendar = file("BEGIN:VCALENDAR\r\nX-WR-CALNAME:Holidays\\, all\r\n"
+                                    "  of them\\n\\\\o/\r\nX-WR-TIMEZONE:Europe/Berlin\r\n"
+                                    "BEGIN:VEV\r\n ENT\r\nDTSTA\r\n\tRT;VALUE=DA\r\n TE:2026\r\n"
+                                    " 1225\r\nEND:VEVENT\r\nEND:VCALENDAR");
+    expect_covered(&calendar, "2026-12-25T00:00:00+01:00", "2026-12-26T00:00:00+01:00");
+    assert_true(str_eq(facts.name, STR("Holidays, all of them\n\\o/")));
+    assert_true(str_eq(facts.timezone, STR("Europe/Berlin")));
+}
+
+static void what_else_is_in_a_file_does_no_harm(void **state)
+{
+    (void)state;
+    struct calendar calendar =
+        file("BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:X\nBEGIN:STANDARD\nDTSTART:19701025T030000\n"
+             "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\nEND:STANDARD\nEND:VTIMEZONE\n"
+             "BEGIN:VTODO\nDTSTART:20260101T000000Z\nDURATION:P1D\nEND:VTODO\n"
+             "BEGIN:VEVENT\nSUMMARY;X=\"a:b;c\":DTSTART:no\nDTSTART;VALUE=DATE:20261225\n"
+             "BEGIN:VALARM\nDURATION:P9D\nTRIGGER:-PT15M\nEND:VALARM\nTRANSP:TRANSPARENT\n"
+             "END:VEVENT\nEND:VCALENDAR\n\nBEGIN:VCALENDAR\nEND:VCALENDAR\n");
+    expect_covered(&calendar, "2026-12-25T00:00:00+01:00", "2026-12-26T00:00:00+01:00");
+    expect_free(&calendar, "2026-01-01T12:00:00Z");
+}
+
+/* ---- rules */
+
+static void yearly_is_on_a_date_or_on_the_nth_weekday(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART;VALUE=DATE:20201225\nRRULE:FREQ=YEARLY");
+    expect_covered(&calendar, "2035-12-25T12:00:00Z", "2035-12-26T00:00:00+01:00");
+    expect_free(&calendar, "2019-12-25T12:00:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20201126\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=4TH");
+    expect_covered(&calendar, "2026-11-26T12:00:00Z", "2026-11-27T00:00:00+01:00");
+    expect_free(&calendar, "2027-11-26T12:00:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20200525\nRRULE:FREQ=YEARLY;BYMONTH=5;BYDAY=-1MO");
+    expect_covered(&calendar, "2026-05-25T12:00:00Z", "2026-05-26T00:00:00+02:00");
+    calendar = event("DTSTART;VALUE=DATE:20200229\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29");
+    expect_covered(&calendar, "2024-02-29T12:00:00Z", "2024-03-01T00:00:00+01:00");
+    expect_free(&calendar, "2025-03-01T12:00:00Z");
+}
+
+static void weekly_is_on_the_days_that_were_chosen(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART;TZID=Europe/Berlin:20261102T220000\nDURATION:PT2H\n"
+                                     "RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE");
+    expect_covered(&calendar, "2026-11-04T22:00:00+01:00", "2026-11-05T00:00:00+01:00");
+    expect_free(&calendar, "2026-11-09T22:30:00+01:00");
+    expect_covered(&calendar, "2026-11-16T23:59:59+01:00", "2026-11-17T00:00:00+01:00");
+    expect_covered(&calendar, "2027-06-14T22:00:00+02:00", "2027-06-15T00:00:00+02:00");
+    calendar = event("DTSTART;VALUE=DATE:20261102\nRRULE:FREQ=DAILY;BYDAY=MO,TU");
+    expect_covered(&calendar, "2026-11-09T12:00:00Z", "2026-11-11T00:00:00+01:00");
+    expect_free(&calendar, "2026-11-11T12:00:00Z");
+}
+
+static void count_and_until_end_a_rule(void **state)
+{
+    (void)state;
+    struct calendar calendar = event("DTSTART:20261101T220000Z\nDURATION:PT1H\n"
+                                     "RRULE:FREQ=DAILY;COUNT=3");
+    expect_covered(&calendar, "2026-11-03T22:30:00Z", "2026-11-03T23:00:00Z");
+    expect_free(&calendar, "2026-11-04T22:30:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20261101\nRRULE:FREQ=DAILY;INTERVAL=2;UNTIL=20261105");
+    expect_covered(&calendar, "2026-11-05T12:00:00Z", "2026-11-06T00:00:00+01:00");
+    expect_free(&calendar, "2026-11-07T12:00:00Z");
+    calendar = event("DTSTART;TZID=America/New_York:20261101T220000\nDURATION:PT1H\n"
+                     "RRULE:FREQ=DAILY;UNTIL=20261104T030000Z");
+    expect_covered(&calendar, "2026-11-04T03:00:00Z", "2026-11-04T04:00:00Z");
+    expect_free(&calendar, "2026-11-05T03:00:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20261101\nRRULE:FREQ=DAILY;UNTIL=20261001");
+    expect_free(&calendar, "2026-11-02T12:00:00Z");
+}
+
+static void the_first_one_counts_also_when_the_rule_would_not_have_it(void **state)
+{
+    (void)state;
+    struct calendar calendar =
+        event("DTSTART;VALUE=DATE:20261103\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=2"); /* a Tuesday */
+    expect_covered(&calendar, "2026-11-03T12:00:00Z", "2026-11-04T00:00:00+01:00");
+    expect_covered(&calendar, "2026-11-09T12:00:00Z", "2026-11-10T00:00:00+01:00");
+    expect_free(&calendar, "2026-11-16T12:00:00Z");
+    calendar = event("DTSTART;VALUE=DATE:20261103\nRRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=1");
+    expect_free(&calendar, "2026-11-09T12:00:00Z");
+}
+
+/* ---- refusals */
+
+static void rules_that_are_not_understood_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    static const char *const rules[][2] = {
+        {"FREQ=MONTHLY", "FREQ"},
+        {"FREQ=HOURLY", "FREQ"},
+        {"INTERVAL=2", "FREQ is missing"},
+        {"FREQ=DAILY;INTERVAL=0", "INTERVAL"},
+        {"FREQ=DAILY;COUNT=0", "COUNT"},
+        {"FREQ=DAILY;COUNT=2;UNTIL=20270101", "exclude"},
+        {"FREQ=DAILY;UNTIL=tomorrow", "UNTIL"},
+        {"FREQ=WEEKLY;BYDAY=XX", "BYDAY"},
+        {"FREQ=WEEKLY;BYDAY=2MO", "YEARLY only"},
+        {"FREQ=YEARLY;BYDAY=MO", "FREQ=YEARLY"},
+        {"FREQ=YEARLY;BYMONTH=11;BYDAY=1MO,2MO", "alone"},
+        {"FREQ=YEARLY;BYMONTH=3", "FREQ=YEARLY"},
+        {"FREQ=YEARLY;BYSETPOS=1", "BYSETPOS"},
+        {"FREQ=DAILY;INTERVAL=2;BYDAY=MO", "BYDAY"},
+        {"", "not understood"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        struct str lines =
+            arena_printf(&arena, "DTSTART;VALUE=DATE:20261225\nRRULE:%s", rules[i][0]);
+        expect_refusal(with_event(lines.ptr), "line 6: RRULE", rules[i][1]);
+    }
+}
+
+static void events_that_make_no_sense_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    static const char *const events[][3] = {
+        {"SUMMARY:x", "line 3", "DTSTART"},
+        {"DTSTART:20261325", "line 5", "DTSTART"},
+        {"DTSTART:20261225T250000", "line 5", "DTSTART"},
+        {"DTSTART;TZID=Mars/Olympus:20261225T000000", "line 5", "Mars/Olympus"},
+        {"DTSTART:20261225\nDTSTART:20261226", "line 6", "twice"},
+        {"DTSTART:20261225\nDTEND:20261224", "line 3", "before"},
+        {"DTSTART:20261225\nDTEND:20261226T000000Z", "line 6", "kind"},
+        {"DTSTART:20261225T000000\nDTEND:20261226T000000Z", "line 6", "kind"},
+        {"DTSTART:20261225\nDURATION:-P1D", "line 6", "DURATION"},
+        {"DTSTART:20261225\nDURATION:P", "line 6", "DURATION"},
+        {"DTSTART:20261225\nDURATION:P1H", "line 6", "DURATION"},
+        {"DTSTART:20261225\nDURATION:PT1M1H", "line 6", "DURATION"},
+        {"DTSTART:20261225\nDURATION:P99999999W", "line 6", "DURATION"},
+        {"DTSTART:20261225\nDTEND:20261226\nDURATION:P1D", "line 6", "exclude"},
+        {"DTSTART:20261225\nEXDATE:20271225", "line 6", "EXDATE"},
+        {"DTSTART:20261225\nRDATE:20271225", "line 6", "RDATE"},
+        {"DTSTART:20261225\nRECURRENCE-ID:20271225", "line 6", "RECURRENCE-ID"},
+        {"DTSTART:20261225\nno colon", "line 6", "NAME:VALUE"},
+    };
+    for (size_t i = 0; i < COUNT_OF(events); i++)
+        expect_refusal(with_event(events[i][0]), events[i][1], events[i][2]);
+}
+
+static void files_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    expect_refusal("", "BEGIN:VCALENDAR", "missing");
+    expect_refusal("hello: world", "line 1", "BEGIN:VCALENDAR");
+    expect_refusal("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\n", "line", "ends before");
+    expect_refusal("BEGIN:VCALENDAR\nBEGIN:X\n", "line", "ends before");
+    expect_refusal("BEGIN:VCALENDAR\nEND:VCALENDAR\nrubbish", "line 3", "NAME:VALUE");
+}
+
+static void too_much_is_refused(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf text = BUF(ICAL_BYTES_MAX + 1);
+    struct calendar calendar;
+    struct err err;
+    buf_add(&text, STR("BEGIN:VCALENDAR\n"));
+    for (int i = 0; i <= CALENDAR_ENTRIES_MAX; i++)
+        buf_add(&text, STR("BEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\n"));
+    buf_printf(&text, "END:VCALENDAR\n%c", '\0');
+    assert_int_equal(read_file(text.ptr, &calendar, &err), RC_TOO_LARGE);
+    while (!text.overflow)
+        buf_add_char(&text, '\n');
+    struct calendar_draft draft = {.arena = &arena};
+    assert_int_equal(ical_read(buf_str(&text), &zones, &draft, &facts, &err), RC_TOO_LARGE);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_date_is_a_whole_day),
+        TEST(a_time_is_in_utc_in_its_zone_or_in_the_readers),
+        TEST(what_takes_no_time_or_was_cancelled_is_passed_over),
+        TEST(lines_are_unfolded_wherever_they_were_folded),
+        TEST(what_else_is_in_a_file_does_no_harm),
+        TEST(yearly_is_on_a_date_or_on_the_nth_weekday),
+        TEST(weekly_is_on_the_days_that_were_chosen),
+        TEST(count_and_until_end_a_rule),
+        TEST(the_first_one_counts_also_when_the_rule_would_not_have_it),
+        TEST(rules_that_are_not_understood_are_refused_with_their_line),
+        TEST(events_that_make_no_sense_are_refused_with_their_line),
+        TEST(files_that_are_none_are_refused),
+        TEST(too_much_is_refused),
+    };
+    berlin = tzif_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    new_york = tzif_zone("EST5EDT,M3.2.0,M11.1.0");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    zone_free(berlin);
+    zone_free(new_york);
+    arena_free(&arena);
+    return failed;
+}

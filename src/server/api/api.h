@@ -1,0 +1,36 @@
+/* api.h - the handlers behind the routes, one per call of docs/protocol.md.
+ *
+ * A handler reads its request, sends it where it can be served, and prints what comes back. It
+ * decides nothing: what may happen to a job is the engine's business. */
+#pragma once
+#include "server/api/request.h"
+
+request_step api_job_create, api_job_batch, api_job, api_job_delete, api_job_pause,
+    api_job_resume;                      /* api_jobs.c */
+request_step api_job_patch, api_job_put; /* api_edit.c */
+request_step api_execution, api_execution_cancel, api_execution_retry, api_letter_retry,
+    api_job_trigger, api_execution_fence;    /* api_executions.c */
+request_step api_execution_logs, api_events; /* api_streams.c */
+request_step api_checkpoint_put, api_checkpoint_fetch,
+    api_execution_checkpoint; /* api_checkpoints.c */
+request_step api_alerts, api_rejected, api_jobs, api_executions,
+    api_job_executions;                                  /* api_lists.c */
+request_step api_job_sla_events;                         /* api_lists.c */
+request_step api_job_extend_sla, api_job_sla_compliance; /* api_sla.c */
+request_step api_job_explain, api_execution_explain;     /* api_explain.c */
+request_step api_schedule_preview;                       /* api_schedule.c */
+request_step api_workers, api_worker_register, api_worker_poll, api_worker_logs,
+    api_worker_drain; /* api_workers.c */
+request_step api_job_failures, api_job_successes, api_queue_failures, api_queue_successes,
+    api_owner_failures, api_owner_successes, api_team_failures, api_team_successes, api_failures,
+    api_successes, api_success_rates;         /* api_reports.c */
+request_step api_breakers, api_breaker_reset; /* api_breakers.c */
+request_step api_letters, api_letter_groups, api_letter, api_letter_discard, api_letters_retry,
+    api_letters_discard, api_operations, api_operation; /* api_letters.c */
+request_step api_queues, api_queue, api_queue_change, api_queue_delete, api_queue_pause,
+    api_queue_resume;                              /* api_queues.c */
+request_step api_teams, api_team, api_team_change; /* api_teams.c */
+request_step api_calendars, api_calendar, api_calendar_put,
+    api_calendar_delete;                                                   /* api_calendars.c */
+request_step api_cluster, api_cluster_wake, api_cluster_mail;              /* api_cluster.c */
+request_step api_stats, api_healthz, api_readyz, api_version, api_openapi; /* api_system.c */

@@ -1,0 +1,182 @@
+/* api_calendars.c - calendars: times at which jobs are not to run. */
+#include "server/api/api.h"
+#include "server/turn/rules.h"
+#include "wire/message/calendar_json.h"
+
+#define ICAL_TYPE "text/calendar"
+
+enum { ANSWER_BYTES_MAX = 4096, LIST_BYTES_MAX = 4 << 20 };
+
+/* The name in the path. Answers the problem itself when it returns false. */
+static bool read_name(struct request *r, struct str *ret_name)
+{
+    struct field_errors errors = {0};
+    if (!http_decode(r->arena, r->id, false, ret_name))
+        field_error(&errors, r->arena, STR("calendar"),
+                    "has a %% without two hexadecimal digits behind it");
+    else
+        (void)calendar_name_check(*ret_name, r->arena, &errors);
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+/* ---- put */
+
+/* What the server has read of it, between the steps. */
+struct putting {
+    struct almanac almanac;
+};
+
+static void answer_put(struct request *r)
+{
+    const struct putting *put = r->own;
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    const struct calendar_rec rec = {
+        .name = r->cmd.calendar.name,
+        .version = r->cmd.reply.calendar_version,
+        .policy = put->almanac.policy,
+        .entry_count = put->almanac.entry_count,
+        .changed_ms = r->cmd.reply.at_ms,
+        .changed_by = r->cmd.actor,
+    };
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    calendar_rec_print(&w, &rec);
+    request_answer(r, rec.version == 1 ? 201 : 200, buf_str(&out));
+}
+
+static void put_document(struct request *r, const struct json *doc)
+{
+    struct field_errors errors = {0};
+    const struct ical_zones zones = {.find = rules_zone, .arg = r->server->zones};
+    struct putting *put = ARENA_NEW(r->arena, struct putting);
+    if (doc->raw.len > CALENDAR_DOCUMENT_BYTES_MAX) {
+        request_problem(r, 413, "the document has %zu bytes; at most %d are taken", doc->raw.len,
+                        CALENDAR_DOCUMENT_BYTES_MAX);
+        return;
+    }
+    if (calendar_parse(doc, &zones, r->arena, &put->almanac, &errors) != RC_OK) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->cmd.calendar.document = doc->raw;
+    r->own = put;
+    request_to_turn(r, CMD_CALENDAR, answer_put);
+}
+
+/* A file of another program, as the document that says the same; what it cannot say stands in the
+ * parameters. */
+static void put_ical(struct request *r)
+{
+    CLEANUP(buf_free) struct buf text = BUF(LIST_BYTES_MAX * 2);
+    struct json_writer w = JSON_WRITER(&text);
+    struct json doc;
+    struct err err;
+    static const char *const params[] = {"policy", "timezone", NULL};
+    if (!request_params_known(r, params))
+        return;
+    if (r->http->body.len > ICAL_BYTES_MAX) {
+        request_problem(r, 413, "the file has %zu bytes; at most %d are taken", r->http->body.len,
+                        ICAL_BYTES_MAX);
+        return;
+    }
+    json_open(&w);
+    for (size_t i = 0; params[i] != NULL; i++) {
+        struct str value;
+        if (http_request_param(r->http, str_c(params[i]), &value))
+            json_put_str(&w, params[i], value);
+    }
+    json_put_str(&w, "ical", r->http->body);
+    json_close(&w);
+    if (json_parse(arena_str(r->arena, buf_str(&text)), r->arena, &doc, &err) != RC_OK)
+        request_fail(r, err.rc, err.text);
+    else
+        put_document(r, &doc);
+}
+
+void api_calendar_put(struct request *r)
+{
+    struct str type = http_request_header(r->http, STR("Content-Type"));
+    struct json doc;
+    if (!read_name(r, &r->cmd.calendar.name))
+        return;
+    if (str_eq_nocase(str_trim(str_cut(&type, ';')), STR(ICAL_TYPE)))
+        put_ical(r);
+    else if (request_no_params(r) && request_json(r, false, &doc))
+        put_document(r, &doc);
+}
+
+/* ---- delete */
+
+static void answer_deleted(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_str(&w, "name", r->cmd.calendar.name);
+    json_put_when(&w, "deleted_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_calendar_delete(struct request *r)
+{
+    if (!request_no_params(r) || !read_name(r, &r->cmd.calendar.name))
+        return;
+    r->cmd.calendar.forget = true;
+    request_to_turn(r, CMD_CALENDAR, answer_deleted);
+}
+
+/* ---- look; on a query thread */
+
+static void look_calendar(struct request *r, struct reader *reader)
+{
+    const struct str *name = r->own;
+    struct calendar_rec rec;
+    r->rc = reader->ops->calendar(reader, *name, r->arena, &rec, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    calendar_rec_print(&w, &rec);
+}
+
+void api_calendar(struct request *r)
+{
+    struct str *name = ARENA_NEW(r->arena, struct str);
+    if (!request_no_params(r) || !read_name(r, name))
+        return;
+    r->own = name;
+    request_to_query(r, look_calendar);
+}
+
+static void look_calendars(struct request *r, struct reader *reader)
+{
+    struct calendar_rec *calendars;
+    size_t count;
+    r->rc = reader->ops->calendars(reader, r->arena, &calendars, &count, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    json_open(&w);
+    json_key(&w, "calendars");
+    json_open_array(&w);
+    for (size_t i = 0; i < count; i++)
+        calendar_rec_print(&w, &calendars[i]);
+    json_close_array(&w);
+    json_close(&w);
+}
+
+void api_calendars(struct request *r)
+{
+    if (request_no_params(r))
+        request_to_query(r, look_calendars);
+}

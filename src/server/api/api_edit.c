@@ -1,0 +1,386 @@
+/* api_edit.c - PATCH of a job, and PUT by its name.
+ *
+ * The job is read, what it would become is made of that, and the turn takes it only when the job
+ * still has the version that was read: no change of somebody else is lost. Whoever named a version
+ * (If-Match) is told that it is old (412); for others the job is read again. A PUT that finds no
+ * unfinished job of its name submits one, and the claim on the name decides who is first. */
+#include "loop/clock.h"
+#include "server/api/api.h"
+#include "server/api/job_document.h"
+#include "server/api/job_edit.h"
+#include "server/api/job_view.h"
+#include "server/cluster/forward.h"
+
+enum {
+    ANSWER_BYTES_MAX = 64 << 10,
+    TRIES_MAX = 100, /* of a job that others change all the time */
+    NAME_TRIES_MAX = 3,
+};
+
+struct edit_call {
+    struct json doc;
+    bool is_patch;
+    struct str name;     /* PUT */
+    bool has_version;    /* If-Match names one, … */
+    uint64_t version;    /* … this; 0: it is not one of ours */
+    bool must_exist;     /* If-Match is there */
+    bool must_not_exist; /* If-None-Match: * */
+    bool dry_run;
+    unsigned tries;
+    /* as it was read */
+    bool found;
+    struct job_rec job;
+    struct job_upstreams upstreams;
+    int64_t due_ms; /* of the next run that is planned */
+    /* as it is to be */
+    struct job_edit edit;
+};
+
+/* ---- what the call says */
+
+/* A version in quotes, as ETag gives it, or an asterisk. */
+static bool read_match(struct request *r, struct edit_call *call)
+{
+    struct field_errors errors = {0};
+    struct str text = http_request_header(r->http, STR("If-Match"));
+    call->must_exist = text.ptr != NULL;
+    if (!call->must_exist && call->is_patch) {
+        request_problem(r, 428,
+                        "If-Match is required: the version that the change was made from, as the "
+                        "job's ETag or \"version\" tells it");
+        return false;
+    }
+    text = str_trim(text);
+    if (!call->must_exist || str_eq(text, STR("*")))
+        return true;
+    bool quoted = text.len > 2 && text.ptr[0] == '"' && text.ptr[text.len - 1] == '"';
+    struct str tag = quoted ? str_of(text.ptr + 1, text.len - 2) : (struct str){0};
+    if (!quoted || str_index(tag, '"') < tag.len) {
+        field_error(&errors, r->arena, STR("If-Match"),
+                    "must be one version in quotes, as in \"3\", or *");
+        request_fail_fields(r, &errors);
+        return false;
+    }
+    call->has_version = true;
+    if (!str_to_u64(tag, &call->version))
+        call->version = 0;
+    return true;
+}
+
+static bool read_none_match(struct request *r, struct edit_call *call)
+{
+    struct field_errors errors = {0};
+    struct str text = http_request_header(r->http, STR("If-None-Match"));
+    call->must_not_exist = text.ptr != NULL;
+    if (text.ptr == NULL || (str_eq(str_trim(text), STR("*")) && !call->must_exist))
+        return true;
+    field_error(&errors, r->arena, STR("If-None-Match"), "must be * and stand without If-Match");
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+/* The document with the name of the path in it: an H in its schedule stands for that. */
+static bool name_document(struct request *r, struct edit_call *call)
+{
+    struct field_errors errors = {0};
+    const struct json *given = json_get(&call->doc, STR("name"));
+    if (!http_decode(r->arena, r->id, false, &call->name))
+        field_error(&errors, r->arena, STR("name"),
+                    "has a %% without two hexadecimal digits behind it");
+    else if (given != NULL && (given->kind != JSON_STRING || !str_eq(given->string, call->name)))
+        field_error(&errors, r->arena, STR("name"), "must be the one in the path, or absent");
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return false;
+    }
+    if (given != NULL)
+        return true;
+    struct json_member *members =
+        ARENA_ARRAY(r->arena, struct json_member, (size_t)call->doc.count + 1);
+    for (size_t i = 0; i < call->doc.count; i++)
+        members[i] = call->doc.members[i];
+    members[call->doc.count++] =
+        (struct json_member){STR("name"), {.kind = JSON_STRING, .string = call->name}};
+    call->doc.members = members;
+    return true;
+}
+
+static bool read_dry_run(struct request *r, struct edit_call *call)
+{
+    static const char *const names[] = {"dry_run", NULL};
+    struct field_errors errors = {0};
+    struct str text;
+    if (!request_params_known(r, names))
+        return false;
+    if (!http_request_param(r->http, STR("dry_run"), &text))
+        return true;
+    call->dry_run = str_eq(text, STR("true"));
+    if (call->dry_run || str_eq(text, STR("false")))
+        return true;
+    field_error(&errors, r->arena, STR("dry_run"), "must be true or false");
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+/* ---- reading the job */
+
+/* The unfinished job of this name; 0: there is none. */
+static enum rc find_named(struct request *r, struct reader *reader, struct str name,
+                          uint64_t *ret_id)
+{
+    static const enum job_state states[] = {JOB_ACTIVE, JOB_PAUSED};
+    *ret_id = 0;
+    for (size_t i = 0; i < COUNT_OF(states); i++) {
+        struct filter filter = {.state = states[i], .name = name};
+        struct page page = {.limit = 1};
+        struct job_page found;
+        do {
+            TRY(reader->ops->jobs(reader, &filter, &page, r->arena, &found, &r->err));
+            page.before = found.next;
+        } while (found.count == 0 && page.before != 0);
+        if (found.count > 0) {
+            *ret_id = found.jobs[0].id;
+            return RC_OK;
+        }
+    }
+    return RC_OK;
+}
+
+static enum rc read_rest(struct request *r, struct reader *reader, struct edit_call *call)
+{
+    struct job_view view;
+    struct dependency_rec *upstreams;
+    TRY(job_view_read(reader, &call->job, r->arena, &view, &r->err));
+    TRY(reader->ops->dependencies(reader, call->job.id, SIDE_UPSTREAMS, SPEC_DEPENDS_MAX, r->arena,
+                                  &upstreams, &call->upstreams.count, &r->err));
+    call->upstreams.items = upstreams;
+    call->due_ms = view.next_run_ms;
+    return RC_OK;
+}
+
+static enum rc read_call_job(struct request *r, struct reader *reader, struct edit_call *call)
+{
+    uint64_t id = r->cmd.edit.id;
+    call->found = false;
+    if (!call->is_patch)
+        TRY(find_named(r, reader, call->name, &id));
+    if (id == 0)
+        return RC_OK;
+    TRY(reader->ops->job(reader, id, r->arena, &call->job, &r->err));
+    call->found = true;
+    return read_rest(r, reader, call);
+}
+
+static void look(struct request *r, struct reader *reader)
+{
+    r->rc = read_call_job(r, reader, r->own);
+}
+
+/* ---- answering */
+
+static void put_names(struct json_writer *w, const char *key, struct str names)
+{
+    json_key(w, key);
+    json_open_array(w);
+    while (names.len > 0)
+        json_str(w, str_trim(str_cut(&names, ',')));
+    json_close_array(w);
+}
+
+static void answer(struct request *r, bool changed, uint32_t version, enum job_state state,
+                   int64_t due_ms)
+{
+    struct edit_call *call = r->own;
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_id(&w, "job_id", ID_JOB, call->job.id);
+    json_put_str(&w, "status", job_state_name(state));
+    json_put_int(&w, "version", version);
+    json_put_bool(&w, "changed", changed);
+    put_names(&w, "changed_fields", call->edit.differs);
+    json_put_when(&w, "created_at", call->job.created_ms);
+    if (!changed || !call->dry_run)
+        job_document_put_plan(&w, r, &call->edit.spec, &call->edit.item, clock_wall_ms(),
+                              state == JOB_PAUSED ? 0 : due_ms);
+    json_close(&w);
+    r->version = version;
+    request_answer(r, 200, buf_str(&out));
+}
+
+static void answer_would_create(struct request *r)
+{
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_null(&w, "job_id");
+    json_put_bool(&w, "changed", true);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+static void fail_version(struct request *r, const struct edit_call *call)
+{
+    request_problem(r, 412, "the job has version %u; the change was made from another one",
+                    (unsigned)call->job.version);
+}
+
+/* ---- the steps of a call */
+
+static void take_job(struct request *r);
+
+static void read_again(struct request *r)
+{
+    struct edit_call *call = r->own;
+    call->tries++;
+    request_to_query_first(r, look, take_job);
+}
+
+static void answer_edited(struct request *r)
+{
+    const struct edit_call *call = r->own;
+    enum rc rc = r->cmd.reply.rc;
+    bool ended = rc == RC_CONFLICT && !call->is_patch && call->tries == 0;
+    if (rc == RC_OK)
+        answer(r, true, r->cmd.reply.version, r->cmd.reply.job_state, call->edit.item.due_ms);
+    else if (rc == RC_STALE && call->has_version)
+        request_problem(r, 412, "%s", r->cmd.reply.err.text);
+    else if ((rc == RC_STALE && call->tries < TRIES_MAX) || ended)
+        read_again(r);
+    else
+        request_fail(r, rc, r->cmd.reply.err.text);
+}
+
+static void send_edit(struct request *r)
+{
+    struct edit_call *call = r->own;
+    r->cmd.edit.id = call->job.id;
+    r->cmd.edit.version = call->job.version;
+    r->cmd.edit.replan = call->edit.replan;
+    r->cmd.edit.what = call->edit.differs;
+    r->cmd.edit.item = &call->edit.item;
+    request_to_turn(r, CMD_EDIT_JOB, answer_edited);
+}
+
+static void answer_created(struct request *r)
+{
+    struct edit_call *call = r->own;
+    const struct submission *item = &call->edit.item;
+    enum rc rc = r->cmd.reply.rc != RC_OK ? r->cmd.reply.rc : item->rc;
+    const char *why = r->cmd.reply.rc != RC_OK ? r->cmd.reply.err.text
+                      : rc != RC_OK            ? item->err->text
+                                               : "";
+    if (rc == RC_DEPOSED && r->cmd.reply.rc == RC_OK && forward_to_holder(r, item))
+        return;
+    if (rc == RC_CONFLICT && call->must_not_exist) {
+        request_problem(r, 412, "%s", why);
+    } else if (rc == RC_CONFLICT && call->tries < NAME_TRIES_MAX) {
+        read_again(r); /* somebody was faster: it is there to be replaced */
+    } else if (rc != RC_OK) {
+        request_fail(r, rc, why);
+    } else {
+        struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+        struct json_writer w = JSON_WRITER(&out);
+        json_open(&w);
+        job_document_put_created(&w, r, &call->edit.spec, item);
+        json_put_int(&w, "version", 1);
+        json_put_bool(&w, "changed", true);
+        json_close(&w);
+        r->version = 1;
+        request_answer(r, 201, buf_str(&out));
+    }
+}
+
+static void create(struct request *r)
+{
+    struct edit_call *call = r->own;
+    struct field_errors errors = {0};
+    struct err err;
+    if (call->must_exist) {
+        request_problem(r, 412, "there is no unfinished job of this name");
+        return;
+    }
+    enum rc rc =
+        job_document_read(r, &call->doc, &call->edit.spec, &call->edit.item, &errors, &err);
+    if (rc != RC_OK) {
+        job_document_refuse(r, rc, &errors, &err);
+    } else if (call->dry_run) {
+        answer_would_create(r);
+    } else {
+        struct unique_rule *unique = &call->edit.item.rules.unique;
+        if (unique->on_conflict == CONFLICT_RETURN) /* it would be a job of another name */
+            unique->on_conflict = CONFLICT_REJECT;
+        r->cmd.submit.items = &call->edit.item;
+        r->cmd.submit.count = 1;
+        request_to_turn(r, CMD_SUBMIT, answer_created);
+    }
+}
+
+static void change(struct request *r)
+{
+    struct edit_call *call = r->own;
+    struct field_errors errors = {0};
+    struct err err;
+    enum rc rc = job_edit_make(r, &call->job, &call->upstreams, &call->doc, call->is_patch,
+                               &call->edit, &errors, &err);
+    if (rc != RC_OK)
+        job_document_refuse(r, rc, &errors, &err);
+    else if (call->edit.differs.len == 0 || call->dry_run)
+        answer(r, call->edit.differs.len > 0, call->job.version, call->job.state, call->due_ms);
+    else
+        send_edit(r);
+}
+
+static void take_job(struct request *r)
+{
+    struct edit_call *call = r->own;
+    if (r->rc != RC_OK)
+        request_fail(r, r->rc, r->err.text);
+    else if (call->found && !call->is_patch && !job_is_over(call->job.state) &&
+             forward_to_owner(r, call->job.id))
+        return; /* another server has a job of this name */
+    else if (!call->found || (!call->is_patch && job_is_over(call->job.state)))
+        create(r);
+    else if (call->must_not_exist)
+        request_problem(r, 412, "there is an unfinished job of this name");
+    else if (call->has_version && call->version != call->job.version)
+        fail_version(r, call);
+    else if (job_is_over(call->job.state))
+        request_problem(r, 409, "the job has already ended: it is %.*s",
+                        STR_ARG(job_state_name(call->job.state)));
+    else
+        change(r);
+}
+
+/* ---- routes */
+
+/* Of a submission. A version, or a name, does for an edit what the key does for that. */
+static bool has_no_once_key(struct request *r, const struct edit_call *call)
+{
+    struct field_errors errors = {0};
+    if (json_get(&call->doc, STR("idempotency_key")) == NULL)
+        return true;
+    field_error(&errors, r->arena, STR("idempotency_key"),
+                "has no place here: it is of a submission, and this call may be repeated");
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+void api_job_patch(struct request *r)
+{
+    struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
+    call->is_patch = true;
+    r->own = call;
+    if (job_intake(r) && read_dry_run(r, call) && request_path_id(r, ID_JOB, &r->cmd.edit.id) &&
+        read_match(r, call) && request_merge_patch(r, &call->doc) && has_no_once_key(r, call))
+        request_to_query_first(r, look, take_job);
+}
+
+void api_job_put(struct request *r)
+{
+    struct edit_call *call = ARENA_NEW(r->arena, struct edit_call);
+    r->own = call;
+    if (job_intake(r) && read_dry_run(r, call) && read_match(r, call) && read_none_match(r, call) &&
+        request_json(r, false, &call->doc) && has_no_once_key(r, call) && name_document(r, call))
+        request_to_query_first(r, look, take_job);
+}

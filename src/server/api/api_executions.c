@@ -1,0 +1,164 @@
+#include "server/api/api.h"
+#include "server/api/job_document.h"
+#include "server/turn/once.h"
+#include "wire/json/fields.h"
+#include "wire/message/record_json.h"
+
+enum {
+    ANSWER_BYTES_MAX = 1024,
+    SLA_EVENTS_SHOWN_MAX = 100, /* the newest; all of them are in the list of their job */
+};
+
+static void look_execution(struct request *r, struct reader *reader)
+{
+    struct exec_rec exec;
+    struct attempt_rec *attempts;
+    size_t count;
+    struct sla_page page;
+    r->rc =
+        reader->ops->exec(reader, r->cmd.target.id, r->arena, &exec, &attempts, &count, &r->err);
+    if (r->rc == RC_OK)
+        r->rc = reader->ops->sla_events(reader, exec.job_id, exec.id,
+                                        &(struct page){.limit = SLA_EVENTS_SHOWN_MAX}, r->arena,
+                                        &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    struct json_writer w = JSON_WRITER(&r->body);
+    exec_print(&w, &exec, attempts, count, page.events, page.count);
+}
+
+void api_execution(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id))
+        request_to_query(r, look_execution);
+}
+
+/* Begins the object that all answers share; false when there is only a problem to tell. */
+static bool begin_answer(struct request *r, struct buf *out, struct json_writer *w)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return false;
+    }
+    *out = request_buf(r, ANSWER_BYTES_MAX);
+    *w = JSON_WRITER(out);
+    json_open(w);
+    r->replayed = r->cmd.once.replayed;
+    json_put_id(w, "execution_id", ID_EXEC, r->cmd.reply.exec_id);
+    json_put_id(w, "job_id", ID_JOB, r->cmd.reply.job_id);
+    json_put_str(w, "status", exec_state_name(r->cmd.reply.exec_state));
+    return true;
+}
+
+static void answer_cancelled(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_put_bool(&w, "stopping", r->cmd.reply.exec_state == EXEC_STOPPING);
+    json_put_when(&w, "cancelled_at", r->cmd.reply.at_ms);
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_execution_cancel(struct request *r)
+{
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && request_reason(r))
+        request_to_turn(r, CMD_CANCEL_EXEC, answer_cancelled);
+}
+
+static void answer_retried(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_put_id(&w, "retry_of", ID_EXEC, r->cmd.target.id);
+    json_close(&w);
+    request_answer(r, 201, buf_str(&out));
+}
+
+/* The body may be absent: then it runs with what it had. */
+static bool read_edit(struct request *r)
+{
+    static const struct field table[] = {
+        {.name = STR_INIT("payload"), .size = sizeof(struct str), .kind = FIELD_RAW},
+    };
+    struct field_errors errors = {0};
+    const struct fields f = {.arena = r->arena, .errors = &errors};
+    struct str payload = {0};
+    struct json doc;
+    struct err err;
+    if (!request_json(r, true, &doc))
+        return false;
+    fields_read(&f, NULL, &doc, table, COUNT_OF(table), &payload);
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return false;
+    }
+    if (job_payload_check(r, payload, &err) != RC_OK) {
+        request_fail(r, err.rc, err.text);
+        return false;
+    }
+    r->cmd.target.payload = payload;
+    return true;
+}
+
+void api_execution_retry(struct request *r)
+{
+    r->cmd.once = once_of_call(r);
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
+        request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
+}
+
+void api_letter_retry(struct request *r)
+{
+    r->cmd.once = once_of_call(r);
+    if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
+        request_to_turn(r, CMD_RETRY_LETTER, answer_retried);
+}
+
+static void answer_triggered(struct request *r)
+{
+    struct buf out;
+    struct json_writer w;
+    if (!begin_answer(r, &out, &w))
+        return;
+    json_close(&w);
+    request_answer(r, 201, buf_str(&out));
+}
+
+void api_job_trigger(struct request *r)
+{
+    r->cmd.once = once_of_call(r);
+    if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
+        request_to_turn(r, CMD_TRIGGER_JOB, answer_triggered);
+}
+
+/* ---- who may go on */
+
+static void answer_fence(struct request *r)
+{
+    if (r->cmd.reply.rc == RC_OK)
+        request_answer_empty(r, 204);
+    else
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+}
+
+void api_execution_fence(struct request *r)
+{
+    static const char *const names[] = {"token", NULL};
+    struct field_errors errors = {0};
+    struct str token;
+    if (!request_params_known(r, names) || !request_path_id(r, ID_EXEC, &r->cmd.target.id))
+        return;
+    if (!http_request_param(r->http, STR("token"), &token))
+        field_error(&errors, r->arena, STR("token"), "is required");
+    else if (!str_to_u64(token, &r->cmd.target.seq) || r->cmd.target.seq == 0)
+        field_error(&errors, r->arena, STR("token"), "must be a number from 1 on");
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    else
+        request_to_turn(r, CMD_FENCE, answer_fence);
+}

@@ -1,0 +1,318 @@
+/* api_lists.c - pages of jobs and executions: filters, cursors, totals. */
+#include "base/when.h"
+#include "server/api/api.h"
+#include "server/api/job_view.h"
+#include "wire/message/alert_json.h"
+#include "wire/message/rejected_json.h"
+#include "wire/message/sla_json.h"
+
+#include <string.h>
+
+enum { CURSOR_LEN = 2 * ID_DIGITS };
+
+struct list_kind {
+    const char *key; /* of the array in the answer */
+    const char *const *params;
+    enum counter_kind counter;
+    request_look *look;
+};
+
+/* ---- parameters */
+
+static bool parse_status(const struct list_kind *kind, struct str text, uint32_t *ret_state)
+{
+    enum job_state job;
+    enum exec_state exec;
+    if (kind->counter == COUNTER_JOBS && job_state_parse(text, &job))
+        *ret_state = job;
+    else if (kind->counter == COUNTER_EXECS && exec_state_parse(text, &exec))
+        *ret_state = exec;
+    else
+        return false;
+    return true;
+}
+
+/* 0 would be no filter at all; both are ids that no job has. */
+static void only_of(struct filter *f, uint64_t job_id)
+{
+    f->job_id = job_id == 0 ? 1 : job_id;
+}
+
+static void read_filter(struct request *r, const struct list_kind *kind,
+                        struct field_errors *errors)
+{
+    struct filter *f = &r->filter;
+    struct str text;
+    struct err err;
+    (void)http_request_param(r->http, STR("queue"), &f->queue);
+    (void)http_request_param(r->http, STR("owner"), &f->owner);
+    (void)http_request_param(r->http, STR("team"), &f->team);
+    (void)http_request_param(r->http, STR("name"), &f->name);
+    (void)http_request_param(r->http, STR("tag"), &f->tag);
+    if (f->tag.len > 0 && str_index(f->tag, ':') == f->tag.len)
+        field_error(errors, r->arena, STR("tag"), "must be key:value");
+    if (http_request_param(r->http, STR("status"), &text) && !parse_status(kind, text, &f->state))
+        field_error(errors, r->arena, STR("status"), "'%.*s' is not a status", STR_ARG(text));
+    if (http_request_param(r->http, STR("job"), &text)) {
+        if (id_parse(text, ID_JOB, &f->job_id, &err) != RC_OK)
+            field_error(errors, r->arena, STR("job"), "%s", err.text);
+        only_of(f, f->job_id);
+    }
+    request_bound(r, "created_after", &f->created_after_ms, errors);
+    request_bound(r, "created_before", &f->created_before_ms, errors);
+}
+
+/* A cursor is the last id and a hash of the filter it belongs to. */
+static uint64_t filter_hash(const struct list_kind *kind, const struct filter *f)
+{
+    const struct str texts[] = {f->queue, f->owner, f->team, f->name, f->tag};
+    const int64_t numbers[] = {f->state, (int64_t)f->job_id, f->created_after_ms,
+                               f->created_before_ms, kind->counter};
+    uint64_t hash = str_hash(str_of((const char *)numbers, sizeof numbers));
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        hash = hash * 31 + str_hash(texts[i]);
+    return hash >> 1; /* as every id, without the top bit */
+}
+
+static bool parse_cursor(struct str text, uint64_t hash, uint64_t *ret_before)
+{
+    uint64_t belongs;
+    return text.len == CURSOR_LEN &&
+           id_parse(str_of(text.ptr, ID_DIGITS), "", ret_before, NULL) == RC_OK &&
+           id_parse(str_from(text, ID_DIGITS), "", &belongs, NULL) == RC_OK && belongs == hash;
+}
+
+static void read_page(struct request *r, const struct list_kind *kind, struct field_errors *errors)
+{
+    struct str text;
+    request_page(r, errors);
+    if (http_request_param(r->http, STR("cursor"), &text) &&
+        !parse_cursor(text, filter_hash(kind, &r->filter), &r->page.before))
+        field_error(errors, r->arena, STR("cursor"),
+                    "is not a next_cursor of a list with these filters");
+}
+
+/* ---- totals, from the engine's counters */
+
+static void add_total(struct request *r, const struct counter *c, const struct list_kind *kind)
+{
+    const struct filter *f = &r->filter;
+    bool running = kind->counter == COUNTER_EXECS && f->state == EXEC_RUNNING;
+    bool state_fits =
+        f->state == 0 || f->state == c->state || (running && c->state == EXEC_STOPPING);
+    bool queue_fits = f->queue.len == 0 || str_eq(f->queue, c->queue);
+    if (c->kind == kind->counter && state_fits && queue_fits)
+        r->total += c->value;
+}
+
+/* Some queues were forgotten, and their numbers stand together: what ended in one of them may be listed, and
+ * is not counted for it. */
+static bool has_forgotten(const struct stats_view *stats, const struct list_kind *kind)
+{
+    for (size_t i = 0; i < stats->counter_count; i++) {
+        const struct counter *c = &stats->counters[i];
+        if (c->kind == kind->counter && c->queue.len == 0 && c->value != 0)
+            return true;
+    }
+    return false;
+}
+
+static void count_then_look(struct request *r)
+{
+    const struct list_kind *kind = r->own;
+    const struct filter *f = &r->filter;
+    const struct stats_view *stats = &r->cmd.reply.stats;
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    r->total = 0;
+    for (size_t i = 0; i < stats->counter_count; i++)
+        add_total(r, &stats->counters[i], kind);
+    r->total_is_estimate = f->queue.len > 0 && has_forgotten(stats, kind);
+    r->total_is_estimate |= f->owner.len + f->team.len + f->name.len + f->tag.len > 0 ||
+                            f->job_id != 0 || f->created_after_ms != 0 || f->created_before_ms != 0;
+    request_to_query(r, kind->look);
+}
+
+/* ---- printing; on a query thread */
+
+static void begin_list(struct request *r, struct json_writer *w)
+{
+    const struct list_kind *kind = r->own;
+    *w = JSON_WRITER(&r->body);
+    json_open(w);
+    json_key(w, kind->key);
+    json_open_array(w);
+}
+
+static void end_list(struct request *r, struct json_writer *w, uint64_t next)
+{
+    const struct list_kind *kind = r->own;
+    char cursor[CURSOR_LEN + ID_TEXT_MAX];
+    json_close_array(w);
+    if (next == 0) {
+        json_put_null(w, "next_cursor");
+    } else {
+        id_format(cursor, "", next);
+        id_format(cursor + ID_DIGITS, "", filter_hash(kind, &r->filter));
+        json_put_str(w, "next_cursor", str_of(cursor, CURSOR_LEN));
+    }
+    if (r->total >= 0) {
+        json_put_int(w, "total", r->total);
+        json_put_bool(w, "total_is_estimate", r->total_is_estimate);
+    }
+    json_close(w);
+}
+
+static void look_jobs(struct request *r, struct reader *reader)
+{
+    struct job_page page;
+    struct json_writer w;
+    r->rc = reader->ops->jobs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++) {
+        struct job_view view;
+        r->rc = job_view_read_short(reader, &page.jobs[i], r->arena, &view, &r->err);
+        if (r->rc != RC_OK)
+            return;
+        job_print_short(&w, &page.jobs[i], &view);
+    }
+    end_list(r, &w, page.next);
+}
+
+static void look_executions(struct request *r, struct reader *reader)
+{
+    struct exec_page page;
+    struct json_writer w;
+    r->rc = reader->ops->execs(reader, &r->filter, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        exec_print_short(&w, &page.execs[i]);
+    end_list(r, &w, page.next);
+}
+
+static void look_alerts(struct request *r, struct reader *reader)
+{
+    struct alert_page page;
+    struct json_writer w;
+    r->rc = reader->ops->alerts(reader, 0, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        alert_print(&w, &page.alerts[i]);
+    end_list(r, &w, page.next);
+}
+
+static void look_rejected(struct request *r, struct reader *reader)
+{
+    struct rejected_page page;
+    struct json_writer w;
+    r->rc = reader->ops->rejected(reader, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        rejected_print(&w, &page.rejected[i]);
+    end_list(r, &w, page.next);
+}
+
+static void look_sla_events(struct request *r, struct reader *reader)
+{
+    struct sla_page page;
+    struct json_writer w;
+    r->rc =
+        reader->ops->sla_events(reader, r->filter.job_id, 0, &r->page, r->arena, &page, &r->err);
+    if (r->rc != RC_OK)
+        return;
+    begin_list(r, &w);
+    for (size_t i = 0; i < page.count; i++)
+        sla_event_print(&w, &page.events[i]);
+    end_list(r, &w, page.next);
+}
+
+/* ---- the calls */
+
+static const char *const job_params[] = {"limit",         "cursor",         "status", "queue",
+                                         "owner",         "team",           "name",   "tag",
+                                         "created_after", "created_before", "count",  NULL};
+static const char *const exec_params[] = {
+    "limit", "cursor", "status", "queue", "job", "created_after", "created_before", "count", NULL};
+
+/* Of one job, which the path names. */
+static const char *const run_params[] = {"limit",         "cursor",         "status", "queue",
+                                         "created_after", "created_before", "count",  NULL};
+
+static struct list_kind job_list = {"jobs", job_params, COUNTER_JOBS, look_jobs};
+static struct list_kind exec_list = {"executions", exec_params, COUNTER_EXECS, look_executions};
+static struct list_kind run_list = {"executions", run_params, COUNTER_EXECS, look_executions};
+
+static const char *const alert_params[] = {"limit", "cursor", NULL};
+static struct list_kind alert_list = {.key = "alerts", .params = alert_params, .look = look_alerts};
+
+static struct list_kind rejected_list = {
+    .key = "rejected", .params = alert_params, .look = look_rejected};
+
+static struct list_kind sla_list = {
+    .key = "sla_events", .params = alert_params, .look = look_sla_events};
+
+static void list_things(struct request *r, struct list_kind *kind)
+{
+    struct field_errors errors = {0};
+    if (!request_params_known(r, kind->params))
+        return;
+    read_filter(r, kind, &errors);
+    read_page(r, kind, &errors);
+    if (errors.count > 0) {
+        request_fail_fields(r, &errors);
+        return;
+    }
+    r->own = kind;
+    if (r->want_total)
+        request_to_turn(r, CMD_STATS, count_then_look);
+    else
+        request_to_query(r, kind->look);
+}
+
+void api_jobs(struct request *r)
+{
+    list_things(r, &job_list);
+}
+
+void api_alerts(struct request *r)
+{
+    list_things(r, &alert_list);
+}
+
+void api_rejected(struct request *r)
+{
+    list_things(r, &rejected_list);
+}
+
+void api_job_sla_events(struct request *r)
+{
+    uint64_t job_id;
+    if (!request_path_id(r, ID_JOB, &job_id))
+        return;
+    only_of(&r->filter, job_id);
+    list_things(r, &sla_list);
+}
+
+void api_executions(struct request *r)
+{
+    list_things(r, &exec_list);
+}
+
+void api_job_executions(struct request *r)
+{
+    uint64_t job_id;
+    if (!request_path_id(r, ID_JOB, &job_id))
+        return;
+    only_of(&r->filter, job_id);
+    list_things(r, &run_list);
+}

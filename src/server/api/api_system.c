@@ -1,0 +1,97 @@
+#include "loop/clock.h"
+#include "server/api/api.h"
+#include "server/cluster/membership.h"
+#include "wire/message/record_json.h"
+
+enum { STATS_BYTES_MAX = 16 << 20, READY_BYTES_MAX = 1024 };
+
+extern const char openapi_json[];
+extern const size_t openapi_json_len;
+
+static void answer_stats(struct request *r)
+{
+    int64_t now_ms = clock_wall_ms();
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    r->cmd.reply.stats.quarantined = atomic_load(&r->server->quarantined);
+    r->cmd.reply.stats.cost = r->server->store->ops->cost(r->server->store);
+    r->body = BUF(STATS_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&r->body);
+    stats_print(&w, &r->cmd.reply.stats, now_ms, now_ms - r->server->started_ms, r->arena);
+    request_answer(r, 200, buf_str(&r->body));
+}
+
+void api_stats(struct request *r)
+{
+    if (request_no_params(r))
+        request_to_turn(r, CMD_STATS, answer_stats);
+}
+
+void api_healthz(struct request *r)
+{
+    request_answer(r, 200, STR("{\"status\":\"ok\"}"));
+}
+
+static const char *trouble_text(int rc)
+{
+    switch (rc) {
+    case RC_FULL: return "the disk is full: the store takes no commits until there is room";
+    case RC_BUSY: return "the database is locked by another program";
+    default: return "the store takes no commits; the server's log says why";
+    }
+}
+
+/* Why a server of a cluster is of little use at the moment; NULL: it is not. */
+static const char *cluster_trouble(const struct server *s)
+{
+    if (s->membership == NULL)
+        return NULL;
+    if (!membership_may_decide(s->membership))
+        return "this server could not renew its membership in the cluster, and decides nothing "
+               "until it can; is the database reachable?";
+    if (atomic_load(&s->trouble) == RC_BUSY)
+        return "the database cannot be reached, or takes no writes; the server's log says why";
+    return NULL;
+}
+
+/* It can answer, since it forwards, but decides about nothing. */
+static void answer_idle(struct request *r, const char *why)
+{
+    struct buf out = request_buf(r, READY_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    json_put_str(&w, "status", STR("ready"));
+    json_put_int(&w, "partitions", 0);
+    json_put_str(&w, "detail", str_c(why));
+    json_close(&w);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_readyz(struct request *r)
+{
+    struct membership *m = r->server->membership;
+    const char *idle = m == NULL ? NULL : membership_why_idle(m);
+    const char *why = cluster_trouble(r->server);
+    if (atomic_load(&r->server->draining))
+        request_problem(r, 503, "the server is shutting down");
+    else if (why != NULL)
+        request_problem(r, 503, "%s", why);
+    else if (atomic_load(&r->server->trouble) != RC_OK)
+        request_problem(r, 503, "%s", trouble_text(atomic_load(&r->server->trouble)));
+    else if (idle != NULL)
+        answer_idle(r, idle);
+    else
+        request_answer(r, 200, STR("{\"status\":\"ready\"}"));
+}
+
+void api_version(struct request *r)
+{
+    request_answer(r, 200, STR("{\"version\":\"" BELFRY_VERSION "\"}"));
+}
+
+void api_openapi(struct request *r)
+{
+    request_answer(r, 200, str_of(openapi_json, openapi_json_len));
+}

@@ -1,0 +1,69 @@
+/* api_teams.c - teams: how many of their jobs run, and how many may. */
+#include "server/api/named_list.h"
+#include "wire/message/team_json.h"
+
+enum { ANSWER_BYTES_MAX = 4096 };
+
+/* ---- all of them */
+
+static size_t count(const struct request *r)
+{
+    return r->cmd.reply.team_count;
+}
+
+static struct str name_of(const struct request *r, size_t i)
+{
+    return r->cmd.reply.teams[i].team.name;
+}
+
+static void print(const struct request *r, struct json_writer *w, size_t i)
+{
+    team_view_print(w, &r->cmd.reply.teams[i]);
+}
+
+static const struct named_list list = {
+    .key = "teams",
+    .kind = CMD_TEAMS,
+    .check = team_name_check,
+    .count = count,
+    .name = name_of,
+    .print = print,
+};
+
+void api_teams(struct request *r)
+{
+    named_list_answer(r, &list);
+}
+
+/* ---- one of them */
+
+static void answer_team(struct request *r)
+{
+    if (r->cmd.reply.rc != RC_OK) {
+        request_fail(r, r->cmd.reply.rc, r->cmd.reply.err.text);
+        return;
+    }
+    struct buf out = request_buf(r, ANSWER_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    team_view_print(&w, r->cmd.reply.teams);
+    request_answer(r, 200, buf_str(&out));
+}
+
+void api_team(struct request *r)
+{
+    if (request_no_params(r) && named_list_path(r, &list, STR("team"), &r->cmd.team.name))
+        request_to_turn(r, CMD_TEAM, answer_team);
+}
+
+void api_team_change(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    if (!request_no_params(r) || !named_list_path(r, &list, STR("team"), &r->cmd.team.name) ||
+        !request_json(r, false, &doc))
+        return;
+    if (team_limit_parse(&doc, r->arena, &r->cmd.team, &errors) != RC_OK)
+        request_fail_fields(r, &errors);
+    else
+        request_to_turn(r, CMD_TEAM, answer_team);
+}

@@ -1,0 +1,26 @@
+/* job_edit.h - what a document would make of a job that is there.
+ *
+ * A merge patch is applied to the job as it was submitted, a whole document takes its place; either
+ * way the result is read and checked as a submission is. What differs is found by comparing the
+ * canonical prints of both, so that a document that says the same in other words changes nothing. */
+#pragma once
+#include "server/api/request.h"
+
+struct job_edit {
+    struct spec spec;
+    struct submission item;
+    struct str differs; /* names of fields, ", " between them; empty: it says what the job is */
+    bool replan;        /* what it says about when to run is among them */
+};
+
+/* What the job waits for, as its store has it. */
+struct job_upstreams {
+    const struct dependency_rec *items; /* by the id waited for, growing */
+    size_t count;
+};
+
+/* RC_INVALID fills errors, any other failure err. A patch may be silent about what the job waits
+ * for, a document may not. */
+enum rc job_edit_make(struct request *r, const struct job_rec *job,
+                      const struct job_upstreams *upstreams, const struct json *doc, bool is_patch,
+                      struct job_edit *ret_edit, struct field_errors *errors, struct err *err);

@@ -1,0 +1,15 @@
+/* job_view.h - what a job does and when it runs next, read from its definition and its executions.
+ *
+ * A job that runs once has one execution that matters, the newest. One with a schedule has one ahead,
+ * perhaps some under way, and all that are over; which is which is told by their states, since a
+ * job's own row is not written anew for each slot. */
+#pragma once
+#include "store/store.h"
+#include "wire/message/record_json.h"
+
+/* Everything in arena. A definition that cannot be read leaves its words out. */
+enum rc job_view_read(struct reader *reader, const struct job_rec *job, struct arena *arena,
+                      struct job_view *ret_view, struct err *err);
+/* For lists: looks at executions only where a schedule says that there is something to tell. */
+enum rc job_view_read_short(struct reader *reader, const struct job_rec *job, struct arena *arena,
+                            struct job_view *ret_view, struct err *err);

@@ -1,0 +1,61 @@
+#include "server/api/letter_view.h"
+
+/* ---- a page */
+
+struct gather {
+    struct arena *arena;
+    struct letter_page *page;
+    size_t limit;
+};
+
+static bool take_letter(void *arg, const struct letter_rec *letter)
+{
+    struct gather *g = arg;
+    if (g->page->count == g->limit)
+        return false;
+    struct letter_rec *copy = &g->page->letters[g->page->count++];
+    *copy = *letter;
+    copy->queue = arena_str(g->arena, letter->queue);
+    copy->name = arena_str(g->arena, letter->name);
+    copy->owner = arena_str(g->arena, letter->owner);
+    copy->line = arena_str(g->arena, letter->line);
+    copy->error = arena_str(g->arena, letter->error);
+    return true;
+}
+
+enum rc letter_page_read(struct reader *reader, const struct letter_filter *filter,
+                         struct letter_place before, size_t limit, struct arena *arena,
+                         struct letter_page *ret_page, struct err *err)
+{
+    struct gather g = {arena, ret_page, limit};
+    *ret_page = (struct letter_page){.letters = ARENA_ARRAY(arena, struct letter_rec, limit)};
+    return reader->ops->letters(reader, filter, before, LIST_SCAN_MAX, take_letter, &g,
+                                &ret_page->next, err);
+}
+
+/* ---- a number */
+
+struct counting {
+    const struct membership *of; /* NULL: all */
+    uint64_t count;
+};
+
+static bool count_letter(void *arg, const struct letter_rec *letter)
+{
+    struct counting *c = arg;
+    c->count += c->of == NULL || membership_owns(c->of, letter->place.exec_id);
+    return true;
+}
+
+enum rc letter_count(struct reader *reader, const struct letter_filter *filter,
+                     const struct membership *of, uint64_t *ret_count, struct err *err)
+{
+    struct letter_place at = {0};
+    struct counting counting = {.of = of};
+    do {
+        TRY(reader->ops->letters(reader, filter, at, LIST_SCAN_MAX, count_letter, &counting, &at,
+                                 err));
+    } while (at.exec_id != 0);
+    *ret_count = counting.count;
+    return RC_OK;
+}

@@ -1,0 +1,275 @@
+#include "server/api/net.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "loop/thread.h"
+#include "server/api/routes.h"
+#include "server/cluster/peers.h"
+#include "wire/http/sse.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum {
+    STREAM_TICK_MS = 20,     /* how soon a writer hears that a slow reader took something */
+    STREAM_PING_TICKS = 750, /* 15 s: keeps proxies and NAT tables from forgetting a stream */
+    PROBLEM_BYTES_MAX = 4096,
+};
+
+struct net {
+    struct server *server;
+    uv_loop_t loop;
+    struct mailbox *box;
+    struct thread *thread;
+    struct http_server *http;
+    struct peers *peers; /* owned */
+    struct list streams;
+    uv_timer_t stream_timer;
+    unsigned ticks;
+    struct parcel drain;
+    struct parcel stop;
+};
+
+/* An open stream; in its request's arena. */
+struct net_stream {
+    struct list_node node;
+    struct request *request;
+    atomic_size_t *unsent;
+    void (*on_gone)(struct request *r);
+};
+
+/* ---- mail */
+
+static void on_mail(void *arg, struct mailbox *box)
+{
+    (void)arg;
+    struct list mail;
+    list_init(&mail);
+    mailbox_take_all(box, &mail);
+    for (struct list_node *node; (node = list_pop_front(&mail)) != NULL;) {
+        struct mail *one = CONTAINER_OF(node, struct mail, node);
+        struct parcel *parcel = CONTAINER_OF(one, struct parcel, mail);
+        parcel->deliver(parcel);
+    }
+}
+
+void net_send(struct net *net, struct parcel *parcel)
+{
+    enum rc rc = mailbox_send_always(net->box, &parcel->mail);
+    assert(rc == RC_OK); /* nets are the last to stop */
+    (void)rc;
+}
+
+struct peers *net_peers(struct net *net)
+{
+    return net->peers;
+}
+
+/* ---- streams */
+
+static void stream_gone(struct http_request *http)
+{
+    struct request *r = http->user;
+    struct net_stream *s = r->stream;
+    if (s->on_gone != NULL)
+        s->on_gone(r);
+    s->on_gone = NULL;
+}
+
+static void on_stream_tick(uv_timer_t *timer)
+{
+    struct net *net = timer->data;
+    CLEANUP(buf_free) struct buf ping = BUF(64);
+    sse_print_ping(&ping);
+    bool due = ++net->ticks % STREAM_PING_TICKS == 0;
+    LIST_EACH(&net->streams, node)
+    {
+        struct net_stream *s = CONTAINER_OF(node, struct net_stream, node);
+        if (due && s->request->pings)
+            (void)http_stream_write(s->request->http, buf_str(&ping)); /* full: it is not idle */
+        atomic_store(s->unsent, http_stream_unsent(s->request->http));
+    }
+}
+
+void net_stream_open(struct request *r, const char *content_type, atomic_size_t *unsent,
+                     void (*on_gone)(struct request *r))
+{
+    struct net *net = r->net;
+    struct net_stream *s = ARENA_NEW(r->arena, struct net_stream);
+    *s = (struct net_stream){.request = r, .unsent = unsent, .on_gone = on_gone};
+    r->stream = s;
+    r->pings = str_eq(str_c(content_type), STR(SSE_TYPE));
+    if (list_empty(&net->streams))
+        uv_timer_start(&net->stream_timer, on_stream_tick, STREAM_TICK_MS, STREAM_TICK_MS);
+    list_push_back(&net->streams, &s->node);
+    http_stream_open(r->http, content_type);
+    r->http->on_gone = stream_gone;
+    if (r->http->gone)
+        stream_gone(r->http);
+}
+
+void net_stream_close(struct request *r, bool broken)
+{
+    struct net *net = r->net;
+    list_remove(&r->stream->node);
+    if (list_empty(&net->streams))
+        uv_timer_stop(&net->stream_timer);
+    if (broken)
+        http_stream_abort(r->http);
+    else
+        http_stream_close(r->http);
+}
+
+/* ---- requests */
+
+/* Every answer that is a problem can be named, also one that no handler has seen. */
+static struct str new_id(const struct server *server, char ret_id[REQUEST_ID_MAX])
+{
+    static atomic_uint_least64_t numbers;
+    uint64_t number = atomic_fetch_add(&numbers, 1);
+    return id_format(ret_id, "", (uint64_t)server->started_ms << 20 ^ number);
+}
+
+static struct request *request_new(struct net *net, struct http_request *http)
+{
+    struct request *r = ARENA_NEW(&http->arena, struct request);
+    r->http = http;
+    r->arena = &http->arena;
+    r->server = net->server;
+    r->net = net;
+    r->total = -1;
+    new_id(net->server, r->request_id);
+    http->user = r;
+    return r;
+}
+
+/* What has a body was met when its head came. */
+static void on_request(void *arg, struct http_request *http)
+{
+    if (http->user != NULL || routes_admit(request_new(arg, http), false))
+        routes_serve(http->user);
+}
+
+static bool on_head(void *arg, struct http_request *http)
+{
+    return routes_admit(request_new(arg, http), true);
+}
+
+static struct http_answer on_refusal(void *arg, int status, const char *reason, struct arena *arena)
+{
+    static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
+    struct net *net = arg;
+    char id[REQUEST_ID_MAX];
+    size_t max = PROBLEM_BYTES_MAX;
+    struct buf body = {.ptr = arena_bytes(arena, max), .cap = max, .max = max};
+    problem_print(&body, status, NULL, str_c(reason), new_id(net->server, id), NULL);
+    return (struct http_answer){
+        .status = status,
+        .content_type = "application/problem+json",
+        .body = buf_str(&body),
+        .headers = &again,
+        .header_count = status == 503,
+        .close = true,
+    };
+}
+
+/* ---- starting and stopping */
+
+static struct http_limits limits_of(struct server *server)
+{
+    const struct server_options *options = server->options;
+    return (struct http_limits){
+        .head_bytes_max = options->head_bytes_max,
+        .target_bytes_max = options->head_bytes_max / 2,
+        .body_bytes_max = options->request_bytes_max,
+        .connections_max = options->connections_max,
+        .address_max = options->address_connections_max > 0 ? options->address_connections_max
+                                                            : (options->connections_max + 1) / 2,
+        .buffered_bytes_max = options->buffered_bytes_max,
+        .quota = server->quota,
+        .stream_bytes_max = options->stream_bytes_max,
+        .head_timeout_ms = options->head_timeout_ms,
+        .body_timeout_ms = options->body_timeout_ms,
+        .body_rate_min = options->body_rate_min,
+        .idle_timeout_ms = options->idle_timeout_ms,
+        .stranger_timeout_ms = options->stranger_timeout_ms,
+    };
+}
+
+static void on_closed(void *arg)
+{
+    struct net *net = arg;
+    uv_close((uv_handle_t *)&net->stream_timer, NULL);
+    uv_stop(&net->loop);
+}
+
+static void deliver_drain(struct parcel *parcel)
+{
+    http_server_drain(CONTAINER_OF(parcel, struct net, drain)->http);
+}
+
+static void deliver_stop(struct parcel *parcel)
+{
+    struct net *net = CONTAINER_OF(parcel, struct net, stop);
+    peers_close(net->peers);
+    http_server_close(net->http, on_closed, net);
+}
+
+static void run(void *arg)
+{
+    struct net *net = arg;
+    uv_run(&net->loop, UV_RUN_DEFAULT);
+}
+
+/* When the thread is gone. The mailbox goes here and not with the rest of the loop: whoever sent the
+ * last mail may still be about to wake the receiver when that has read it already. */
+static void net_free(struct net *net)
+{
+    mailbox_free(net->box);
+    uv_run(&net->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&net->loop);
+    peers_free(net->peers);
+    free(net);
+}
+
+enum rc net_start(struct server *server, uint16_t *port, struct net **ret_net, struct err *err)
+{
+    struct net *net = MEM_NEW(struct net);
+    struct http_limits limits = limits_of(server);
+    net->server = server;
+    list_init(&net->streams);
+    uv_loop_init(&net->loop);
+    uv_timer_init(&net->loop, &net->stream_timer);
+    net->stream_timer.data = net;
+    net->peers = peers_new(&net->loop, server);
+    net->box = mailbox_new_on_loop(&net->loop, server->options->mailbox_max, on_mail, net);
+    net->http = http_server_new(&net->loop, &limits, on_request, on_refusal, net);
+    http_server_set_gate(net->http, on_head);
+    enum rc rc =
+        http_server_listen(net->http, str_c(server->options->listen_host), *port, true, port, err);
+    if (rc == RC_OK)
+        rc = thread_start("net", run, net, &net->thread, err);
+    if (rc != RC_OK) {
+        peers_close(net->peers);
+        http_server_close(net->http, on_closed, net);
+        run(net);
+        net_free(net);
+        return rc;
+    }
+    *ret_net = net;
+    return RC_OK;
+}
+
+void net_drain(struct net *net)
+{
+    net->drain.deliver = deliver_drain;
+    net_send(net, &net->drain);
+}
+
+void net_stop(struct net *net)
+{
+    net->stop.deliver = deliver_stop;
+    net_send(net, &net->stop);
+    thread_join(net->thread);
+    net_free(net);
+}

@@ -1,0 +1,84 @@
+#include "server/api/queries.h"
+#include "base/mem.h"
+#include "loop/thread.h"
+
+#include <stdlib.h>
+
+struct query_thread {
+    struct reader *reader;
+    struct mailbox *box;
+    struct thread *thread;
+};
+
+struct queries {
+    atomic_size_t next; /* whose turn it is */
+    size_t count;
+    struct query_thread threads[];
+};
+
+static void serve(void *arg)
+{
+    struct query_thread *q = arg;
+    struct list mail;
+    list_init(&mail);
+    while (mailbox_wait(q->box, MAILBOX_FOREVER) == RC_OK) {
+        mailbox_take_all(q->box, &mail);
+        for (struct list_node *node; (node = list_pop_front(&mail)) != NULL;) {
+            struct mail *one = CONTAINER_OF(node, struct mail, node);
+            struct request *r = CONTAINER_OF(one, struct request, parcel.mail);
+            r->look(r, q->reader);
+            request_send_home(r);
+        }
+    }
+}
+
+static enum rc start_one(struct server *server, struct query_thread *q, struct err *err)
+{
+    TRY(server->store->ops->reader(server->store, &q->reader, err));
+    q->box = mailbox_new(server->options->mailbox_max);
+    return thread_start("query", serve, q, &q->thread, err);
+}
+
+enum rc queries_start(struct server *server, struct queries **ret_queries, struct err *err)
+{
+    size_t count = server->options->query_threads;
+    struct queries *q = mem_new(sizeof *q + count * sizeof q->threads[0]);
+    q->count = count;
+    for (size_t i = 0; i < count; i++) {
+        enum rc rc = start_one(server, &q->threads[i], err);
+        if (rc != RC_OK) {
+            queries_stop(q);
+            queries_free(q);
+            return rc;
+        }
+    }
+    *ret_queries = q;
+    return RC_OK;
+}
+
+enum rc queries_send(struct queries *q, struct request *r)
+{
+    size_t i = atomic_fetch_add(&q->next, 1) % q->count;
+    return mailbox_send(q->threads[i].box, &r->parcel.mail);
+}
+
+void queries_stop(struct queries *q)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        struct query_thread *one = &q->threads[i];
+        if (one->box != NULL)
+            mailbox_close(one->box);
+        thread_join(one->thread);
+        one->thread = NULL;
+    }
+}
+
+void queries_free(struct queries *q)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        mailbox_free(q->threads[i].box);
+        if (q->threads[i].reader != NULL)
+            q->threads[i].reader->ops->close(q->threads[i].reader);
+    }
+    free(q);
+}

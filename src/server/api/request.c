@@ -1,0 +1,401 @@
+#include "server/api/request.h"
+#include "base/when.h"
+#include "server/api/net.h"
+#include "server/api/queries.h"
+#include "server/cluster/forward.h"
+#include "server/cluster/gather.h"
+#include "server/turn/decider.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PROBLEM_TYPE "application/problem+json"
+#define PATCH_TYPE "application/merge-patch+json"
+
+enum {
+    BODY_BYTES_MAX = 64 << 20,
+    REASON_BYTES_MAX = 400,
+    PAGE_LIMIT_DEFAULT = 50,
+    PAGE_LIMIT_MAX = 1000,
+    VERSION_TAG_MAX = 16,
+};
+
+/* ---- sending */
+
+static void arrive(struct parcel *parcel)
+{
+    struct request *r = CONTAINER_OF(parcel, struct request, parcel);
+    r->home(r);
+}
+
+void request_send_home(struct request *r)
+{
+    r->parcel.deliver = arrive;
+    net_send(r->net, &r->parcel);
+}
+
+/* The turn may say that another server has to decide. Not of a poll: a worker asks all of them. */
+static void take_decision(struct request *r)
+{
+    bool elsewhere = r->cmd.reply.rc == RC_DEPOSED && r->cmd.kind != CMD_POLL;
+    if (elsewhere && r->server->membership != NULL && r->gathering == NULL)
+        forward_refused(r);
+    else
+        r->decided(r);
+}
+
+void request_to_turn(struct request *r, enum command_kind kind, request_step *home)
+{
+    r->cmd.kind = kind;
+    r->cmd.actor = r->who->actor;
+    r->cmd.arena = r->arena;
+    r->decided = home;
+    r->home = take_decision;
+    enum rc rc = decider_send(r->server->decider, r);
+    if (rc != RC_OK)
+        request_fail(r, rc, "the server has too much to do; try again in a moment");
+}
+
+static void answer_look(struct request *r)
+{
+    if (r->rc == RC_OK)
+        request_answer(r, r->status, buf_str(&r->body));
+    else if (r->errors != NULL)
+        request_fail_fields(r, r->errors);
+    else
+        request_fail(r, r->rc, r->err.text);
+}
+
+void request_to_query_first(struct request *r, request_look *look, request_step *home)
+{
+    r->look = look;
+    r->home = home;
+    enum rc rc = queries_send(r->server->queries, r);
+    if (rc != RC_OK)
+        request_fail(r, rc, "the server has too much to do; try again in a moment");
+}
+
+void request_to_query(struct request *r, request_look *look)
+{
+    r->status = 200;
+    r->body = BUF(BODY_BYTES_MAX);
+    request_to_query_first(r, look, answer_look);
+}
+
+/* ---- answering */
+
+static void respond(struct request *r, const struct http_answer *answer)
+{
+    struct buf body = r->body; /* the request is gone after the answer, its arena too */
+    r->body = (struct buf){0};
+    if (r->gathering != NULL)
+        gather_own(r, answer);
+    else
+        http_respond(r->http, answer);
+    buf_free(&body);
+}
+
+void request_answer(struct request *r, int status, struct str json)
+{
+    if (r->body.overflow) { /* half a document would look like a whole one that is broken */
+        request_problem(r, 413,
+                        "the answer would have more than %zu bytes; ask for fewer things at "
+                        "a time (limit)",
+                        r->body.max);
+        return;
+    }
+    char tag[VERSION_TAG_MAX];
+    struct http_header headers[2];
+    size_t count = 0;
+    snprintf(tag, sizeof tag, "\"%u\"", (unsigned)r->version);
+    if (r->version > 0)
+        headers[count++] = (struct http_header){STR("ETag"), str_c(tag)};
+    if (r->replayed)
+        headers[count++] = (struct http_header){STR("Idempotency-Replayed"), STR("true")};
+    respond(r, &(struct http_answer){
+                   .status = status,
+                   .content_type = JSON_TYPE,
+                   .body = json,
+                   .headers = headers,
+                   .header_count = count,
+               });
+}
+
+void request_answer_bytes(struct request *r, struct str bytes)
+{
+    respond(r, &(struct http_answer){.status = 200, .content_type = BYTES_TYPE, .body = bytes});
+}
+
+void request_answer_empty(struct request *r, int status)
+{
+    respond(r, &(struct http_answer){.status = status});
+}
+
+struct buf request_buf(struct request *r, size_t bytes_max)
+{
+    return (struct buf){
+        .ptr = arena_bytes(r->arena, bytes_max), .cap = bytes_max, .max = bytes_max};
+}
+
+static void answer_problem(struct request *r, int status, const char *code, struct str detail,
+                           const struct field_errors *errors)
+{
+    static const struct http_header again = {STR_INIT("Retry-After"), STR_INIT("1")};
+    static const struct http_header realm = {STR_INIT("WWW-Authenticate"), STR_INIT("Bearer")};
+    if (forward_is_doubtful(r, status)) {
+        status = 502;
+        code = NULL;
+        detail = arena_printf(
+            r->arena,
+            "whether it was done is not known: the connection to the server that decides "
+            "was lost; asked again, it says: %.*s",
+            STR_ARG(detail));
+    }
+    buf_free(&r->body);
+    r->body = BUF(BODY_BYTES_MAX);
+    problem_print(&r->body, status, code, detail, str_c(r->request_id), errors);
+    bool retry = status == 503 || status == 429;
+    respond(r, &(struct http_answer){
+                   .status = status,
+                   .content_type = PROBLEM_TYPE,
+                   .body = buf_str(&r->body),
+                   .headers = retry ? &again : &realm,
+                   .header_count = retry || status == 401,
+               });
+}
+
+void request_problem(struct request *r, int status, const char *format, ...)
+{
+    char detail[ERR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    answer_problem(r, status, NULL, str_c(detail), NULL);
+}
+
+void request_fail(struct request *r, enum rc rc, const char *detail)
+{
+    answer_problem(r, problem_status(rc), problem_code(rc), str_c(detail), NULL);
+}
+
+void request_fail_fields(struct request *r, const struct field_errors *errors)
+{
+    answer_problem(r, 400, NULL, field_errors_text(errors, r->arena), errors);
+}
+
+/* ---- reading */
+
+bool request_accepts(struct request *r, const char *type)
+{
+    if (http_request_accepts(r->http, str_c(type)))
+        return true;
+    request_problem(r, 406, "this is %s, which the Accept header does not take", type);
+    return false;
+}
+
+/* JSON is UTF-8 (RFC 8259); whoever says that theirs is not is believed. */
+static bool is_json_type(struct str type, bool patch)
+{
+    struct str name = str_trim(str_cut(&type, ';'));
+    if (name.len > 0 && !str_eq_nocase(name, STR(JSON_TYPE)) &&
+        !(patch && str_eq_nocase(name, STR(PATCH_TYPE))))
+        return false;
+    while (type.len > 0) {
+        struct str value = str_trim(str_cut(&type, ';'));
+        struct str key = str_trim(str_cut(&value, '='));
+        value = str_trim(value);
+        if (str_eq_nocase(key, STR("charset")) && !str_eq_nocase(value, STR("utf-8")) &&
+            !str_eq_nocase(value, STR("\"utf-8\"")))
+            return false;
+    }
+    return true;
+}
+
+/* What Content-Type and its neighbours say about the body, before a byte of it is looked at. */
+static bool is_json_body(struct request *r, bool patch)
+{
+    struct str coding = http_request_header(r->http, STR("Content-Encoding"));
+    bool has_length = http_request_header(r->http, STR("Content-Length")).ptr != NULL ||
+                      http_request_header(r->http, STR("Transfer-Encoding")).ptr != NULL;
+    if (!has_length)
+        request_problem(r, 411, "this call needs a body, and its Content-Length");
+    else if (!is_json_type(http_request_header(r->http, STR("Content-Type")), patch))
+        request_problem(r, 415, "the body must be " JSON_TYPE "%s in UTF-8",
+                        patch ? " or " PATCH_TYPE : "");
+    else if (coding.len > 0 && !str_eq_nocase(coding, STR("identity")))
+        request_problem(r, 415, "the body must not be compressed or otherwise encoded");
+    else
+        return true;
+    return false;
+}
+
+static bool read_object(struct request *r, bool patch, struct json *ret_doc)
+{
+    struct err err;
+    if (!is_json_body(r, patch))
+        return false;
+    enum rc rc = json_parse_by(&json_from_user, r->http->body, r->arena, ret_doc, &err);
+    if (rc != RC_OK) {
+        request_problem(r, problem_status(rc), "the body is not %sJSON: %s",
+                        rc == RC_TOO_LARGE ? "acceptable " : "", err.text);
+        return false;
+    }
+    if (ret_doc->kind == JSON_OBJECT)
+        return true;
+    request_problem(r, 400, "the body must be an object, not %s", json_kind_name(ret_doc->kind));
+    return false;
+}
+
+bool request_json(struct request *r, bool optional, struct json *ret_doc)
+{
+    if (optional && r->http->body.len == 0) {
+        *ret_doc = (struct json){.kind = JSON_OBJECT};
+        return true;
+    }
+    return read_object(r, false, ret_doc);
+}
+
+bool request_merge_patch(struct request *r, struct json *ret_doc)
+{
+    return read_object(r, true, ret_doc);
+}
+
+bool request_reason(struct request *r)
+{
+    struct json doc;
+    struct field_errors errors = {0};
+    if (!request_json(r, true, &doc))
+        return false;
+    for (size_t i = 0; i < doc.count; i++) {
+        const struct json_member *m = &doc.members[i];
+        if (!str_eq(m->key, STR("reason")))
+            field_error(&errors, r->arena, m->key, "unknown field");
+        else if (m->value.kind != JSON_STRING || m->value.string.len > REASON_BYTES_MAX)
+            field_error(&errors, r->arena, m->key, "must be a string of at most %d bytes",
+                        REASON_BYTES_MAX);
+        else
+            r->cmd.target.reason = m->value.string;
+    }
+    if (errors.count == 0)
+        return true;
+    request_fail_fields(r, &errors);
+    return false;
+}
+
+static bool path_id(struct request *r, struct str text, const char *prefix, uint64_t *ret_id)
+{
+    struct err err;
+    if (id_parse(text, prefix, ret_id, &err) == RC_OK)
+        return true;
+    request_problem(r, 404, "%s", err.text);
+    return false;
+}
+
+bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id)
+{
+    return path_id(r, r->id, prefix, ret_id);
+}
+
+bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id)
+{
+    return path_id(r, r->sub_id, prefix, ret_id);
+}
+
+static const char *const no_names[] = {NULL};
+
+/* The place of a name among those known; -1: it is none of them. */
+static int find_name(struct str name, const char *const *names)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (str_eq(name, str_c(names[i])))
+            return i;
+    }
+    return -1;
+}
+
+/* What is wrong with one parameter, or NULL. *seen has a bit for each that was there before. */
+static const char *check_param(struct request *r, struct str name, struct str value,
+                               const char *const *names, uint64_t *seen)
+{
+    struct str decoded;
+    int place = find_name(name, names);
+    if (place < 0)
+        return "is not a parameter of this call";
+    if (*seen >> place & 1)
+        return "must not be there twice";
+    if (value.len == 0)
+        return "must not be empty";
+    if (!http_decode(r->arena, value, true, &decoded))
+        return "has a % without two hexadecimal digits behind it";
+    *seen |= UINT64_C(1) << place;
+    return NULL;
+}
+
+bool request_params_known(struct request *r, const char *const *names)
+{
+    struct field_errors errors = {0};
+    struct str rest = r->http->query;
+    uint64_t seen = 0;
+    while (rest.len > 0) {
+        struct str value = str_cut(&rest, '&');
+        if (value.len == 0)
+            continue;
+        struct str name = str_cut(&value, '=');
+        const char *wrong = check_param(r, name, value, names, &seen);
+        if (wrong != NULL)
+            field_error(&errors, r->arena, name, "%s", wrong);
+    }
+    if (errors.count > 0)
+        request_fail_fields(r, &errors);
+    return errors.count == 0;
+}
+
+bool request_no_params(struct request *r)
+{
+    return request_params_known(r, no_names);
+}
+
+void request_page(struct request *r, struct field_errors *errors)
+{
+    struct str text;
+    uint64_t limit = PAGE_LIMIT_DEFAULT;
+    if (http_request_param(r->http, STR("limit"), &text) &&
+        (!str_to_u64(text, &limit) || limit < 1 || limit > PAGE_LIMIT_MAX))
+        field_error(errors, r->arena, STR("limit"), "must be between 1 and %d", PAGE_LIMIT_MAX);
+    if (http_request_param(r->http, STR("count"), &text)) {
+        r->want_total = str_eq(text, STR("true"));
+        if (!r->want_total && !str_eq(text, STR("false")))
+            field_error(errors, r->arena, STR("count"), "must be true or false");
+    }
+    r->page.limit = limit;
+}
+
+void request_moment(struct request *r, const char *name, int64_t *ret_ms,
+                    struct field_errors *errors)
+{
+    struct str text;
+    struct err err;
+    if (!http_request_param(r->http, str_c(name), &text))
+        return;
+    if (text.len == strlen("2026-11-16"))
+        text = arena_printf(r->arena, "%.*sT00:00:00Z", STR_ARG(text));
+    if (when_parse(text, ret_ms, &err) != RC_OK)
+        field_error(errors, r->arena, str_c(name), "%s", err.text);
+}
+
+void request_bound(struct request *r, const char *name, int64_t *ret_ms,
+                   struct field_errors *errors)
+{
+    struct str text;
+    struct err err;
+    if (!http_request_param(r->http, str_c(name), &text))
+        return;
+    if (when_parse(text, ret_ms, &err) != RC_OK)
+        field_error(errors, r->arena, str_c(name), "%s", err.text);
+    else if (*ret_ms < 0)
+        field_error(errors, r->arena, str_c(name), "must not be before 1970");
+    else if (*ret_ms == 0)
+        *ret_ms = 1; /* 0 would be no bound at all */
+}

@@ -1,0 +1,135 @@
+/* request.h - one call of the API on its way through the server.
+ *
+ * A request is born on a net thread, travels as mail to the thread that can serve it (turn, query,
+ * tail), comes home, and is answered there. It lives in its HTTP request's arena; whoever holds it
+ * may use that arena, and nobody else touches it meanwhile. */
+#pragma once
+#include "base/id.h"
+#include "job/command.h"
+#include "loop/mailbox.h"
+#include "server/api/context.h"
+#include "wire/http/http.h"
+#include "wire/json/json.h"
+#include "wire/message/problem.h"
+
+/* What arrives in the mailbox of a net thread. */
+struct parcel {
+    struct mail mail;
+    void (*deliver)(struct parcel *parcel);
+};
+
+struct net;
+struct route;
+struct request;
+struct follow;
+struct checkpoint_call;
+struct net_stream;
+struct forward;
+struct gathering;
+struct river;
+
+typedef void request_step(struct request *r);
+typedef void request_look(struct request *r, struct reader *reader);
+
+#define JSON_TYPE "application/json"
+#define BYTES_TYPE "application/octet-stream"
+
+enum { REQUEST_ID_MAX = 24 };
+
+struct request {
+    struct parcel parcel; /* first: mail of threads that know requests only */
+    struct http_request *http;
+    struct arena *arena; /* the HTTP request's */
+    struct server *server;
+    struct net *net; /* where it came from and goes back to */
+    const struct route *route;
+    const struct principal *who;
+    struct str id;       /* the part of the path that a route's {} stands for … */
+    struct str sub_id;   /* … and its second one */
+    struct str once_key; /* of the header Idempotency-Key; empty: none */
+    bool replayed;       /* the answer was given before, to the first request with that key */
+    char request_id[REQUEST_ID_MAX];
+    bool by_server;              /* another server sent it, for its caller: not to be forwarded */
+    struct forward *forward;     /* on its way to another server */
+    struct river *events;        /* of all servers, while they are followed */
+    struct gathering *gathering; /* while all servers are asked: takes the answer */
+
+    request_step *decided;    /* what to do when the turn has answered */
+    request_step *home;       /* on the net thread, when it comes back */
+    request_look *look;       /* on a query thread */
+    struct command cmd;       /* for the turn */
+    struct follow *follow;    /* for the tail: what to send on and on */
+    struct log_chunk *chunks; /* for the tail: what to keep … */
+    size_t chunk_count;
+    uint64_t sender_id;                 /* … and the worker it comes from */
+    struct checkpoint_call *checkpoint; /* for the tail: what to do with one */
+    struct net_stream *stream;          /* while it is an endless answer */
+    bool pings;                         /* whose silence is broken by comments */
+    enum rc rc;                         /* of a look, or of the tail */
+    struct err err;
+    const struct field_errors *errors; /* instead of err: what is wrong with which parameter */
+    struct filter filter;              /* of a list */
+    struct page page;
+    bool want_total;
+    int64_t total; /* -1: not asked for */
+    bool total_is_estimate;
+    struct buf body;  /* owned: what a query thread printed, freed with the answer */
+    int status;       /* of that body */
+    uint32_t version; /* of the job that is answered, told as its ETag; 0: none */
+    void *own;        /* a handler's own, between its steps */
+};
+
+/* ---- sending it somewhere; on the net thread. A full mailbox is answered 503 at once. */
+
+/* To the turn; its command is filled in. Comes back to `home` with the reply. */
+void request_to_turn(struct request *r, enum command_kind kind, request_step *home);
+/* To a query thread, which calls look and sends it home to be answered with r->body, or with the
+ * problem of r->rc and r->err. */
+void request_to_query(struct request *r, request_look *look);
+/* The same, but it comes home to be looked at, with r->rc. */
+void request_to_query_first(struct request *r, request_look *look, request_step *home);
+/* Home again, from any thread. */
+void request_send_home(struct request *r);
+
+/* ---- answering; on the net thread; ends the request */
+
+void request_answer(struct request *r, int status, struct str json);
+/* Bytes that are nobody's business. */
+void request_answer_bytes(struct request *r, struct str bytes);
+void request_answer_empty(struct request *r, int status);
+/* Room for a small answer in the request's own arena. */
+struct buf request_buf(struct request *r, size_t bytes_max);
+void request_problem(struct request *r, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The problem that a code stands for. */
+void request_fail(struct request *r, enum rc rc, const char *detail);
+void request_fail_fields(struct request *r, const struct field_errors *errors);
+
+/* ---- reading it; each answers the problem itself when it returns false */
+
+/* The client takes this type (Accept), else 406. */
+bool request_accepts(struct request *r, const char *type);
+/* The body as JSON. An empty one is refused unless optional, which then gives an empty object. */
+bool request_json(struct request *r, bool optional, struct json *ret_doc);
+/* The same for a merge patch, which may also be called what it is (application/merge-patch+json). */
+bool request_merge_patch(struct request *r, struct json *ret_doc);
+/* The body of a command about one thing, into r->cmd.target: absent, or {"reason": "…"}. */
+bool request_reason(struct request *r);
+/* The id in the path. A well-formed id of another kind is 404 as well as an unknown one. */
+bool request_path_id(struct request *r, const char *prefix, uint64_t *ret_id);
+bool request_path_sub_id(struct request *r, const char *prefix, uint64_t *ret_id);
+/* All parameters are among the names (NULL-ended) that this call knows, are there once, and have a
+ * value that can be read: none is passed over. */
+bool request_params_known(struct request *r, const char *const *names);
+/* There are none. */
+bool request_no_params(struct request *r);
+
+/* The parameters `limit` and `count` of a list, into r->page and r->want_total. Problems are added
+ * to errors; the cursor is the list's own business. */
+void request_page(struct request *r, struct field_errors *errors);
+/* A parameter that is a time, or a date as its first moment in UTC; left alone when it is absent. */
+void request_moment(struct request *r, const char *name, int64_t *ret_ms,
+                    struct field_errors *errors);
+/* A parameter that bounds a filter by time, in which 0 stands for no bound; never 0 when it was given. */
+void request_bound(struct request *r, const char *name, int64_t *ret_ms,
+                   struct field_errors *errors);

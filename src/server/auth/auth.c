@@ -1,0 +1,267 @@
+#include "server/auth/auth.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/file.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BYTES = 32,
+    HASH_BYTES = 32,
+    HASH_HEX = 2 * HASH_BYTES + 1, /* with NUL */
+    KEY_FILE_MAX = 4096,
+};
+
+struct keyring {
+    struct keyring *before; /* owned: requests may still point into it */
+    struct strmap keys;     /* hex hash -> struct principal */
+    struct str cluster_key; /* empty: none */
+    uint64_t cluster_id;
+    unsigned roles; /* that somebody has a key for */
+    struct arena arena;
+};
+
+#define CLUSTER_ROLE "server" /* of the key that servers have; its hash is the key itself */
+#define KEY_PREFIX "bfk_"     /* so that a leaked one can be recognised by scanners */
+
+static const struct first_key {
+    const char *file;
+    const char *name;
+    enum role role;
+} first_keys[] = {
+    {"admin.key", "admin", ROLE_ADMIN},
+    {"worker.key", "worker", ROLE_WORKER},
+};
+
+/* Keys are 256 random bits: nobody can try them all, so a fast hash is enough, and needed: it is
+ * computed for every request. */
+static struct str hash_key(struct str key, char ret_hex[HASH_HEX])
+{
+    unsigned char hash[HASH_BYTES];
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)key.ptr, key.len, NULL, 0);
+    sodium_bin2hex(ret_hex, HASH_HEX, hash, sizeof hash);
+    return str_of(ret_hex, HASH_HEX - 1);
+}
+
+static void add_principal(struct keyring *ring, struct str name, enum role role, struct str hash)
+{
+    struct principal *p = ARENA_NEW(&ring->arena, struct principal);
+    p->name = arena_str(&ring->arena, name);
+    p->actor = arena_printf(&ring->arena, "key:%.*s", STR_ARG(name));
+    p->role = role;
+    strmap_put(&ring->keys, arena_str(&ring->arena, hash), p);
+}
+
+/* ---- making keys */
+
+enum { KEY_TEXT = sizeof KEY_PREFIX + 44 }; /* 32 bytes in base 64, and NUL */
+
+static void new_key(char ret_key[KEY_TEXT])
+{
+    unsigned char random[KEY_BYTES];
+    size_t at = strlen(KEY_PREFIX);
+    randombytes_buf(random, sizeof random);
+    memcpy(ret_key, KEY_PREFIX, sizeof KEY_PREFIX);
+    sodium_bin2base64(ret_key + at, KEY_TEXT - at, random, sizeof random,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+/* Servers that start together make different ones, and so does one that makes several at one moment: a
+ * new generator begins with sequence 0, so those bits are left to chance, as the bucket is. */
+static uint64_t new_id(int64_t now_ms)
+{
+    struct id_gen ids = {0};
+    uint64_t id = id_next(&ids, now_ms, randombytes_uniform(ID_BUCKETS));
+    return id | randombytes_uniform(ID_SEQUENCE_MAX + 1);
+}
+
+/* The file is written first: dying between the two leaves a key that opens nothing, and the next
+ * start writes a new one over it. The other way round nobody would ever know the stored key. */
+static enum rc make_key(struct store *store, const char *dir, const struct first_key *first,
+                        int64_t now_ms, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    char key[KEY_TEXT];
+    char hex[HASH_HEX];
+    new_key(key);
+    struct str hash = hash_key(str_c(key), hex);
+    const char *path = arena_printf(&arena, "%s/%s", dir, first->file).ptr;
+    TRY(file_write_secret(dir, first->file, str_c(key), err));
+    struct key_rec rec = {
+        .id = new_id(now_ms),
+        .name = str_c(first->name),
+        .role = str_c(first->name),
+        .hash = hash,
+        .created_ms = now_ms,
+    };
+    TRY(store->ops->key_put(store, &rec, err));
+    sodium_memzero(key, sizeof key);
+    log_info("made a key", "name", first->name, "file", path, NULL);
+    return RC_OK;
+}
+
+static enum rc make_cluster_key(struct store *store, int64_t now_ms, struct err *err)
+{
+    char key[KEY_TEXT];
+    new_key(key);
+    struct key_rec rec = {
+        .id = new_id(now_ms),
+        .name = STR("servers"),
+        .role = STR(CLUSTER_ROLE),
+        .hash = str_c(key),
+        .created_ms = now_ms,
+    };
+    return store->ops->key_put(store, &rec, err);
+}
+
+/* ---- reading them */
+
+static void add_key(struct keyring *ring, const struct key_rec *key)
+{
+    for (size_t k = 0; k < COUNT_OF(first_keys); k++) {
+        if (!str_eq(key->role, str_c(first_keys[k].name)))
+            continue;
+        add_principal(ring, key->name, first_keys[k].role, key->hash);
+        ring->roles |= (unsigned)first_keys[k].role;
+    }
+    /* Two may have been made at one moment; all servers choose the same. */
+    bool first = ring->cluster_key.len == 0 || key->id < ring->cluster_id;
+    if (str_eq(key->role, STR(CLUSTER_ROLE)) && first) {
+        ring->cluster_key = arena_str(&ring->arena, key->hash);
+        ring->cluster_id = key->id;
+    }
+}
+
+static void ring_free(struct keyring *ring)
+{
+    strmap_free(&ring->keys);
+    arena_free(&ring->arena);
+    free(ring);
+}
+
+static bool same_keys(const struct keyring *a, const struct keyring *b)
+{
+    if (a == NULL || a->keys.len != b->keys.len || !str_eq(a->cluster_key, b->cluster_key))
+        return false;
+    for (size_t i = 0; i < a->keys.cap; i++) {
+        const struct principal *p = a->keys.slots[i].value;
+        const struct principal *q = p == NULL ? NULL : strmap_get(&b->keys, a->keys.slots[i].key);
+        if (p != NULL && (q == NULL || q->role != p->role || !str_eq(q->name, p->name)))
+            return false;
+    }
+    return true;
+}
+
+/* Rings stay until the end, so one is made only when something is new. */
+enum rc auth_reload(struct auth *auth, struct store *store, struct err *err)
+{
+    struct keyring *ring = MEM_NEW(struct keyring);
+    struct key_rec *keys;
+    size_t count = 0;
+    enum rc rc = store->ops->keys(store, &ring->arena, &keys, &count, err);
+    for (size_t i = 0; rc == RC_OK && i < count; i++)
+        add_key(ring, &keys[i]);
+    ring->before = atomic_load(&auth->ring);
+    if (rc == RC_OK && !same_keys(ring->before, ring))
+        atomic_store(&auth->ring, ring);
+    else
+        ring_free(ring);
+    return rc;
+}
+
+/* The key in a file of data_dir is one that counts. */
+static bool has_file_key(const struct keyring *ring, const char *dir, const char *file)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    char hex[HASH_HEX];
+    struct str text;
+    const char *path = arena_printf(&arena, "%s/%s", dir, file).ptr;
+    if (file_read(path, KEY_FILE_MAX, &arena, &text, NULL) != RC_OK)
+        return false;
+    return strmap_get(&ring->keys, hash_key(str_trim(text), hex)) != NULL;
+}
+
+/* A server that joins others makes no key for people: somebody has one, who should say so. */
+static void tell_who_has_none(const struct auth *auth, const struct store *store, const char *dir)
+{
+    if (store->ops->member != NULL && !has_file_key(atomic_load(&auth->ring), dir, "admin.key"))
+        log_info(
+            "no admin key here; copy admin.key from the data directory of another server, or make a "
+            "new one as docs/operations.md says under 'A lost admin.key'",
+            "data", dir, NULL);
+}
+
+/* Somebody must have a key to each role; and, among several servers, ours has its own worker. */
+static bool is_missing(const struct auth *auth, const struct store *store, const char *dir,
+                       const struct first_key *first)
+{
+    const struct keyring *ring = atomic_load(&auth->ring);
+    bool nobody = (ring->roles & (unsigned)first->role) == 0;
+    bool ours = first->role == ROLE_WORKER && store->ops->member != NULL;
+    return nobody || (ours && !has_file_key(ring, dir, first->file));
+}
+
+enum rc auth_open(struct auth *auth, struct store *store, const char *data_dir, int64_t now_ms,
+                  struct err *err)
+{
+    *auth = (struct auth){NULL};
+    if (sodium_init() < 0)
+        return err_set(err, RC_IO, "libsodium does not start");
+    TRY(auth_reload(auth, store, err));
+    for (size_t i = 0; i < COUNT_OF(first_keys); i++) {
+        if (is_missing(auth, store, data_dir, &first_keys[i]))
+            TRY(make_key(store, data_dir, &first_keys[i], now_ms, err));
+    }
+    if (store->ops->member != NULL && auth_cluster_key(auth).len == 0)
+        TRY(make_cluster_key(store, now_ms, err));
+    TRY(auth_reload(auth, store, err));
+    tell_who_has_none(auth, store, data_dir);
+    return RC_OK;
+}
+
+void auth_close(struct auth *auth)
+{
+    struct keyring *ring = atomic_load(&auth->ring);
+    while (ring != NULL) {
+        struct keyring *before = ring->before;
+        ring_free(ring);
+        ring = before;
+    }
+}
+
+/* ---- asking */
+
+/* What follows "Bearer"; empty when it is something else. */
+static struct str bearer(struct str authorization)
+{
+    size_t scheme = str_index(authorization, ' ');
+    if (!str_eq_nocase(str_of(authorization.ptr, scheme), STR("Bearer")))
+        return STR("");
+    return str_trim(str_from(authorization, scheme));
+}
+
+struct str auth_cluster_key(const struct auth *auth)
+{
+    return atomic_load(&auth->ring)->cluster_key;
+}
+
+bool auth_is_server(const struct auth *auth, struct str authorization)
+{
+    struct str key = bearer(authorization);
+    struct str ours = auth_cluster_key(auth);
+    return ours.len > 0 && key.len == ours.len && sodium_memcmp(key.ptr, ours.ptr, key.len) == 0;
+}
+
+const struct principal *auth_find(const struct auth *auth, struct str authorization)
+{
+    char hex[HASH_HEX];
+    struct str key = bearer(authorization);
+    const struct keyring *ring = atomic_load(&auth->ring);
+    return key.len == 0 ? NULL : strmap_get(&ring->keys, hash_key(key, hex));
+}

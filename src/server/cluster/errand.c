@@ -1,0 +1,27 @@
+#include "server/cluster/errand.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+struct errand *errand_new(enum command_kind kind)
+{
+    struct errand *errand = MEM_NEW(struct errand);
+    errand->request.cmd.kind = kind;
+    errand->request.cmd.arena = &errand->arena;
+    errand->request.cmd.actor = STR("server");
+    return errand;
+}
+
+void errand_free(struct errand *errand)
+{
+    arena_free(&errand->arena);
+    free(errand);
+}
+
+bool errand_end(struct request *r)
+{
+    if (r->net != NULL)
+        return false;
+    errand_free(CONTAINER_OF(r, struct errand, request));
+    return true;
+}

@@ -1,0 +1,766 @@
+#include "server/cluster/membership.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "loop/mailbox.h"
+#include "loop/thread.h"
+#include "server/cluster/company.h"
+#include "server/cluster/heirs.h"
+#include "server/cluster/seating.h"
+#include "server/cluster/unsure.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BEATS = 5,             /* renewals within a lease, … */
+    BEAT_MS_MAX = 1000,    /* … but at least one a second */
+    BEAT_MS_AGAIN = 200,   /* after one that failed */
+    FIRST_CLAIM_MS = 2000, /* for others to come back, after silence of our own */
+    NAMESAKE_MS = 1500,    /* beyond its lease: then one of our name is there for good */
+    NAMESAKE_LOOK_US = 250000,
+    SHADOW_MS = 2500,    /* beyond the lease: then what a dead server had can be taken */
+    FORGET_MS = 3600000, /* nodes that are gone stay in the list so long */
+    FORGET_BEATS = 64,
+    WAKES_MAX = 4,
+};
+
+struct membership {
+    struct member *member; /* owned */
+    struct node_rec me;
+    struct arena texts; /* of me */
+    int64_t lease_ms;
+    struct thread *thread;
+    struct mailbox *box;
+    struct mail wake;
+    atomic_bool waking;
+
+    /* of the thread */
+    struct ownership own;
+    uint64_t giving;    /* the decider is asked to stop deciding about these, … */
+    struct heirs heirs; /* … which these servers wait for */
+    int64_t sent_ms;    /* the newest good renewal; boot clock */
+    int64_t back_ms;    /* the newest gap ended then; 0: there was none */
+    struct time_rules time_rules;
+    struct timekeeper time;
+    int64_t leader_ms; /* the beat of the first partition's owner that was looked at last */
+    bool knows_time;
+    int64_t namesake_ms; /* the newest beat of another server of our name, when we came, … */
+    int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
+    int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
+    unsigned beats;
+    bool losing;   /* the last one failed, and somebody was told */
+    bool was_away; /* for so long that others may have forgotten us */
+
+    struct roster roster;
+
+    pthread_mutex_t lock; /* of what follows, and of me.address; held for copies only */
+    struct membership_events events;
+    struct ownership posted;
+    struct ownership held; /* the same with what is to be given, and was not when it was posted */
+    uint64_t unsure;       /* bits: partitions of posted that may have unconfirmed leases */
+
+    atomic_uint_least64_t serial; /* of posted */
+    atomic_uint_least64_t obeyed;
+    atomic_uint_least64_t owned_bits; /* of posted */
+    atomic_uint_least64_t doubts;
+    atomic_uint_least64_t cleared;
+    atomic_uint_least64_t settings_version;
+    atomic_uint_least64_t lost_turns;    /* that the decider has not heard of */
+    atomic_int_least64_t until_ms;       /* boot clock: no decision from then on, */
+    atomic_int_least64_t grace_until_ms; /* and no lease is kept alive from then on */
+    atomic_bool draining;
+    atomic_bool deposed; /* others took what we had; over when we have something again */
+    atomic_bool failed;
+};
+
+static uint64_t bit(size_t p)
+{
+    return UINT64_C(1) << p;
+}
+
+static uint64_t bits_of(const struct ownership *own)
+{
+    return ownership_set(own).bits;
+}
+
+/* ---- telling the decider */
+
+static void post(struct membership *m)
+{
+    struct ownership to = m->own;
+    for (uint32_t p = 0; p < to.partitions; p++) {
+        if (m->giving & bit(p))
+            to.epochs[p] = 0;
+    }
+    pthread_mutex_lock(&m->lock);
+    bool same =
+        atomic_load(&m->serial) > 0 && memcmp(to.epochs, m->posted.epochs, sizeof to.epochs) == 0;
+    if (!same) {
+        m->posted = to;
+        m->held = m->own;
+        m->unsure = UINT64_MAX; /* until the decider has loaded it, and says otherwise */
+        atomic_store(&m->owned_bits, bits_of(&to));
+        atomic_fetch_add(&m->serial, 1);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Nobody listens before the server serves. */
+static struct membership_events events_of(struct membership *m)
+{
+    pthread_mutex_lock(&m->lock);
+    struct membership_events events = m->events;
+    pthread_mutex_unlock(&m->lock);
+    return events;
+}
+
+static void tell(struct membership *m)
+{
+    struct membership_events events = events_of(m);
+    if (events.on_news != NULL)
+        events.on_news(events.arg);
+}
+
+/* ---- what the view says about us */
+
+static bool is_mine(const struct membership *m, const struct partition_rec *p)
+{
+    return str_eq(p->owner, m->me.start);
+}
+
+/* What was taken from us is not ours any more, whatever we thought. */
+static void drop_lost(struct membership *m, const struct cluster_view *v)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        bool held = is_mine(m, &v->partitions[p]) && v->partitions[p].epoch == m->own.epochs[p];
+        if (m->own.epochs[p] == 0 || held)
+            continue;
+        char text[24];
+        snprintf(text, sizeof text, "%zu", p);
+        log_warn("another server has taken a partition from this one", "partition", text, NULL);
+        m->own.epochs[p] = 0;
+        m->giving &= ~bit(p);
+        atomic_store(&m->deposed, true);
+    }
+}
+
+/* Ours by the view, but we never heard so: the answer to a take was lost. It is given back, and taken
+ * again in order, with its floors. */
+static void release_strays(struct membership *m, const struct cluster_view *v)
+{
+    struct err err;
+    uint64_t strays = 0;
+    for (size_t p = 0; p < v->partition_count; p++) {
+        if (is_mine(m, &v->partitions[p]) && m->own.epochs[p] == 0)
+            strays |= bit(p);
+    }
+    struct ownership none = m->own;
+    for (size_t p = 0; p < v->partition_count; p++) {
+        none.epochs[p] = strays & bit(p) ? v->partitions[p].epoch : 0;
+        none.unsure_ms[p] = v->partitions[p].unsure_ms;
+    }
+    if (strays != 0 && m->member->ops->release(m->member, strays, &none, &err) != RC_OK)
+        log_warn("partitions could not be given back", "error", err.text, NULL);
+}
+
+/* ---- taking and giving */
+
+static struct shares_plan plan(const struct membership *m, const struct cluster_view *v)
+{
+    bool just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS;
+    return seating_plan(&m->roster, v, just_back);
+}
+
+/* The view is from before: whoever looks at it next must not find the one that we took from, or nobody. */
+static void show_taken(const struct membership *m, struct cluster_view *v, uint64_t taken)
+{
+    for (size_t p = 0; p < v->partition_count; p++) {
+        struct partition_rec *rec = &v->partitions[p];
+        if (!(taken & bit(p)))
+            continue;
+        rec->former = rec->owner;
+        rec->owner = m->me.start;
+        rec->epoch = m->own.epochs[p];
+        rec->since_ms = v->now_ms;
+        rec->unsure_ms = m->own.unsure_ms[p];
+    }
+}
+
+static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
+{
+    struct err err;
+    uint64_t before = bits_of(&m->own);
+    if (m->member->ops->take(m->member, &m->me, wanted, v, &m->own, &err) != RC_OK) {
+        log_warn("partitions could not be taken", "error", err.text, NULL);
+        return;
+    }
+    char count[24];
+    uint64_t taken = bits_of(&m->own) & ~before;
+    unsure_date(&m->own, taken, v, &m->roster, clock_boot_ms());
+    show_taken(m, v, taken);
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(taken));
+    log_info("took partitions", "count", count, NULL);
+    if (bits_of(&m->own) != 0)
+        atomic_store(&m->deposed, false);
+}
+
+/* The decider is asked to stop; what it has stopped deciding about is given. */
+static void begin_giving(struct membership *m, const struct cluster_view *v,
+                         const struct shares_plan *p)
+{
+    if (m->giving == 0)
+        heirs_reset(&m->heirs);
+    for (size_t i = 0; i < v->partition_count; i++) {
+        if (!(p->give & bit(i)) || m->own.epochs[i] == 0 || (m->giving & bit(i)))
+            continue;
+        m->giving |= bit(i);
+        heirs_set(&m->heirs, i, v->nodes[p->heirs[i]].address);
+    }
+}
+
+/* Whoever dies before this is written leaves a longer wait than needed, which is only slow. About what is to be
+ * given nobody can say it any more: the decider has an engine without it, perhaps. */
+static void write_sure(struct membership *m)
+{
+    struct err err;
+    pthread_mutex_lock(&m->lock);
+    uint64_t sure = unsure_over(&m->own, m->unsure | m->giving);
+    pthread_mutex_unlock(&m->lock);
+    if (sure != 0 && m->member->ops->ensure(m->member, sure, &m->own, &err) != RC_OK)
+        log_warn("it could not be written that no lease is in doubt", "error", err.text, NULL);
+}
+
+static void finish_giving(struct membership *m)
+{
+    struct err err;
+    uint64_t given = m->giving;
+    char count[24];
+    if (given == 0 || atomic_load(&m->obeyed) < atomic_load(&m->serial))
+        return;
+    unsure_leave(&m->own, given, clock_boot_ms());
+    if (m->member->ops->release(m->member, given, &m->own, &err) != RC_OK) {
+        log_warn("partitions could not be given back", "error", err.text, NULL);
+        return; /* the next view says whether they were */
+    }
+    m->giving = 0;
+    snprintf(count, sizeof count, "%d", __builtin_popcountll(given));
+    log_info("gave partitions to other servers", "count", count, NULL);
+    struct membership_events events = events_of(m);
+    if (events.on_given != NULL)
+        heirs_tell(&m->heirs, given, events.on_given, events.arg);
+}
+
+/* ---- a renewal */
+
+static void publish(struct membership *m, const struct cluster_view *v, struct arena *take_arena)
+{
+    roster_publish(&m->roster, v, take_arena);
+    atomic_store(&m->settings_version, v->settings_version);
+}
+
+static void keep_time(struct membership *m, const struct cluster_view *v, int64_t sent_us,
+                      bool was_away)
+{
+    struct time_answer answer = {v->now_ms, sent_us, clock_boot_us()};
+    struct time_company company = company_look(v, m->me.start, m->lease_ms, &m->leader_ms);
+    int64_t newest_ms = v->newest_id == 0 ? TIMELINE_NO_ID : id_time_ms(v->newest_id);
+    if (!m->knows_time)
+        timekeeper_enter(&m->time, &m->time_rules, newest_ms, &answer, &company);
+    else if (was_away)
+        (void)timekeeper_back(&m->time, &answer, &company);
+    else
+        (void)timekeeper_sample(&m->time, &answer, &company);
+    m->knows_time = true;
+}
+
+static void note_renewed(struct membership *m, int64_t sent_us, const struct cluster_view *v)
+{
+    int64_t sent_ms = sent_us / 1000;
+    bool was_away = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
+    if (was_away)
+        m->back_ms = sent_ms;
+    m->was_away = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
+    m->sent_ms = sent_ms;
+    m->beats++;
+    keep_time(m, v, sent_us, was_away);
+    if (m->losing)
+        log_info("this server is a member of its cluster again", NULL);
+    m->losing = false;
+}
+
+static void note_failed(struct membership *m, const struct err *err)
+{
+    if (err->rc == RC_DEPOSED || err->rc == RC_CONFLICT) {
+        log_error("another server has the name of this one", "error", err->text, NULL);
+        atomic_store(&m->until_ms, 0);
+        atomic_store(&m->grace_until_ms, 0);
+        atomic_store(&m->failed, true);
+    } else if (!m->losing) {
+        log_warn("this server could not tell the cluster that it is there", "error", err->text,
+                 NULL);
+    }
+    m->losing = true;
+}
+
+static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
+                     struct err *err)
+{
+    struct node_rec me = m->me;
+    me.address = membership_address(m);
+    me.draining = atomic_load(&m->draining);
+    me.clock_ms = clock_own_wall_ms();
+    me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
+    int64_t sent_us = clock_boot_us(); /* as early as can be: the lease runs from here */
+    TRY(m->member->ops->renew(m->member, &me, m->lapsed_ms, arena, ret_view, err));
+    bool same = m->own.partitions == 0 || ret_view->partition_count == m->own.partitions;
+    if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
+        return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
+                       ret_view->partition_count);
+    roster_observe(&m->roster, ret_view, clock_boot_ms());
+    note_renewed(m, sent_us, ret_view);
+    return RC_OK;
+}
+
+static void act_on(struct membership *m, struct cluster_view *v)
+{
+    m->own.partitions = (uint32_t)v->partition_count;
+    drop_lost(m, v);
+    release_strays(m, v);
+    struct shares_plan p = plan(m, v);
+    uint64_t wanted = p.take & ~bits_of(&m->own);
+    if (wanted != 0)
+        take(m, v, wanted);
+    begin_giving(m, v, &p);
+    post(m);
+    /* Not before: until then the decider believes in what may have been taken from us. */
+    atomic_store(&m->until_ms, m->sent_ms + m->lease_ms - m->lease_ms / BEATS);
+    atomic_store(&m->grace_until_ms, m->sent_ms + m->me.grace_ms);
+}
+
+static void forget_old(struct membership *m, const struct cluster_view *v, struct arena *arena)
+{
+    struct err err;
+    struct node_rec *gone = ARENA_ARRAY(arena, struct node_rec, v->node_count);
+    size_t count = 0;
+    for (size_t n = 0; m->beats % FORGET_BEATS == 1 && n < v->node_count; n++) {
+        if (roster_is_silent(&m->roster, &v->nodes[n]) &&
+            roster_silent_ms(&m->roster, &v->nodes[n]) > FORGET_MS)
+            gone[count++] = v->nodes[n];
+    }
+    if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
+        log_warn("nodes that are gone could not be forgotten", "error", err.text, NULL);
+}
+
+/* ---- a database that has gone back */
+
+/* A standby that lagged has taken over: turns that were kept are missing, or a partition has an epoch from
+ * before the one that we took it under. */
+static bool has_gone_back(const struct membership *m, const struct cluster_view *v)
+{
+    bool back = v->lost_turns > 0;
+    for (size_t p = 0; p < v->partition_count; p++)
+        back |= v->partitions[p].epoch < m->own.epochs[p];
+    return back;
+}
+
+static void note_gone_back(struct membership *m, uint64_t turns)
+{
+    char text[24];
+    if (m->was_away) /* then what we had kept was forgotten as that of a server that is gone */
+        return;
+    if (turns == 0)
+        turns = 1; /* it had taken a partition, at least */
+    snprintf(text, sizeof text, "%" PRIu64, turns);
+    log_error("the database has lost turns that it had kept: it was set back, or a standby that "
+              "lagged took over; memory is loaded again",
+              "turns", text, NULL);
+    atomic_fetch_add(&m->lost_turns, turns);
+}
+
+/* What memory holds is not what the database holds any more. Under new epochs all of it is loaded again; what
+ * was lost stays lost, and somebody is told. */
+static enum rc recover(struct membership *m, struct arena *arena, struct cluster_view *view,
+                       struct err *err)
+{
+    uint64_t turns = view->lost_turns;
+    TRY(m->member->ops->recover(m->member, &m->me, &m->own, err));
+    note_gone_back(m, turns);
+    m->giving = 0;
+    return renew(m, arena, view, err);
+}
+
+void membership_beat(struct membership *m)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view = {0};
+    struct err err;
+    uint64_t doubts = atomic_load(&m->doubts);
+    enum rc rc = renew(m, &arena, &view, &err);
+    if (rc == RC_OK && has_gone_back(m, &view))
+        rc = recover(m, &arena, &view, &err);
+    if (rc != RC_OK) {
+        note_failed(m, &err);
+        return;
+    }
+    act_on(m, &view);
+    write_sure(m);
+    finish_giving(m);
+    forget_old(m, &view, &arena);
+    publish(m, &view, &arena);
+    atomic_store(&m->cleared, doubts);
+    tell(m);
+}
+
+/* ---- the thread */
+
+static int64_t beat_ms(const struct membership *m)
+{
+    int64_t ms = m->lease_ms / BEATS;
+    if (m->losing && ms > BEAT_MS_AGAIN)
+        ms = BEAT_MS_AGAIN;
+    return ms < BEAT_MS_MAX ? ms : BEAT_MS_MAX;
+}
+
+static void serve(void *arg)
+{
+    struct membership *m = arg;
+    struct list mail;
+    list_init(&mail);
+    int64_t next_us = clock_mono_us();
+    while (mailbox_wait(m->box, next_us) != RC_SHUTDOWN) {
+        mailbox_take_all(m->box, &mail);
+        while (list_pop_front(&mail) != NULL)
+            continue;
+        atomic_store(&m->waking, false);
+        finish_giving(m); /* at once: nobody decides about it meanwhile */
+        membership_beat(m);
+        next_us = clock_mono_us() + beat_ms(m) * 1000;
+    }
+}
+
+void membership_wake(struct membership *m)
+{
+    if (!atomic_exchange(&m->waking, true))
+        (void)mailbox_send_always(m->box, &m->wake); /* closed: it ends anyway */
+}
+
+/* ---- coming and going */
+
+/* Who has our name may be gone: then its row stays as it is for a lease. */
+static void watch_namesake(struct membership *m, const struct cluster_view *v)
+{
+    int64_t now_ms = clock_boot_ms();
+    for (size_t n = 0; n < v->node_count; n++) {
+        if (!str_eq(v->nodes[n].name, m->me.name))
+            continue;
+        if (v->nodes[n].seen_ms != m->namesake_ms)
+            m->namesake_since_ms = now_ms;
+        m->namesake_ms = v->nodes[n].seen_ms;
+        m->lapsed_ms = now_ms - m->namesake_since_ms > m->lease_ms ? m->namesake_ms : 0;
+    }
+}
+
+/* One that died a moment ago still looks alive. */
+static enum rc enter(struct membership *m, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct cluster_view view = {0};
+    bool said = false;
+    int64_t until_us = clock_mono_us() + (m->lease_ms + NAMESAKE_MS) * 1000;
+    enum rc rc;
+    while ((rc = renew(m, &arena, &view, err)) == RC_CONFLICT && clock_mono_us() < until_us) {
+        watch_namesake(m, &view);
+        if (!said)
+            log_info("a server of this name was here a moment ago; waiting whether it is gone",
+                     "name", m->me.name.ptr, NULL);
+        said = true;
+        clock_pause_us(NAMESAKE_LOOK_US);
+    }
+    if (rc == RC_CONFLICT)
+        return err_set(err, RC_CONFLICT,
+                       "another server of this cluster is called '%.*s'; give this one a name of "
+                       "its own with --node",
+                       STR_ARG(m->me.name));
+    return rc;
+}
+
+/* Our row comes first, so that what is taken has an owner who is there. A server that was killed has its
+ * partitions until its lease is over: nobody renews, and waiting helps. Where somebody renews, all is taken,
+ * and we are one more. */
+static enum rc first_beat(struct membership *m, struct err *err)
+{
+    int64_t until_us = clock_mono_us() + (m->lease_ms + SHADOW_MS) * 1000;
+    TRY(enter(m, err));
+    for (;;) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct cluster_view view = {0};
+        TRY(renew(m, &arena, &view, err));
+        act_on(m, &view);
+        bool enough = bits_of(&m->own) != 0 || roster_has_company(&m->roster);
+        if (enough || clock_mono_us() > until_us) {
+            publish(m, &view, &arena);
+            return RC_OK;
+        }
+        clock_pause_us(NAMESAKE_LOOK_US);
+    }
+}
+
+enum rc membership_join(struct store *store, const struct membership_options *options,
+                        struct membership **ret_membership, struct err *err)
+{
+    struct membership *m = MEM_NEW(struct membership);
+    pthread_mutex_init(&m->lock, NULL);
+    m->lease_ms = options->lease_ms;
+    m->time_rules = options->time;
+    m->me = (struct node_rec){
+        .name = arena_str(&m->texts, options->name),
+        .start = arena_str(&m->texts, options->start),
+        .address = arena_str(&m->texts, options->address),
+        .version = arena_str(&m->texts, options->version),
+        .lease_ms = options->worker_lease_ms,
+        .grace_ms = options->grace_ms,
+        .boot_id = arena_str(&m->texts, options->boot_id),
+        .replaces = arena_str(&m->texts, options->replaces),
+    };
+    roster_init(&m->roster, m->me.start, m->lease_ms);
+    m->roster.replaces = m->me.replaces;
+    m->box = mailbox_new(WAKES_MAX);
+    enum rc rc = store->ops->member(store, &m->member, err);
+    if (rc == RC_OK)
+        rc = first_beat(m, err);
+    if (rc != RC_OK) {
+        membership_free(m);
+        return rc;
+    }
+    *ret_membership = m;
+    return RC_OK;
+}
+
+enum rc membership_start(struct membership *m, struct err *err)
+{
+    return thread_start("member", serve, m, &m->thread, err);
+}
+
+void membership_serve(struct membership *m, struct str address,
+                      const struct membership_events *events)
+{
+    struct str copy = arena_str(&m->texts, address);
+    pthread_mutex_lock(&m->lock);
+    m->me.address = copy;
+    m->events = *events;
+    pthread_mutex_unlock(&m->lock);
+    membership_wake(m);
+}
+
+void membership_stop(struct membership *m)
+{
+    struct err err;
+    mailbox_close(m->box);
+    thread_join(m->thread);
+    m->thread = NULL;
+    if (atomic_load(&m->failed))
+        return;
+    unsure_leave(&m->own, bits_of(&m->own), clock_boot_ms());
+    if (m->member->ops->release(m->member, bits_of(&m->own), &m->own, &err) != RC_OK ||
+        m->member->ops->leave(m->member, &m->me, &err) != RC_OK)
+        log_warn("could not leave the cluster in order; the others will notice", "error", err.text,
+                 NULL);
+}
+
+void membership_free(struct membership *m)
+{
+    if (m == NULL)
+        return;
+    if (m->member != NULL)
+        m->member->ops->close(m->member);
+    struct list unheard; /* whoever woke it before it was started */
+    list_init(&unheard);
+    mailbox_take_all(m->box, &unheard);
+    mailbox_free(m->box);
+    pthread_mutex_destroy(&m->lock);
+    arena_free(&m->texts);
+    heirs_free(&m->heirs);
+    roster_free(&m->roster);
+    free(m);
+}
+
+/* ---- for the decider */
+
+bool membership_may_decide(const struct membership *m)
+{
+    return clock_boot_ms() < atomic_load(&m->until_ms);
+}
+
+bool membership_has_grace(const struct membership *m)
+{
+    return clock_boot_ms() < atomic_load(&m->grace_until_ms);
+}
+
+/* What is to be given is not given before the decider obeys; until then its leases are kept alive, since the heir
+ * may be a server that their worker does not reach at once.
+ *
+ * The clock is asked first: a renewal that comes in between has moved the end of the grace, but it has also
+ * posted what was lost by then. */
+uint64_t membership_may_keep(struct membership *m, const struct ownership *own)
+{
+    uint64_t bits = 0;
+    if (!membership_has_grace(m))
+        return 0;
+    pthread_mutex_lock(&m->lock);
+    bool obeyed = atomic_load(&m->obeyed) >= atomic_load(&m->serial);
+    const struct ownership *ours = obeyed ? &m->posted : &m->held;
+    for (size_t p = 0; p < own->partitions; p++) {
+        if (own->epochs[p] != 0 && own->epochs[p] == ours->epochs[p])
+            bits |= bit(p);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return bits;
+}
+
+void membership_set_unsure(struct membership *m, uint64_t serial, uint64_t partitions)
+{
+    pthread_mutex_lock(&m->lock);
+    if (serial == atomic_load(&m->serial))
+        m->unsure = partitions;
+    pthread_mutex_unlock(&m->lock);
+}
+
+bool membership_news(struct membership *m, uint64_t *serial, struct ownership *ret_owned)
+{
+    if (atomic_load(&m->serial) == *serial)
+        return false;
+    pthread_mutex_lock(&m->lock);
+    *ret_owned = m->posted;
+    *serial = atomic_load(&m->serial);
+    pthread_mutex_unlock(&m->lock);
+    return true;
+}
+
+void membership_obey(struct membership *m, uint64_t serial)
+{
+    atomic_store(&m->obeyed, serial);
+    membership_wake(m);
+}
+
+uint64_t membership_doubt(struct membership *m)
+{
+    uint64_t ticket = atomic_fetch_add(&m->doubts, 1) + 1;
+    membership_wake(m);
+    return ticket;
+}
+
+bool membership_is_cleared(const struct membership *m, uint64_t ticket)
+{
+    return atomic_load(&m->cleared) >= ticket;
+}
+
+uint64_t membership_hear_lost(struct membership *m)
+{
+    return atomic_exchange(&m->lost_turns, 0);
+}
+
+uint64_t membership_settings_version(const struct membership *m)
+{
+    return atomic_load(&m->settings_version);
+}
+
+/* ---- for everybody */
+
+uint32_t membership_partitions(const struct membership *m)
+{
+    return m->own.partitions; /* known since the start, and the same for good */
+}
+
+bool membership_owns(const struct membership *m, uint64_t id)
+{
+    const struct partition_set set = {membership_partitions(m), atomic_load(&m->owned_bits)};
+    return partition_has(&set, id);
+}
+
+bool membership_owns_any(const struct membership *m)
+{
+    return atomic_load(&m->owned_bits) != 0;
+}
+
+const char *membership_why_idle(struct membership *m)
+{
+    if (membership_owns_any(m))
+        return NULL;
+    if (roster_is_crowded(&m->roster))
+        return "there are more servers than partitions; this one owns none and forwards";
+    if (atomic_load(&m->deposed))
+        return "other servers took its partitions while it was silent; it waits for its share, and "
+               "forwards";
+    return "it has joined and waits for its share of the partitions, and forwards";
+}
+
+bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
+                      struct peer *ret_owner)
+{
+    return roster_owner(&m->roster, partition_of(membership_partitions(m), id), arena, ret_owner);
+}
+
+bool membership_any_owner(struct membership *m, struct arena *arena, struct peer *ret_owner)
+{
+    return roster_any_owner(&m->roster, arena, ret_owner);
+}
+
+size_t membership_peers(struct membership *m, struct arena *arena, struct peer **ret_peers)
+{
+    return roster_peers(&m->roster, arena, ret_peers);
+}
+
+void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
+                     struct node_rec *ret_me)
+{
+    struct node_rec me = m->me;
+    me.address = membership_address(m);
+    roster_look(&m->roster, arena, ret_view);
+    *ret_me = roster_copy(&me, arena);
+}
+
+bool membership_sees_silent(struct membership *m, struct str start)
+{
+    return roster_sees_silent(&m->roster, start);
+}
+
+bool membership_is_me(const struct membership *m, const struct peer *peer)
+{
+    return str_eq(peer->start, m->me.start);
+}
+
+struct str membership_address(struct membership *m)
+{
+    pthread_mutex_lock(&m->lock);
+    struct str address = m->me.address;
+    pthread_mutex_unlock(&m->lock);
+    return address;
+}
+
+int64_t membership_lease_ms(const struct membership *m)
+{
+    return m->lease_ms;
+}
+
+void membership_drain(struct membership *m)
+{
+    atomic_store(&m->draining, true);
+    membership_wake(m);
+}
+
+bool membership_has_handed_over(struct membership *m)
+{
+    return roster_has_handed_over(&m->roster);
+}
+
+bool membership_failed(const struct membership *m)
+{
+    return atomic_load(&m->failed);
+}

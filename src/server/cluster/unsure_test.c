@@ -1,0 +1,68 @@
+#include "server/cluster/unsure.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { NOW_MS = 100000, BEAT_MS = 93000, WAIT_MS = 80000 };
+
+static struct roster roster;
+
+/* What was taken: the first from an owner that fell silent, the second was given back with a rest, the third
+ * had nothing in doubt. */
+static struct ownership taken(void)
+{
+    struct node_rec node = {.name = STR("b"), .start = STR("b/1"), .seen_ms = 7};
+    struct partition_rec partitions[3] = {{.owner = STR("b/1")}};
+    struct cluster_view view = {
+        .nodes = &node, .node_count = 1, .partitions = partitions, .partition_count = 3};
+    struct ownership own = {
+        .partitions = 3, .epochs = {1, 1, 1}, .unsure_ms = {WAIT_MS, 500, 0}, .deprived = 1};
+    roster_init(&roster, STR("me/1"), 5000);
+    roster_observe(&roster, &view, BEAT_MS);
+    unsure_date(&own, 7, &view, &roster, NOW_MS);
+    roster_free(&roster);
+    return own;
+}
+
+static void a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now(void **state)
+{
+    (void)state;
+    struct ownership own = taken();
+    assert_int_equal(own.unsure_until_ms[0], BEAT_MS + WAIT_MS);
+    assert_int_equal(own.alive_ms[0], BEAT_MS);
+    assert_int_equal(own.unsure_until_ms[1], NOW_MS + 500);
+    assert_int_equal(own.alive_ms[1], 0);
+    assert_int_equal(own.unsure_until_ms[2], 0);
+}
+
+static void what_is_left_is_given(void **state)
+{
+    (void)state;
+    struct ownership own = taken();
+    unsure_leave(&own, 3, NOW_MS + 1000);
+    assert_int_equal(own.unsure_ms[0], BEAT_MS + WAIT_MS - NOW_MS - 1000);
+    assert_int_equal(own.unsure_ms[1], 0);
+}
+
+static void it_is_over_when_no_such_lease_is_left(void **state)
+{
+    (void)state;
+    struct ownership own = taken();
+    assert_int_equal(unsure_over(&own, 1), 2);
+    assert_int_equal(unsure_over(&own, 0), 3);
+    own.epochs[0] = 0;
+    assert_int_equal(unsure_over(&own, 0), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_silent_owner_counts_from_its_last_beat_and_a_rest_from_now),
+        cmocka_unit_test(what_is_left_is_given),
+        cmocka_unit_test(it_is_over_when_no_such_lease_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

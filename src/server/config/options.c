@@ -1,0 +1,254 @@
+#include "server/config/options.h"
+#include "base/log.h"
+#include "job/job_env.h"
+#include "loop/file.h"
+#include "server/alert/herald.h"
+#include "server/config/settings.h"
+#include "wire/client/client_url.h"
+#include "wire/http/http_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CONFIG_BYTES_MAX = 1 << 20, NODE_NAME_MAX = 64 };
+
+struct server_args {
+    const char *data;
+    const char *store;
+    const char *listen;
+    const char *node;
+    const char *advertise;
+    bool no_worker;
+    const char *slots;
+    const char *durability;
+    bool allow_plaintext_remote;
+    const char *log_level;
+    const char *config;
+    struct opt_list sets;
+    bool help;
+};
+
+/* A flag that is called like a setting (with dashes) sets it; the others are handled below. */
+#define AT(member) offsetof(struct server_args, member)
+static const struct opt table[] = {
+    {"data", 0, OPT_TEXT, "DIR", AT(data), "the data directory (./belfry-data)"},
+    {"store", 0, OPT_TEXT, "sqlite:DIR|URL", AT(store),
+     "the database (the data directory); postgres://… for many"},
+    {"listen", 0, OPT_TEXT, "HOST:PORT", AT(listen), "where to listen (127.0.0.1:7420)"},
+    {"node", 0, OPT_TEXT, "NAME", AT(node), "its name in a cluster (host name and port)"},
+    {"advertise", 0, OPT_TEXT, "URL", AT(advertise),
+     "where other servers reach it (where it listens)"},
+    {"no-worker", 0, OPT_FLAG, NULL, AT(no_worker), "start no worker inside the server"},
+    {"slots", 0, OPT_TEXT, "N", AT(slots), "how many runs at once the worker inside takes (8)"},
+    {"durability", 0, OPT_TEXT, "full|normal", AT(durability),
+     "normal is faster; a power failure may cost the newest answers (full)"},
+    {"allow-plaintext-remote", 0, OPT_FLAG, NULL, AT(allow_plaintext_remote),
+     "listen beyond this machine, keys and output unencrypted"},
+    {"log-level", 0, OPT_TEXT, "LEVEL", AT(log_level), "debug, info, warn or error (info)"},
+    {"config", 0, OPT_TEXT, "FILE", AT(config), "a JSON object with settings (BELFRY_CONFIG)"},
+    {"set", 0, OPT_LIST, "NAME=VALUE", AT(sets), "any setting of the list below; many times"},
+    OPT_HELP(struct server_args, help),
+};
+
+const struct opts server_opts = {
+    "server", "[options]",
+    "Runs a server, with a worker inside, until SIGTERM or Ctrl-C: the first one drains,\n"
+    "a second one ends it at once. Settings come from flags, then BELFRY_* variables, then\n"
+    "the config file.",
+    table, COUNT_OF(table)};
+
+/* "no-worker" to "no_worker". */
+static struct str setting_name(const char *flag, struct arena *arena)
+{
+    char *name = arena_zstr(arena, str_c(flag));
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c == '-')
+            *c = '_';
+    }
+    return str_c(name);
+}
+
+/* The value a flag of its own gives to its setting, or NULL when it was not given. */
+static const char *flag_value(const struct opt *opt, const struct server_args *args)
+{
+    const void *at = (const char *)args + opt->offset;
+    if (opt->kind == OPT_FLAG)
+        return *(const bool *)at ? "true" : NULL;
+    return opt->kind == OPT_TEXT ? *(const char *const *)at : NULL;
+}
+
+static enum rc apply_flags(struct server_options *options, const struct server_args *args,
+                           struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        const struct setting *setting = settings_find(setting_name(table[i].name, arena));
+        const char *value = flag_value(&table[i], args);
+        if (setting != NULL && value != NULL)
+            TRY(settings_set(options, setting, str_c(value), arena, err));
+    }
+    for (size_t i = 0; i < args->sets.count; i++) {
+        struct str value = str_c(args->sets.items[i]);
+        struct str name = str_cut(&value, '=');
+        if (value.ptr == NULL)
+            return err_set(err, RC_INVALID, "--set takes NAME=VALUE, not '%s'",
+                           args->sets.items[i]);
+        TRY(settings_from_values(options, &(struct setting_value){name, value}, 1, arena, err));
+    }
+    return RC_OK;
+}
+
+static enum rc apply_config(struct server_options *options, const char *path, struct arena *arena,
+                            struct err *err)
+{
+    struct str text;
+    TRY(file_read(path, CONFIG_BYTES_MAX, arena, &text, err));
+    if (settings_from_config(options, text, arena, err))
+        return err_note(err, "%s", path);
+    return RC_OK;
+}
+
+/* "127.0.0.1:7420" or "[::1]:7420" into its two halves. */
+static enum rc split_listen(struct server_options *o, struct arena *arena, struct err *err)
+{
+    const char *colon = strrchr(o->listen, ':');
+    uint64_t port;
+    struct str host = colon == NULL ? STR("") : str_of(o->listen, (size_t)(colon - o->listen));
+    bool bracketed = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    if (bracketed)
+        host = str_of(host.ptr + 1, host.len - 2);
+    /* More colons without brackets: an IPv6 address, of which nobody knows where it ends. */
+    if (host.len == 0 || (!bracketed && (str_index(host, ':') < host.len || host.ptr[0] == '[')) ||
+        !str_to_u64(str_c(colon + 1), &port) || port > UINT16_MAX)
+        return err_set(err, RC_INVALID, "listen must be HOST:PORT or [IPV6]:PORT, not '%s'",
+                       o->listen);
+    o->listen_host = arena_zstr(arena, host);
+    o->listen_port = (uint16_t)port;
+    return RC_OK;
+}
+
+static enum rc find_store(struct server_options *o, struct err *err)
+{
+    struct str store = str_c(o->store);
+    struct str scheme = str_cut(&store, ':');
+    if (scheme.len == 0) {
+        o->store_dir = o->data_dir;
+        return RC_OK;
+    }
+    if (str_starts(store, STR("//")) &&
+        (str_eq(scheme, STR("postgres")) || str_eq(scheme, STR("postgresql")))) {
+        o->store_url = o->store;
+        return RC_OK;
+    }
+    if (!str_eq(scheme, STR("sqlite")) || store.len == 0) /* what follows may be a password */
+        return err_set(err, RC_INVALID,
+                       "store must be sqlite:DIR or postgres://USER:PASSWORD@HOST/DATABASE, not "
+                       "'%.*s:…'",
+                       STR_ARG(scheme));
+    o->store_dir = store.ptr; /* the end of o->store, so it ends in a NUL as well */
+    return RC_OK;
+}
+
+/* A payload travels inside a request, so the request's limit must leave room for it; a checkpoint is
+ * all of one. */
+static enum rc check_limits(const struct server_options *o, struct err *err)
+{
+    if (o->payload_bytes_max >= o->request_bytes_max)
+        return err_set(err, RC_INVALID, "request_bytes_max must be larger than payload_bytes_max");
+    if (o->checkpoint_bytes_max > o->request_bytes_max)
+        return err_set(err, RC_INVALID,
+                       "request_bytes_max must not be smaller than checkpoint_bytes_max");
+    if (herald_check(o->alert_webhooks, err) != RC_OK)
+        return err_note(err, "alert_webhooks");
+    if (job_env_check(str_c(o->job_env), err) != RC_OK)
+        return err_note(err, "job_env");
+    return RC_OK;
+}
+
+/* One request must fit. Not refused: an installation that takes large requests must start also with a
+ * version that has this limit, or another default of it. */
+static void raise_buffered(struct server_options *o)
+{
+    if (o->buffered_bytes_max >= o->request_bytes_max)
+        return;
+    o->buffered_bytes_max = o->request_bytes_max;
+    log_info("buffered_bytes_max is as large as request_bytes_max, to have room for one request",
+             NULL);
+}
+
+static enum rc check_node(const struct server_options *o, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct client_url url;
+    struct str name = str_c(o->node);
+    if (name.len > NODE_NAME_MAX || !http_is_header_text(name) || !str_is_utf8(name))
+        return err_set(err, RC_INVALID, "node must be a name of at most %d visible characters",
+                       NODE_NAME_MAX);
+    if (o->advertise[0] != '\0' &&
+        client_url_parse(&arena, str_c(o->advertise), &url, err) != RC_OK)
+        return err_note(err, "advertise");
+    return RC_OK;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Servers that share a store may lose sight of it and of each other (docs/operations.md). A worker that polled
+ * before a server fell silent must still hold its lease when another one has taken over and answers. */
+static enum rc check_cluster(const struct server_options *o, struct err *err)
+{
+    enum { KILL_MS = 1000, SPARE_MS = 3000 };
+    uint64_t quarter_ms = o->lease_ms / 4;
+    uint64_t park_ms = smaller(o->park_ms, quarter_ms);
+    uint64_t kill_ms = smaller(KILL_MS, quarter_ms);
+    uint64_t least_ms = park_ms + o->node_lease_ms + kill_ms + SPARE_MS;
+    if (o->store_url == NULL)
+        return RC_OK;
+    if (o->lease_ms < least_ms)
+        return err_set(
+            err, RC_INVALID,
+            "with servers that share a store, lease_ms (%" PRIu64 ") must be at least %" PRIu64
+            ": a poll waits for %" PRIu64
+            " (park_ms, or a quarter of lease_ms), a takeover for node_lease_ms (%" PRIu64
+            "), a worker stops %" PRIu64 " early, and %d are for loading",
+            o->lease_ms, least_ms, park_ms, o->node_lease_ms, kill_ms, SPARE_MS);
+    if (o->outage_grace_ms < o->node_lease_ms)
+        return err_set(err, RC_INVALID,
+                       "with servers that share a store, outage_grace_ms (%" PRIu64
+                       ") must not be less than node_lease_ms (%" PRIu64 ")",
+                       o->outage_grace_ms, o->node_lease_ms);
+    return RC_OK;
+}
+
+/* The last step: what follows from the values, and what does not go together. */
+static enum rc finish(struct server_options *options, struct arena *arena, struct err *err)
+{
+    TRY(split_listen(options, arena, err));
+    TRY(check_limits(options, err));
+    raise_buffered(options);
+    TRY(check_node(options, err));
+    TRY(find_store(options, err));
+    return check_cluster(options, err);
+}
+
+enum rc server_options_parse(int argc, char *const *argv, settings_env *env, struct arena *arena,
+                             struct server_options *ret_options, bool *ret_help, struct err *err)
+{
+    struct opt_words words;
+    struct server_args args = {.config = env("BELFRY_CONFIG")};
+    TRY(opts_parse(&server_opts, argc, argv, &args, &words, arena, err));
+    *ret_help = args.help;
+    if (args.help)
+        return RC_OK;
+    if (words.count > 0)
+        return err_set(err, RC_INVALID, "unexpected argument '%s'", words.items[0]);
+
+    *ret_options = (struct server_options){0};
+    settings_defaults(ret_options, arena);
+    if (args.config != NULL && args.config[0] != '\0')
+        TRY(apply_config(ret_options, args.config, arena, err));
+    TRY(settings_from_env(ret_options, env, arena, err));
+    TRY(apply_flags(ret_options, &args, arena, err));
+    return finish(ret_options, arena, err);
+}

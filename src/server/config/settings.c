@@ -1,0 +1,311 @@
+#include "server/config/settings.h"
+#include "base/opts.h"
+#include "base/when.h"
+#include "job/poll.h"
+#include "wire/json/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+
+#define AT(field) offsetof(struct server_options, field)
+#define KIB UINT64_C(1024)
+#define MIB (UINT64_C(1024) * KIB)
+#define GIB (UINT64_C(1024) * MIB)
+#define SECOND UINT64_C(1000)
+#define HOUR (UINT64_C(3600) * SECOND)
+#define DAY (UINT64_C(24) * HOUR)
+
+/* clang-format off */
+
+/* A row of each kind. A field that is called otherwise than its setting has the name before it. */
+#define TEXT(name, field, def, help) {name, SETTING_TEXT, AT(field), def, 0, 0, NULL, help}
+#define SWITCH(field, help) {#field, SETTING_BOOL, AT(field), "false", 0, 0, NULL, help}
+#define SWITCH_ON(field, help) {#field, SETTING_BOOL, AT(field), "true", 0, 0, NULL, help}
+#define CHOICE(field, words, def, help) {#field, SETTING_CHOICE, AT(field), def, 0, 0, words, help}
+#define NUMBER(field, def, min, max, help) RANGE(field, SETTING_NUMBER, def, min, max, help)
+#define BYTES(field, def, min, max, help) RANGE(field, SETTING_BYTES, def, min, max, help)
+#define TIME(field, def, min, max, help) RANGE(field, SETTING_TIME, def, min, max, help)
+#define RANGE(field, kind, def, min, max, help) {#field, kind, AT(field), def, min, max, NULL, help}
+
+static const struct setting settings_table[] = {
+    TEXT("data", data_dir, "./belfry-data", "the data directory: keys, logs, database"),
+    TEXT("store", store, "", "sqlite:DIR or postgres://…; empty: the data directory"),
+    TEXT("listen", listen, "127.0.0.1:7420", "HOST:PORT; IPv6 in brackets; port 0: any"),
+    TEXT("node", node, "", "its name in the cluster; empty: host name and port"),
+    TEXT("advertise", advertise, "", "its URL for other servers; empty: where it listens"),
+    TIME(node_lease_ms, "5s", SECOND, 60 * SECOND, "a server silent for this long loses its partitions"),
+    NUMBER(partitions, "16", 1, PARTITIONS_MAX, "of a shared store, when it is made"),
+    TIME(forward_wait_ms, "10s", 100, HOUR, "longest to wait for another server, or for its heir"),
+    SWITCH(no_worker, "start no worker inside the server"),
+    SWITCH(allow_plaintext_remote, "listen beyond this machine, keys and output unencrypted"),
+    NUMBER(slots, "8", 1, POLL_SLOTS_MAX, "how many runs at once the worker inside takes"),
+    TEXT("job_env", job_env, "", "variables that its commands get, too; NAME* is a prefix"),
+    CHOICE(durability, "full|normal", "full", "normal: a power failure may cost the newest"),
+    CHOICE(log_level, "debug|info|warn|error", "info", "what it says about itself on stderr"),
+
+    NUMBER(net_threads, "0", 0, SERVER_NETS_MAX, "threads for connections; 0: one per core"),
+    NUMBER(query_threads, "2", 1, 64, "threads for reading lists and pages"),
+
+    BYTES(payload_bytes_max, "1MiB", 1, 32 * MIB, "largest payload of one job"),
+    BYTES(request_bytes_max, "16MiB", KIB, GIB, "largest body of one request, so of one batch"),
+    NUMBER(batch_jobs_max, "10000", 1, 100000, "most jobs in one batch"),
+    NUMBER(connections_max, "10000", 1, 1000000, "most connections at once, files permitting"),
+    NUMBER(address_connections_max, "0", 0, 1000000, "of one address without a key; 0: half of all"),
+    BYTES(buffered_bytes_max, "256MiB", MIB, 64 * GIB, "of requests under way; at least request_bytes_max"),
+    NUMBER(live_max, "5000000", 1, 100000000, "most unfinished runs held in memory"),
+    NUMBER(lanes_max, "10000", 1, 1000000, "most pairs of queue and handler"),
+    NUMBER(queues_max, "10000", 1, 1000000, "most queues with work or settings"),
+    NUMBER(workers_max, "10000", 1, 1000000, "most workers at once"),
+    BYTES(head_bytes_max, "32KiB", KIB, MIB, "largest request line and headers together"),
+    NUMBER(mailbox_max, "10000", 16, 1000000, "most messages waiting for one thread"),
+    BYTES(stream_bytes_max, "16MiB", 8 * MIB, GIB, "most unsent bytes to one reader of a stream"),
+    BYTES(output_bytes_max, "16MiB", KIB, 16 * GIB, "kept of one attempt's output"),
+    BYTES(checkpoint_bytes_max, "1MiB", 1, 64 * MIB, "largest checkpoint of one execution"),
+    TIME(head_timeout_ms, "10s", 100, HOUR, "longest a request's head may take"),
+    TIME(body_timeout_ms, "30s", 100, HOUR, "longest that 16 KiB of a body may take"),
+    BYTES(body_rate_min, "4KiB", 0, GIB, "a second, of a body that takes longer than that"),
+    TIME(idle_timeout_ms, "2m", 100, DAY, "an unused connection is closed after this"),
+    TIME(stranger_timeout_ms, "10s", 100, DAY, "one that has shown no valid key, after this"),
+
+    TIME(lease_ms, "20s", SECOND, HOUR, "a worker silent for this long loses its runs"),
+    TIME(forget_ms, "5m", SECOND, 30 * DAY, "a worker silent for this long must register again"),
+    TIME(park_ms, "5s", 10, 10 * 60 * SECOND, "longest a worker's poll waits for work"),
+    TIME(kill_grace_ms, "10s", 0, HOUR, "between SIGTERM and SIGKILL"),
+    NUMBER(lost_max, "3", 1, 10000, "an execution whose worker was lost so often is quarantined"),
+    TIME(retry_after_max_ms, "1d", 0, 365 * DAY, "most that a worker may put off a retry"),
+    TIME(checkpoint_ms, "5s", 100, HOUR, "how often a command's checkpoint is saved"),
+    TIME(tzdata_look_ms, "60s", 1, DAY, "how often to look whether time zones have other rules"),
+    TIME(clock_step_ms, "60s", 0, DAY, "a clock that was set is followed after this"),
+    CHOICE(clock_synced, "auto|no", "auto", "no: a start never trusts the clock for being synchronised"),
+    TIME(clock_delete_wait_ms, "1d", 0, 365 * DAY, "nothing is deleted so long after a step of the clock"),
+    TIME(outage_grace_ms, "60s", 0, 3650 * DAY, "how long runs are kept alive without the store"),
+    TIME(priority_age_ms, "1m", 1, 365 * DAY, "waiting this long is worth a point of priority"),
+    NUMBER(breaker_percent, "50", 0, 100, "so many calls failed: a target is left alone; 0: never"),
+    NUMBER(breaker_calls_min, "5", 1, 1000000, "fewer calls than this say nothing about a target"),
+    TIME(breaker_window_ms, "1m", SECOND, DAY, "calls that ended within this count"),
+    TIME(breaker_rest_ms, "30s", 100, DAY, "rest of a failing target, and patience with its probe"),
+    TEXT("alert_webhooks", alert_webhooks, "", "addresses that alerts are posted to, with commas"),
+    SWITCH_ON(alert_job_failed, "alert when an execution failed for good"),
+    SWITCH_ON(alert_worker_lost, "alert when a worker vanished with work"),
+    SWITCH_ON(alert_breaker_open, "alert when a target is left alone"),
+    SWITCH_ON(alert_sla, "alert when a run takes longer than its SLA says"),
+    SWITCH_ON(alert_start_late, "alert when something has not started when it should have"),
+    TIME(alert_quiet_ms, "10m", SECOND, 30 * DAY, "the same thing is told once within this"),
+    TIME(alert_queue_age_ms, "15m", 0, 365 * DAY, "alert when something waits for this long; 0: never"),
+    NUMBER(alert_depth_warning, "100000", 0, 1000000000, "warn when more wait in a queue; 0: never"),
+    NUMBER(alert_depth_critical, "1000000", 0, 1000000000, "critical when more wait; 0: never"),
+    TIME(alert_window_ms, "5m", 0, DAY, "what failed within this counts for the next four; 0: none"),
+    NUMBER(alert_dead_letters, "100", 0, 1000000000, "alert when more failed for good; 0: never"),
+    NUMBER(alert_rate_calls_min, "100", 1, 1000000000, "fewer ends in a queue say nothing"),
+    NUMBER(alert_rate_warning, "1", 0, 100, "warn when more percent failed; 0: never"),
+    NUMBER(alert_rate_critical, "5", 0, 100, "critical when more percent failed; 0: never"),
+    NUMBER(alert_slow, "200", 0, 100000, "warn at so many percent of its job's p95; 0: never"),
+    TIME(alert_slow_min_ms, "10s", 1, 365 * DAY, "a run shorter than this is never slow"),
+    NUMBER(alert_slow_runs_min, "20", 1, 1000000, "fewer runs say nothing about what is usual"),
+    TIME(horizon_ms, "1h", SECOND, 365 * DAY, "runs due later than this are kept on disk only"),
+    TIME(queues_keep_ms, "1d", 0, 3650 * DAY, "how long idle queues are kept; 0: until room is needed"),
+    TIME(history_keep_ms, "30d", SECOND, 3650 * DAY, "how long ended executions and SLA events are kept"),
+    TIME(dead_letters_keep_ms, "30d", SECOND, 3650 * DAY, "how long dead letters are kept"),
+    TIME(alerts_keep_ms, "30d", SECOND, 3650 * DAY, "how long alerts are kept, once they were sent"),
+    TIME(tallies_keep_ms, "400d", HOUR, 36500 * DAY, "how long the numbers of reports are kept"),
+    TIME(idempotency_ms, "1d", SECOND, 365 * DAY, "how long an Idempotency-Key is remembered"),
+    TIME(logs_keep_ms, "7d", 60 * SECOND, 3650 * DAY, "how long output and checkpoints are kept"),
+};
+/* clang-format on */
+
+const struct setting *settings_find(struct str name)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        if (str_eq(str_c(settings_table[i].name), name))
+            return &settings_table[i];
+    }
+    return NULL;
+}
+
+static bool parse_bool(struct str text, bool *ret_value)
+{
+    int word = opts_choice("false|true|no|yes|0|1", text);
+    *ret_value = word % 2 != 0;
+    return word >= 0;
+}
+
+static bool parse_bytes(struct str text, uint64_t *ret_bytes)
+{
+    static const struct {
+        struct str suffix;
+        uint64_t factor;
+    } units[] = {{STR_INIT("KiB"), KIB}, {STR_INIT("MiB"), MIB}, {STR_INIT("GiB"), GIB}};
+    uint64_t factor = 1;
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        size_t suffix_len = units[i].suffix.len;
+        if (text.len > suffix_len &&
+            str_eq(str_from(text, text.len - suffix_len), units[i].suffix)) {
+            text.len -= suffix_len;
+            factor = units[i].factor;
+            break;
+        }
+    }
+    return str_to_u64(text, ret_bytes) && !__builtin_mul_overflow(*ret_bytes, factor, ret_bytes);
+}
+
+static bool parse_time(struct str text, uint64_t *ret_ms)
+{
+    int64_t ms;
+    if (str_to_u64(text, ret_ms))
+        return true;
+    if (duration_parse(text, &ms, NULL))
+        return false;
+    *ret_ms = (uint64_t)ms;
+    return true;
+}
+
+/* "from 1s to 1h", in the unit of the setting. */
+static struct str range_text(const struct setting *s, struct arena *arena)
+{
+    char min[WHEN_TEXT_MAX];
+    char max[WHEN_TEXT_MAX];
+    if (s->kind != SETTING_TIME)
+        return arena_printf(arena, "%s from %" PRIu64 " to %" PRIu64,
+                            s->kind == SETTING_BYTES ? "a size in bytes" : "a number", s->min,
+                            s->max);
+    struct str low = duration_format(min, (int64_t)s->min);
+    struct str high = duration_format(max, (int64_t)s->max);
+    return arena_printf(arena, "a time from %.*s to %.*s", STR_ARG(low), STR_ARG(high));
+}
+
+static enum rc refuse(const struct setting *s, struct str value, struct str expected,
+                      struct err *err)
+{
+    return err_set(err, RC_INVALID, "%s must be %.*s, not '%.*s'", s->name, STR_ARG(expected),
+                   STR_ARG(value));
+}
+
+static enum rc set_quantity(const struct setting *s, uint64_t *at, struct str value,
+                            struct arena *arena, struct err *err)
+{
+    uint64_t number;
+    bool ok = s->kind == SETTING_TIME    ? parse_time(value, &number)
+              : s->kind == SETTING_BYTES ? parse_bytes(value, &number)
+                                         : str_to_u64(value, &number);
+    if (!ok || number < s->min || number > s->max)
+        return refuse(s, value, range_text(s, arena), err);
+    *at = number;
+    return RC_OK;
+}
+
+enum rc settings_set(struct server_options *options, const struct setting *setting,
+                     struct str value, struct arena *arena, struct err *err)
+{
+    void *at = (char *)options + setting->offset;
+    switch (setting->kind) {
+    case SETTING_TEXT: *(const char **)at = arena_zstr(arena, value); return RC_OK;
+    case SETTING_BOOL:
+        if (!parse_bool(value, at))
+            return refuse(setting, value, STR("true or false"), err);
+        return RC_OK;
+    case SETTING_CHOICE: {
+        int choice = opts_choice(setting->choices, value);
+        if (choice < 0)
+            return refuse(setting, value, str_c(setting->choices), err);
+        *(unsigned *)at = (unsigned)choice;
+        return RC_OK;
+    }
+    case SETTING_NUMBER:
+    case SETTING_BYTES:
+    case SETTING_TIME: break;
+    }
+    return set_quantity(setting, at, value, arena, err);
+}
+
+void settings_defaults(struct server_options *options, struct arena *arena)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const struct setting *s = &settings_table[i];
+        enum rc rc = settings_set(options, s, str_c(s->fallback), arena, NULL);
+        assert(rc == RC_OK); /* a default out of its own range would be our mistake */
+    }
+}
+
+enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
+                             size_t count, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct setting *s = settings_find(values[i].name);
+        if (s == NULL)
+            return err_set(err, RC_INVALID, "there is no setting called '%.*s'",
+                           STR_ARG(values[i].name));
+        TRY(settings_set(options, s, values[i].value, arena, err));
+    }
+    return RC_OK;
+}
+
+/* From 1, as editors count. */
+static size_t line_of(struct str text, const char *at)
+{
+    size_t line = 1;
+    for (const char *c = text.ptr; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+static enum rc set_member(struct server_options *options, const struct json_member *m,
+                          struct arena *arena, struct err *err)
+{
+    enum json_kind kind = m->value.kind;
+    struct setting_value value = {m->key, kind == JSON_STRING ? m->value.string : m->value.raw};
+    if (kind == JSON_ARRAY || kind == JSON_OBJECT || kind == JSON_NULL)
+        return err_set(err, RC_INVALID, "%.*s must not be %s", STR_ARG(m->key),
+                       json_kind_name(kind));
+    return settings_from_values(options, &value, 1, arena, err);
+}
+
+enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
+                             struct err *err)
+{
+    struct json document;
+    TRY(json_parse(json, arena, &document, err));
+    if (document.kind != JSON_OBJECT)
+        return err_set(err, RC_INVALID, "a config file holds an object, not %s",
+                       json_kind_name(document.kind));
+    for (size_t i = 0; i < document.count; i++) {
+        const struct json_member *m = &document.members[i];
+        if (set_member(options, m, arena, err))
+            return err_note(err, "line %zu", line_of(json, m->value.raw.ptr));
+    }
+    return RC_OK;
+}
+
+/* "lease_ms" to "BELFRY_LEASE_MS". */
+static const char *variable_name(const char *setting, struct arena *arena)
+{
+    char *name = arena_zstr(arena, arena_printf(arena, "BELFRY_%s", setting));
+    for (char *c = name; *c != '\0'; c++) {
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    }
+    return name;
+}
+
+enum rc settings_from_env(struct server_options *options, settings_env *env, struct arena *arena,
+                          struct err *err)
+{
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const char *variable = variable_name(settings_table[i].name, arena);
+        const char *value = env(variable);
+        if (value == NULL || value[0] == '\0') /* `BELFRY_SLOTS= belfry server` unsets it */
+            continue;
+        if (settings_set(options, &settings_table[i], str_c(value), arena, err))
+            return err_note(err, "%s", variable);
+    }
+    return RC_OK;
+}
+
+void settings_help(struct buf *out)
+{
+    buf_add(out, STR("\nsettings, their defaults, and what they mean:\n"));
+    for (size_t i = 0; i < COUNT_OF(settings_table); i++) {
+        const struct setting *s = &settings_table[i];
+        buf_printf(out, "  %-23s %-15s %s\n", s->name, s->fallback, s->help);
+    }
+}

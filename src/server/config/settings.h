@@ -1,0 +1,62 @@
+/* settings.h - every setting of a server in one table.
+ *
+ * A row says what a setting is called, where it lives in `struct server_options`, its default, its
+ * range, and a line of help. The name is the key in the config file (`lease_ms`), BELFRY_ and the
+ * name in capitals in the environment (`BELFRY_LEASE_MS`), and the left side of `--set
+ * lease_ms=20000`; the settings that users change most have flags of their own (`--listen`), see
+ * options.c. A value is the same text wherever it comes from: times take a number of milliseconds
+ * or a duration ("20s"), sizes a number of bytes or one with KiB, MiB or GiB behind it.
+ *
+ * Precedence: flag, environment, config file, default. The sources are applied in the opposite
+ * order, each overwriting what a weaker one said. */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "server/config/options.h"
+
+enum setting_kind {
+    SETTING_TEXT,
+    SETTING_BOOL,   /* true or false, also yes, no, 1, 0 */
+    SETTING_NUMBER, /* from min to max */
+    SETTING_BYTES,
+    SETTING_TIME, /* milliseconds */
+    SETTING_CHOICE,
+};
+
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    size_t offset;        /* in struct server_options */
+    const char *fallback; /* the default, written as a user would */
+    uint64_t min;
+    uint64_t max;
+    const char *choices; /* SETTING_CHOICE: "full|normal" */
+    const char *help;
+};
+
+/* A value and what it is for: from --set, or from a flag of its own. */
+struct setting_value {
+    struct str name;
+    struct str value;
+};
+
+/* NULL when there is no such setting. */
+const struct setting *settings_find(struct str name);
+
+/* RC_INVALID with a sentence naming the setting when the value does not fit it. A text value is
+ * copied into the arena. */
+enum rc settings_set(struct server_options *options, const struct setting *setting,
+                     struct str value, struct arena *arena, struct err *err);
+
+/* Each takes what its source says; unknown names are refused with the name, and with its line when
+ * they come from a config file. */
+void settings_defaults(struct server_options *options, struct arena *arena);
+enum rc settings_from_config(struct server_options *options, struct str json, struct arena *arena,
+                             struct err *err);
+enum rc settings_from_env(struct server_options *options, settings_env *env, struct arena *arena,
+                          struct err *err);
+enum rc settings_from_values(struct server_options *options, const struct setting_value *values,
+                             size_t count, struct arena *arena, struct err *err);
+
+/* For the help page: a line per setting with its name, default and meaning. */
+void settings_help(struct buf *out);

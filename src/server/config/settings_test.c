@@ -1,0 +1,223 @@
+#include "server/config/options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+static struct err err;
+
+/* The environment of a test: one variable, or none when the name is NULL. */
+static const char *env_name;
+static const char *env_value;
+
+static const char *env(const char *name)
+{
+    return env_name != NULL && strcmp(name, env_name) == 0 ? env_value : NULL;
+}
+
+/* A NULL ends the arguments; argv[0] is added here. */
+static enum rc try_parse(const char *const *given, struct server_options *ret_options)
+{
+    char *argv[16];
+    int argc = 1;
+    bool help;
+    argv[0] = arena_zstr(&arena, STR("server"));
+    for (; given[argc - 1] != NULL; argc++)
+        argv[argc] = arena_zstr(&arena, str_c(given[argc - 1]));
+    return server_options_parse(argc, argv, env, &arena, ret_options, &help, &err);
+}
+
+/* The options that these arguments give; the test fails when they are refused. */
+static struct server_options parse(const char *const *given)
+{
+    struct server_options options;
+    enum rc rc = try_parse(given, &options);
+    if (rc != RC_OK)
+        fail_msg("%s", err.text);
+    return options;
+}
+
+#define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
+
+/* The sentence with which these arguments are refused. */
+static const char *refusal(const char *const *given)
+{
+    struct server_options options;
+    assert_int_not_equal(try_parse(given, &options), RC_OK);
+    return err.text;
+}
+
+#define REFUSAL(...) refusal((const char *const[]){__VA_ARGS__, NULL})
+
+static void without_anything_the_documented_defaults_hold(void **state)
+{
+    (void)state;
+    struct server_options o = parse((const char *const[]){NULL});
+    assert_string_equal(o.data_dir, "./belfry-data");
+    assert_string_equal(o.store_dir, "./belfry-data");
+    assert_string_equal(o.listen_host, "127.0.0.1");
+    assert_int_equal(o.listen_port, 7420);
+    assert_int_equal(o.durability, DURABILITY_FULL);
+    assert_int_equal(o.lease_ms, 20000);
+    assert_int_equal(o.priority_age_ms, 60000);
+    assert_int_equal(o.payload_bytes_max, 1 << 20);
+    assert_false(o.no_worker);
+}
+
+static void sizes_and_times_take_units(void **state)
+{
+    (void)state;
+    struct server_options o =
+        PARSE("--set", "lease_ms=1500", "--set=park_ms=1s500ms", "--set", "payload_bytes_max=2KiB");
+    assert_int_equal(o.lease_ms, 1500);
+    assert_int_equal(o.park_ms, 1500);
+    assert_int_equal(o.payload_bytes_max, 2048);
+}
+
+static void a_flag_is_stronger_than_the_environment(void **state)
+{
+    (void)state;
+    env_name = "BELFRY_SLOTS";
+    env_value = "3";
+    assert_int_equal(PARSE("--no-worker").slots, 3);
+    assert_int_equal(PARSE("--slots", "5").slots, 5);
+    env_value = "";
+    assert_int_equal(PARSE("--no-worker").slots, 8);
+    env_value = "many";
+    assert_string_equal(REFUSAL("--no-worker"),
+                        "BELFRY_SLOTS: slots must be a number from 1 to 10000, not 'many'");
+    env_name = NULL;
+}
+
+/* Leaves a config file behind, until the process ends. */
+static const char *config_file(const char *text)
+{
+    static char path[] = "/tmp/belfry-settings-XXXXXX";
+    static bool made;
+    int fd = -1;
+    if (!made)
+        fd = mkstemp(path);
+    made = true;
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static void the_environment_is_stronger_than_the_config_file(void **state)
+{
+    (void)state;
+    const char *path = config_file("{\"slots\": 2, \"no_worker\": true, \"lease_ms\": \"9s\"}");
+    struct server_options o = PARSE("--config", path);
+    assert_int_equal(o.slots, 2);
+    assert_true(o.no_worker);
+    assert_int_equal(o.lease_ms, 9000);
+    env_name = "BELFRY_LEASE_MS";
+    env_value = "30s";
+    assert_int_equal(PARSE("--config", path).lease_ms, 30000);
+    env_name = NULL;
+    unlink(path);
+}
+
+static void an_unknown_key_of_the_config_file_is_named(void **state)
+{
+    (void)state;
+    const char *path = config_file("{\"slots\": 3,\n\n\"slotz\": 2}");
+    assert_non_null(
+        strstr(REFUSAL("--config", path), "line 3: there is no setting called 'slotz'"));
+    config_file("{\"slots\": [2]}");
+    assert_non_null(strstr(REFUSAL("--config", path), "slots must not be an array"));
+    unlink(path);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    assert_string_equal(REFUSAL("--set", "slots"), "--set takes NAME=VALUE, not 'slots'");
+    assert_string_equal(REFUSAL("--set", "lease_ms=1ms"),
+                        "lease_ms must be a time from 1s to 1h, not '1ms'");
+    assert_string_equal(REFUSAL("--set", "priority_age_ms=0"),
+                        "priority_age_ms must be a time from 1ms to 365d, not '0'");
+    assert_string_equal(REFUSAL("--durability", "some"),
+                        "durability must be full|normal, not 'some'");
+    assert_string_equal(REFUSAL("extra"), "unexpected argument 'extra'");
+    assert_non_null(strstr(REFUSAL("--set", "request_bytes_max=1MiB"), "must be larger"));
+    assert_non_null(strstr(REFUSAL("--set", "checkpoint_bytes_max=17MiB"), "must not be smaller"));
+}
+
+static void there_is_room_for_one_request_of_any_size(void **state)
+{
+    (void)state;
+    struct server_options o = PARSE("--set", "request_bytes_max=1GiB");
+    assert_int_equal(o.buffered_bytes_max, 1 << 30);
+    o = PARSE("--set", "request_bytes_max=32MiB");
+    assert_int_equal(o.buffered_bytes_max, 256 << 20);
+}
+
+static void an_address_is_a_host_and_a_port(void **state)
+{
+    (void)state;
+    struct server_options o = PARSE("--listen", "[::1]:80");
+    assert_string_equal(o.listen_host, "::1");
+    assert_int_equal(o.listen_port, 80);
+    static const char *const bad[] = {"7420", ":7420", "::1:7420", "a:", "a:65536", "[]:1"};
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_non_null(strstr(REFUSAL("--listen", bad[i]), "listen must be HOST:PORT"));
+}
+
+static void the_store_may_be_elsewhere(void **state)
+{
+    (void)state;
+    struct server_options o = PARSE("--data", "d", "--store", "sqlite:/var/lib/x");
+    assert_string_equal(o.store_dir, "/var/lib/x");
+    assert_string_equal(o.data_dir, "d");
+    o = PARSE("--store", "postgres://u:secret@h/db");
+    assert_string_equal(o.store_url, "postgres://u:secret@h/db");
+    assert_null(strstr(REFUSAL("--store", "postgre://u:secret@h/db"), "secret"));
+    assert_non_null(strstr(REFUSAL("--store", "mysql:x"), "sqlite:DIR"));
+}
+
+#define SHARED "--store", "postgres://u@h/db", "--set"
+
+static void servers_that_share_a_store_need_leases_that_outlive_a_takeover(void **state)
+{
+    (void)state;
+    const char *why = REFUSAL(SHARED, "lease_ms=11s");
+    assert_non_null(
+        strstr(why, "lease_ms (11000) must be at least 11750")); /* 2.75 + 5 + 1 + 3 s */
+    (void)PARSE(SHARED, "lease_ms=12s");
+    (void)PARSE(SHARED, "lease_ms=6s", "--set", "node_lease_ms=1s", "--set", "park_ms=1s");
+    assert_non_null(strstr(REFUSAL(SHARED, "outage_grace_ms=4999"), "node_lease_ms (5000)"));
+    (void)PARSE("--set", "lease_ms=1s", "--set", "outage_grace_ms=0"); /* alone */
+}
+
+static int drop_arena(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_anything_the_documented_defaults_hold),
+        cmocka_unit_test(sizes_and_times_take_units),
+        cmocka_unit_test(a_flag_is_stronger_than_the_environment),
+        cmocka_unit_test(the_environment_is_stronger_than_the_config_file),
+        cmocka_unit_test(an_unknown_key_of_the_config_file_is_named),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(there_is_room_for_one_request_of_any_size),
+        cmocka_unit_test(an_address_is_a_host_and_a_port),
+        cmocka_unit_test(the_store_may_be_elsewhere),
+        cmocka_unit_test(servers_that_share_a_store_need_leases_that_outlive_a_takeover),
+    };
+    return cmocka_run_group_tests(tests, NULL, drop_arena);
+}

@@ -1,0 +1,24 @@
+/* decider.h - the one thread that decides: it owns the engine and the write connection.
+ *
+ * While a commit is under way commands pile up in its mailbox; the next turn takes them all. So
+ * group commit needs no tuning: latency is one commit when idle, and throughput grows with load. */
+#pragma once
+#include "server/api/request.h"
+
+/* Owns and loads the store, then starts the thread. */
+enum rc decider_start(struct server *server, struct decider **ret_decider, struct err *err);
+/* From any thread. RC_BUSY when too much is waiting, RC_SHUTDOWN when going away; r is taken only
+ * by RC_OK and comes home when its command is answered. */
+enum rc decider_send(struct decider *d, struct request *r);
+/* A parked poll's client has left: stop offering it work. */
+void decider_hangup(struct decider *d, const struct request *r);
+/* Somebody was told, or nobody would listen. From any thread. */
+void decider_alert_sent(struct decider *d, const struct alert_mark *mark);
+/* There is news from the cluster, or mail in the store: look. From any thread. */
+void decider_nudge(struct decider *d);
+/* Takes nothing new, answers everything that waits, and ends the thread. */
+void decider_stop(struct decider *d);
+/* After stop, and after the nets have stopped: answers borrow names from the engine. */
+void decider_free(struct decider *d);
+/* True when deciding became impossible and only a new start can help. */
+bool decider_failed(const struct decider *d);

@@ -1,0 +1,569 @@
+#include "server/turn/turn.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/plant.h"
+#include "base/vec.h"
+#include "server/turn/rules.h"
+#include "server/turn/rules_memo.h"
+#include "server/turn/sql_job.h"
+#include "server/turn/untangle.h"
+#include "wire/json/json_scan.h"
+#include "wire/message/calendar_json.h"
+#include "wire/message/spec_json.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ASK_ROUNDS_MAX = 5, /* the engine needs four, and one to have none; more would be a bug */
+    SETTLE_TRIES = 5,   /* each waits for locks by itself */
+    MAIL_MS = 1000, /* what others write is read so soon without being told; wake-ups are faster */
+    /* Definitions in one reply to a poll: half of what a client takes. A job may have as much, so
+     * one goes out in any case. */
+    REPLY_BYTES_MAX = 32 << 20,
+};
+
+/* ---- loading */
+
+/* Of the engine's callbacks. */
+struct turn_reading {
+    struct sql_job_rule rule; /* with the zones, as the options say */
+    struct rules_memo memo;
+};
+
+static enum rc read_rules(void *arg, const struct job_rec *job, struct arena *arena,
+                          struct rules *ret_rules, struct err *err)
+{
+    struct turn_reading *reading = arg;
+    struct spec spec;
+    TRY(rules_memo_read(&reading->memo, job->spec, arena, &spec, err));
+    return rules_make(reading->rule.zones, &spec, arena, ret_rules, err);
+}
+
+static enum rc read_calendar(void *arg, const struct calendar_rec *rec, struct arena *arena,
+                             struct almanac *ret_almanac, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0}; /* a document is larger than what it means */
+    const struct turn_reading *reading = arg;
+    const struct ical_zones zones = {.find = rules_zone, .arg = reading->rule.zones};
+    struct almanac almanac;
+    TRY(calendar_read(rec->document, &zones, &scratch, &almanac, err));
+    almanac.calendar = calendar_copy(&almanac.calendar, arena);
+    *ret_almanac = almanac;
+    return RC_OK;
+}
+
+static enum rc read_submission(void *arg, const struct inbox_rec *rec, struct arena *arena,
+                               struct submission *ret_item, struct err *err)
+{
+    const struct turn_reading *reading = arg;
+    return sql_job_read(&reading->rule, rec, arena, ret_item, err);
+}
+
+/* Told once, when it is found, and counted; the row stays as it is for whoever looks into it. */
+void turn_quarantine(struct turn *t, uint64_t exec_id, const char *why)
+{
+    char text[ID_TEXT_MAX];
+    t->quarantined++;
+    log_error("an execution makes no sense and is left alone", "execution_id",
+              id_format(text, ID_EXEC, exec_id).ptr, "error", why, NULL);
+}
+
+/* One bad row must not keep a server from starting: it is left out, and somebody is told. The
+ * executions of a job that was left out miss it, and are counted then. */
+static enum rc load_job(void *arg, const struct job_rec *job, struct err *err)
+{
+    struct turn *t = arg;
+    char text[ID_TEXT_MAX];
+    if (engine_load_job(t->engine, job, err) != RC_OK)
+        log_error("a stored job makes no sense and was left out", "job_id",
+                  id_format(text, ID_JOB, job->id).ptr, "error", err->text, NULL);
+    return RC_OK;
+}
+
+static enum rc load_exec(void *arg, const struct exec_rec *exec, struct err *err)
+{
+    struct turn *t = arg;
+    if (engine_load_exec(t->engine, exec, err) != RC_OK)
+        turn_quarantine(t, exec->id, err->text);
+    return RC_OK;
+}
+
+static void load_damaged(void *arg, uint64_t exec_id)
+{
+    turn_quarantine(arg, exec_id, "its row, or its job's, cannot be read");
+}
+
+static enum rc load_worker(void *arg, const struct worker_rec *worker, struct err *err)
+{
+    struct turn *t = arg;
+    (void)err;
+    engine_load_worker(t->engine, worker);
+    return RC_OK;
+}
+
+static enum rc load_counter(void *arg, const struct counter *counter, struct err *err)
+{
+    struct turn *t = arg;
+    (void)err;
+    engine_load_counter(t->engine, counter);
+    return RC_OK;
+}
+
+static enum rc load_queue(void *arg, const struct queue_rec *queue, struct err *err)
+{
+    (void)err;
+    engine_load_queue(((struct turn *)arg)->engine, queue);
+    return RC_OK;
+}
+
+static enum rc load_team(void *arg, const struct team_rec *team, struct err *err)
+{
+    (void)err;
+    engine_load_team(((struct turn *)arg)->engine, team);
+    return RC_OK;
+}
+
+static enum rc load_rate(void *arg, const struct rate_rec *rate, struct err *err)
+{
+    (void)err;
+    engine_load_rate(((struct turn *)arg)->engine, rate);
+    return RC_OK;
+}
+
+static enum rc load_breaker(void *arg, const struct breaker_rec *breaker, struct err *err)
+{
+    (void)err;
+    engine_load_breaker(((struct turn *)arg)->engine, breaker);
+    return RC_OK;
+}
+
+static enum rc load_permit(void *arg, const struct permit_rec *permit, struct err *err)
+{
+    (void)err;
+    engine_load_permit(((struct turn *)arg)->engine, permit);
+    return RC_OK;
+}
+
+static enum rc load_waiter(void *arg, const struct waiter_rec *waiter, struct err *err)
+{
+    (void)err;
+    engine_load_waiter(((struct turn *)arg)->engine, waiter);
+    return RC_OK;
+}
+
+static enum rc load_dependency(void *arg, const struct dependency_rec *dependency, struct err *err)
+{
+    (void)err;
+    engine_load_dependency(((struct turn *)arg)->engine, dependency);
+    return RC_OK;
+}
+
+static enum rc load_clock(void *arg, const struct clock_rec *clock, struct err *err)
+{
+    (void)err;
+    engine_load_clock(((struct turn *)arg)->engine, clock);
+    return RC_OK;
+}
+
+static enum rc load_operation(void *arg, const struct operation_rec *operation, struct err *err)
+{
+    (void)err;
+    engine_load_operation(((struct turn *)arg)->engine, operation);
+    return RC_OK;
+}
+
+static enum rc load_calendar(void *arg, const struct calendar_rec *calendar, struct err *err)
+{
+    if (engine_load_calendar(((struct turn *)arg)->engine, calendar, err) != RC_OK)
+        log_error("a stored calendar makes no sense; what goes by it is held", "error", err->text,
+                  NULL);
+    return RC_OK;
+}
+
+static struct load_sink sink_of(struct turn *t)
+{
+    return (struct load_sink){
+        .job = load_job,
+        .exec = load_exec,
+        .worker = load_worker,
+        .counter = load_counter,
+        .damaged = load_damaged,
+        .queue = load_queue,
+        .team = load_team,
+        .rate = load_rate,
+        .breaker = load_breaker,
+        .dependency = load_dependency,
+        .waiter = load_waiter,
+        .permit = load_permit,
+        .clock = load_clock,
+        .operation = load_operation,
+        .calendar = load_calendar,
+        .arg = t,
+    };
+}
+
+static int64_t begin_load(struct turn *t, struct store *store, const struct ownership *owned,
+                          const struct engine_options *options, struct moment now)
+{
+    *t = (struct turn){.store = store, .owned = *owned};
+    struct engine_options with_rules = *options;
+    with_rules.read_rules = read_rules;
+    with_rules.read_calendar = read_calendar;
+    with_rules.read_submission = read_submission;
+    t->reading = MEM_NEW(struct turn_reading);
+    t->reading->rule = (struct sql_job_rule){
+        .zones = options->rules_arg,
+        .payload_bytes_max = options->payload_bytes_max,
+        .document_bytes_max = options->document_bytes_max,
+    };
+    with_rules.rules_arg = t->reading;
+    with_rules.mail_ms = store->ops->member == NULL ? 0 : MAIL_MS;
+    t->engine = engine_new(&with_rules);
+    int64_t until_ms =
+        engine_load_begin(t->engine, now, ownership_set(owned), owned->id_floor, owned->turn_floor);
+    engine_load_tokens(t->engine, owned->token_floor);
+    if (store->ops->member != NULL)
+        engine_load_terms(t->engine, owned->epochs, owned->unsure_until_ms, owned->alive_ms);
+    return until_ms;
+}
+
+enum rc turn_load(struct turn *t, struct store *store, const struct ownership *owned,
+                  const struct engine_options *options, struct moment now, struct err *err)
+{
+    int64_t until_ms = begin_load(t, store, owned, options, now);
+    if (ownership_set(owned).bits == 0)
+        return turn_settings(t, err);
+    struct load_sink sink = sink_of(t);
+    return store->ops->load(store, &t->owned, until_ms, &sink, err);
+}
+
+void turn_idle(struct turn *t, struct store *store, uint32_t partitions,
+               const struct engine_options *options, struct moment now)
+{
+    (void)begin_load(t, store, &(struct ownership){.partitions = partitions}, options, now);
+}
+
+enum rc turn_open(struct turn *t, struct store *store, struct str node,
+                  const struct engine_options *options, struct moment now, struct err *err)
+{
+    struct ownership owned;
+    *t = (struct turn){.store = store};
+    TRY(store->ops->own(store, node, &owned, err));
+    return turn_load(t, store, &owned, options, now, err);
+}
+
+enum rc turn_settings(struct turn *t, struct err *err)
+{
+    struct load_sink sink = sink_of(t);
+    engine_settings_begin(t->engine);
+    TRY(t->store->ops->settings(t->store, &sink, err));
+    engine_settings_end(t->engine);
+    return RC_OK;
+}
+
+void turn_raise_floors(const struct turn *t, struct ownership *own)
+{
+    uint64_t id;
+    uint64_t turn;
+    engine_floors(t->engine, &id, &turn);
+    ownership_raise(own, id, turn);
+}
+
+void turn_close(struct turn *t)
+{
+    engine_free(t->engine);
+    if (t->reading != NULL)
+        rules_memo_free(&t->reading->memo);
+    free(t->reading);
+    arena_free(&t->arena);
+    arena_free(&t->kept);
+    *t = (struct turn){0};
+}
+
+/* ---- whose it is */
+
+static bool owns(const struct turn *t, uint64_t id)
+{
+    struct partition_set set = ownership_set(&t->owned);
+    return partition_has(&set, id);
+}
+
+/* Settings are written whole, from what memory has of them. So one server writes them, the owner of the
+ * first partition: else two that change different parts of one would undo each other. */
+static bool keeps_settings(const struct turn *t)
+{
+    return t->owned.epochs[0] != 0;
+}
+
+bool turn_is_ours(const struct turn *t, const struct command *cmd)
+{
+    switch (cmd->kind) {
+    case CMD_CANCEL_JOB:
+    case CMD_CANCEL_EXEC:
+    case CMD_RETRY_EXEC:
+    case CMD_PAUSE_JOB:
+    case CMD_RESUME_JOB:
+    case CMD_TRIGGER_JOB:
+    case CMD_EXTEND_SLA:
+    case CMD_EXPLAIN_JOB:
+    case CMD_EXPLAIN_EXEC:
+    case CMD_DRAIN:
+    case CMD_RETRY_LETTER:
+    case CMD_DISCARD_LETTER:
+    case CMD_FENCE: return owns(t, cmd->target.id);
+    case CMD_EDIT_JOB: return owns(t, cmd->edit.id);
+    case CMD_ALERT_SENT: return owns(t, cmd->alert.id);
+    /* These make an id, or are about what each server has: anybody who owns something. */
+    case CMD_SUBMIT:
+    case CMD_REGISTER:
+    case CMD_RESET_BREAKER:
+    case CMD_OPERATE: return ownership_set(&t->owned).bits != 0;
+    case CMD_QUEUE:
+        return keeps_settings(t) ||
+               (cmd->queue.run == QUEUE_LEAVE && !cmd->queue.set_concurrency && !cmd->queue.forget);
+    case CMD_TEAM: return keeps_settings(t) || !cmd->team.set_concurrency;
+    case CMD_CALENDAR: return keeps_settings(t);
+    case CMD_POLL:
+    case CMD_HANGUP:
+    case CMD_WORKERS:
+    case CMD_QUEUES:
+    case CMD_TEAMS:
+    case CMD_BREAKERS:
+    case CMD_OPERATIONS:
+    case CMD_STATS: break;
+    }
+    return true;
+}
+
+/* ---- running */
+
+/* Asks in rounds until nobody has a question left. *ret_admitted: a transaction is open. */
+static enum rc ask(struct turn *t, struct command *const *commands, size_t count,
+                   bool *ret_admitted, struct err *err)
+{
+    *ret_admitted = false;
+    for (unsigned round = 0;; round++) {
+        assert(round < ASK_ROUNDS_MAX);
+        struct question_list list = {0};
+        engine_ask_own(t->engine, round, &list);
+        for (size_t i = 0; i < count; i++)
+            engine_ask(t->engine, commands[i], round, &list);
+        if (list.len == 0)
+            return RC_OK;
+        TRY(t->store->ops->admit(t->store, &t->owned, list.items, list.len, &t->arena, err));
+        *ret_admitted = true;
+    }
+}
+
+/* A commit whose outcome nobody knows must not be taken back: it may come to light after a crash.
+ * So the store is asked more than once; if it cannot say, this server has to start anew and read
+ * what is there. */
+static enum rc settle(struct turn *t, uint64_t turn, struct err *err)
+{
+    enum settled settled;
+    if (PLANTED(unknown_taken_for_kept))
+        return RC_OK;
+    if (PLANTED(unknown_taken_for_lost))
+        return err_set(err, RC_BUSY, "the commit was lost, perhaps");
+    enum rc rc = RC_UNKNOWN;
+    for (int i = 0; i < SETTLE_TRIES && rc != RC_OK; i++)
+        rc = t->store->ops->settle(t->store, &t->owned, turn, &settled, err);
+    if (rc != RC_OK)
+        return err_set(err, RC_UNKNOWN, "nobody can say whether the last turn was kept");
+    return settled == SETTLED_KEPT ? RC_OK : err_set(err, RC_BUSY, "the commit was lost");
+}
+
+static enum rc keep(struct turn *t, const struct delta *delta, bool admitted, struct err *err)
+{
+    /* Also when nothing is to be kept: an answer from memory is one that somebody believes. */
+    if (t->may_keep != NULL && !t->may_keep(t->may_keep_arg) && !PLANTED(stale_owner_answers))
+        return err_set(err, RC_BUSY, "the right to decide has ended");
+    if (delta_is_empty(delta)) {
+        if (admitted)
+            t->store->ops->abort(t->store);
+        return RC_OK;
+    }
+    enum rc rc = t->store->ops->commit(t->store, &t->owned, delta, err);
+    if (PLANTED(ack_before_durable) && rc == RC_FULL)
+        return RC_OK;
+    if (PLANTED(slot_twice_after_unknown) && rc == RC_UNKNOWN && delta->job_count == 0 &&
+        delta->exec_count > 0 && delta->execs[delta->exec_count - 1].exec.origin == ORIGIN_SLOT)
+        return err_set(err, RC_BUSY, "the commit was lost, perhaps");
+    return rc == RC_UNKNOWN ? settle(t, delta->turn, err) : rc;
+}
+
+/* RC_CORRUPT when the worker could make nothing of the definition; its whole reply would be lost. */
+static enum rc check_definition(struct command *cmd, const struct poll_lease *lease,
+                                struct err *err)
+{
+    struct spec spec;
+    if (spec_read(lease->spec, cmd->arena, &spec, err) != RC_OK ||
+        (lease->payload.len > 0 && json_check(lease->payload, JSON_ANY_DEPTH, err) != RC_OK)) {
+        err->rc = RC_CORRUPT;
+        return RC_CORRUPT;
+    }
+    return RC_OK;
+}
+
+static enum rc fetch(struct turn *t, struct command *cmd, struct poll_lease *lease, struct err *err)
+{
+    uint64_t exec_id = lease->own_payload ? lease->exec_id : 0;
+    TRY(t->store->ops->fetch(t->store, lease->job_id, exec_id, cmd->arena, &lease->spec,
+                             &lease->payload, err));
+    return check_definition(cmd, lease, err);
+}
+
+/* Specs too large for memory, and payloads of single executions, are read when their lease goes out. The lease is durable already: if
+ * the disk fails, or the reply is full, the worker gets it again with its next poll. A definition
+ * that nobody can read would come again for ever: it is left alone instead. */
+static void fetch_large(struct turn *t, struct command *cmd)
+{
+    struct err err;
+    size_t bytes = 0;
+    VEC(struct poll_lease) sent = {0};
+    for (size_t i = 0; i < cmd->reply.poll.lease_count; i++) {
+        struct poll_lease lease = cmd->reply.poll.leases[i];
+        enum rc rc = lease.spec.len == 0 ? fetch(t, cmd, &lease, &err) : RC_OK;
+        if (rc == RC_CORRUPT || rc == RC_NOT_FOUND) {
+            if (engine_drop(t->engine, lease.exec_id))
+                turn_quarantine(t, lease.exec_id, err.text);
+            continue;
+        }
+        if (rc != RC_OK) {
+            log_error("a job's definition could not be read", "error", err.text, NULL);
+            continue;
+        }
+        bytes += lease.spec.len + lease.payload.len;
+        if (sent.len > 0 && bytes > REPLY_BYTES_MAX)
+            break;
+        *VEC_PUSH(cmd->arena, &sent) = lease;
+    }
+    cmd->reply.poll.leases = sent.items;
+    cmd->reply.poll.lease_count = sent.len;
+}
+
+static bool has_large(const struct command *cmd)
+{
+    for (size_t i = 0; cmd->kind == CMD_POLL && i < cmd->reply.poll.lease_count; i++) {
+        if (cmd->reply.poll.leases[i].spec.len == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Once for each time that something begins to wait, and again when it is twice as much. */
+static void tell_mail(struct turn *t)
+{
+    struct mail_waiting now = engine_mail_waiting(t->engine);
+    char count[24];
+    if (now.waiting == 0 || now.waiting >= 2 * t->mail_told.waiting) {
+        snprintf(count, sizeof count, "%zu", now.waiting);
+        if (now.waiting > 0)
+            log_warn("submissions by SQL wait in the inbox", "count", count, "reason", now.why,
+                     NULL);
+        else if (t->mail_told.waiting > 0)
+            log_info("no submission by SQL waits any more", NULL);
+        t->mail_told.waiting = now.waiting;
+    }
+    if (now.unknown > t->mail_told.unknown) {
+        snprintf(count, sizeof count, "%zu", now.unknown);
+        log_warn("a newer version's messages wait in the inbox for a server that knows them",
+                 "count", count, NULL);
+    }
+    t->mail_told.unknown = now.unknown;
+}
+
+static void publish(struct turn *t, struct turn_news *ret_news)
+{
+    *ret_news = (struct turn_news){0};
+    list_init(&ret_news->done);
+    engine_commit(t->engine, &ret_news->done, &ret_news->events, &ret_news->event_count);
+    tell_mail(t);
+    LIST_EACH(&ret_news->done, node)
+    {
+        struct command *cmd = CONTAINER_OF(node, struct command, node);
+        if (has_large(cmd))
+            fetch_large(t, cmd);
+    }
+}
+
+static uint64_t partitions_of_mail(const struct turn *t, const struct delta *delta)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < delta->mail_count; i++)
+        bits |= UINT64_C(1) << partition_of_bucket(t->owned.partitions, delta->mail[i].bucket);
+    return bits;
+}
+
+/* Between any two lines the process may die. Before commit returns, the store holds nothing of the
+ * turn and nobody was told anything. After it, everything is durable: whoever was not answered asks
+ * again, and a lease that was not delivered is sent again with the worker's next poll. */
+enum rc turn_run_once(struct turn *t, struct command *const *commands, size_t count,
+                      struct moment now, struct turn_news *ret_news, struct err *err)
+{
+    bool admitted;
+    const struct delta *delta = NULL;
+    t->refused = NULL;
+    arena_reset(&t->arena);
+    rules_memo_tidy(&t->reading->memo);
+    engine_begin(t->engine, now, &t->arena);
+    enum rc rc = ask(t, commands, count, &admitted, err);
+    if (rc == RC_OK) {
+        engine_tick(t->engine);
+        for (size_t i = 0; i < count; i++)
+            engine_decide(t->engine, commands[i]);
+        delta = engine_seal(t->engine);
+        if (PLANTED(publish_before_commit)) {
+            publish(t, ret_news);
+            (void)keep(t, delta, admitted, err);
+            return RC_OK;
+        }
+        rc = keep(t, delta, admitted, err);
+    }
+    if (rc != RC_OK) {
+        t->store->ops->abort(t->store);
+        engine_undo(t->engine);
+        engine_mail_lost(t->engine);
+        t->refused = delta;
+        return rc;
+    }
+    bool committed = !delta_is_empty(delta);
+    uint64_t mailed = partitions_of_mail(t, delta);
+    publish(t, ret_news);
+    ret_news->committed = committed;
+    ret_news->mailed = mailed;
+    return RC_OK;
+}
+
+enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                 struct turn_news *ret_news, struct err *err)
+{
+    if (t->broken != RC_OK)
+        return err_set(err, t->broken, "an earlier turn could not be ended");
+    enum rc rc = turn_run_once(t, commands, count, now, ret_news, err);
+    return is_contradiction(rc) ? untangle(t, commands, count, now, ret_news, err) : rc;
+}
+
+void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
+                   struct turn_news *ret_news)
+{
+    arena_reset(&t->arena);
+    rules_memo_tidy(&t->reading->memo);
+    engine_begin(t->engine, now, &t->arena);
+    engine_away(t->engine);
+    for (size_t i = 0; i < count; i++) {
+        assert(engine_works_away(commands[i]));
+        engine_decide(t->engine, commands[i]);
+    }
+    (void)engine_seal(t->engine);
+    publish(t, ret_news);
+}
+
+enum rc turn_probe(struct turn *t, struct err *err)
+{
+    enum settled settled;
+    return t->store->ops->settle(t->store, &t->owned, 0, &settled, err);
+}

@@ -1,0 +1,429 @@
+#include "store/sql/row.h"
+#include "base/log.h"
+#include "job/spec.h"
+#include "store/usage_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool row_makes_sense(const struct row *row)
+{
+    char id[24];
+    if (!row->bad)
+        return true;
+    struct cell first = row->kind->cell(row, 0);
+    struct row_origin origin = row->kind->origin(row);
+    snprintf(id, sizeof id, "%" PRId64, first.kind == CELL_NUMBER ? first.number : 0);
+    log_warn("a row that makes no sense is left out", origin.noun, origin.name, "query",
+             origin.query, "first_column", id, NULL);
+    return false;
+}
+
+/* ---- records: field by field, since in an initialiser the order of calls is the compiler's */
+
+bool row_job(struct row *row, struct job_rec *job)
+{
+    *job = (struct job_rec){0};
+    job->id = row_id(row);
+    job->version = row_u32(row);
+    job->state = (enum job_state)row_range(row, JOB_NONE + 1, JOB_STATES - 1);
+    job->name = row_text_or_null(row);
+    job->queue = row_text(row);
+    job->owner = row_text(row);
+    job->team = row_text(row);
+    job->tags = row_text(row);
+    job->priority = row_i32(row);
+    job->created_ms = row_ms(row);
+    job->finished_ms = row_ms(row);
+    job->changed_ms = row_ms(row);
+    job->last_exec = row_u64(row);
+    job->spec = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_exec(struct row *row, struct exec_rec *exec)
+{
+    *exec = (struct exec_rec){0};
+    exec->id = row_id(row);
+    exec->job_id = row_id(row);
+    exec->queue = row_text(row);
+    exec->priority = row_i32(row);
+    exec->retry_of = row_u64(row);
+    exec->first = row_bool(row);
+    exec->origin = (enum origin)row_range(row, 0, ORIGINS - 1);
+    exec->slot_ms = row_ms(row);
+    exec->nominal_ms = row_ms(row);
+    exec->created_ms = row_ms(row);
+    exec->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    exec->due_ms = row_ms(row);
+    exec->ready_ms = row_ms(row);
+    exec->started_ms = row_ms(row);
+    exec->attempts = row_u32(row);
+    exec->lost = row_u32(row);
+    exec->returned = row_u32(row);
+    exec->late = row_bool(row);
+    exec->sla_since_ms = row_ms(row);
+    exec->sla_extra_ms = row_range(row, 0, SPEC_DURATION_MAX_MS);
+    exec->sla_marks = (uint32_t)row_range(row, 0, SLA_MARKS);
+    exec->token = row_u64(row);
+    exec->worker_id = row_u64(row);
+    exec->effect_done = row_bool(row);
+    exec->error = row_text(row);
+    exec->finished_ms = row_ms(row);
+    exec->slot_last_ms = row_ms(row);
+    exec->slot_count = row_u64(row);
+    exec->own_payload = row_bool(row);
+    exec->unseen = row_u32(row);
+    exec->proven = row_bool(row);
+    return row_makes_sense(row);
+}
+
+void row_charged(struct row *row, struct exec_rec *exec)
+{
+    struct cell cell = row_cell(row);
+    exec->recharged = cell.kind != CELL_NULL;
+    if (exec->recharged)
+        exec->charged = cell_bytes(cell, row, CELL_TEXT);
+}
+
+/* Where there is a text, it has all of it: see usage_text. */
+static void row_usage(struct row *row, struct usage *usage)
+{
+    usage->exit_code = row_i32(row);
+    usage->signal = row_i32(row);
+    usage->cpu_ms = row_i64(row);
+    usage->peak_memory_bytes = row_i64(row);
+    usage->output_bytes = row_i64(row);
+    usage->dropped_bytes = row_i64(row);
+    usage->log_seq = row_u64(row);
+    struct str text = row_text_or_null(row);
+    if (text.ptr != NULL && !usage_parse(text, usage))
+        row->bad = true;
+}
+
+bool row_attempt(struct row *row, struct attempt_rec *attempt)
+{
+    *attempt = (struct attempt_rec){0};
+    attempt->exec_id = row_id(row);
+    attempt->token = row_u64(row);
+    attempt->number = row_u32(row);
+    attempt->worker_id = row_u64(row);
+    attempt->started_ms = row_ms(row);
+    attempt->ended_ms = row_ms(row);
+    attempt->outcome = (enum outcome)row_range(row, OUTCOME_NONE + 1, OUTCOMES - 1);
+    attempt->error = row_text(row);
+    attempt->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    attempt->fingerprint = row_u64(row);
+    attempt->tail = row_text(row);
+    row_usage(row, &attempt->usage);
+    return row_makes_sense(row);
+}
+
+bool row_worker(struct row *row, struct worker_rec *worker)
+{
+    *worker = (struct worker_rec){0};
+    worker->id = row_id(row);
+    worker->name = row_text(row);
+    worker->queues = row_text(row);
+    worker->handlers = row_text(row);
+    worker->runs_commands = row_bool(row);
+    worker->draining = row_bool(row);
+    worker->slots = row_u32(row);
+    worker->registered_ms = row_ms(row);
+    worker->boot_id = row_text(row);
+    worker->replaces = row_u64(row);
+    return row_makes_sense(row);
+}
+
+bool row_team(struct row *row, struct team_rec *team)
+{
+    *team = (struct team_rec){0};
+    team->name = row_text(row);
+    team->concurrency = row_u32(row);
+    team->changed_ms = row_ms(row);
+    team->changed_by = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_queue(struct row *row, struct queue_rec *queue)
+{
+    *queue = (struct queue_rec){0};
+    queue->name = row_text(row);
+    queue->concurrency = row_u32(row);
+    queue->paused = row_bool(row);
+    queue->paused_ms = row_ms(row);
+    queue->paused_by = row_text(row);
+    queue->changed_ms = row_ms(row);
+    queue->changed_by = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_rate(struct row *row, struct rate_rec *rate)
+{
+    *rate = (struct rate_rec){0};
+    rate->key = row_text(row);
+    rate->next_us = row_range(row, 0, WHEN_MAX_MS * 1000);
+    rate->interval_us = row_range(row, 0, SPEC_DURATION_MAX_MS * 1000);
+    return row_makes_sense(row);
+}
+
+bool row_inbox(struct row *row, struct inbox_rec *rec)
+{
+    *rec = (struct inbox_rec){0};
+    rec->id = row_id(row);
+    rec->bucket = (uint32_t)row_range(row, 0, ID_BUCKETS - 1);
+    rec->kind =
+        (enum inbox_kind)row_range(row, INBOX_SUBMIT, INT16_MAX); /* also of newer versions */
+    rec->sent_ms = row_ms(row);
+    rec->about = row_u64(row);
+    rec->from = row_u64(row);
+    rec->value = row_i64(row);
+    rec->number = row_i64(row);
+    rec->name = row_text(row);
+    rec->actor = row_text(row);
+    rec->body = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_waiter(struct row *row, struct waiter_rec *waiter)
+{
+    *waiter = (struct waiter_rec){0};
+    waiter->upstream = row_id(row);
+    waiter->exec_id = row_id(row);
+    waiter->dependant = row_id(row);
+    waiter->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    waiter->slot_ms = row_ms(row);
+    return row_makes_sense(row);
+}
+
+bool row_permit(struct row *row, struct permit_rec *permit)
+{
+    *permit = (struct permit_rec){0};
+    permit->key = row_text(row);
+    permit->exec_id = row_id(row);
+    permit->bucket = (uint32_t)row_range(row, 0, ID_BUCKETS - 1);
+    permit->granted = row_bool(row);
+    permit->max = row_i64(row);
+    permit->rank = row_i64(row);
+    permit->ask = row_u64(row);
+    permit->asked_ms = row_ms(row);
+    return row_makes_sense(row);
+}
+
+bool row_rejected(struct row *row, struct rejected_rec *rec)
+{
+    *rec = (struct rejected_rec){0};
+    rec->id = row_id(row);
+    rec->at_ms = row_ms(row);
+    rec->inbox_id = row_u64(row);
+    rec->team = row_text(row);
+    rec->actor = row_text(row);
+    rec->reason = row_text(row);
+    rec->head = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_tally(struct row *row, struct tally *tally)
+{
+    *tally = (struct tally){0};
+    tally->end = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    tally->bucket = row_u32(row);
+    tally->count = row_u64(row);
+    tally->sum_ms = row_u64(row);
+    return row_makes_sense(row);
+}
+
+bool row_tally_key(struct row *row, struct tally_key *key)
+{
+    *key = (struct tally_key){0};
+    key->key = row_text(row);
+    key->completed = row_u64(row);
+    key->deduplicated = row_u64(row);
+    key->failed = row_u64(row);
+    return row_makes_sense(row);
+}
+
+bool row_alert(struct row *row, struct alert_rec *alert)
+{
+    *alert = (struct alert_rec){0};
+    alert->id = row_id(row);
+    alert->at_ms = row_ms(row);
+    alert->kind = (enum alert_kind)row_range(row, ALERT_NONE + 1, ALERT_KINDS - 1);
+    alert->level = (enum alert_level)row_range(row, ALERT_WARNING, ALERT_CRITICAL);
+    alert->state = (enum alert_state)row_range(row, ALERT_KEPT, ALERT_STATES - 1);
+    alert->key = row_text(row);
+    alert->text = row_text(row);
+    alert->queue = row_text(row);
+    alert->job_id = row_u64(row);
+    alert->exec_id = row_u64(row);
+    alert->repeats = row_u64(row);
+    return row_makes_sense(row);
+}
+
+bool row_sla_event(struct row *row, struct sla_event_rec *event)
+{
+    *event = (struct sla_event_rec){0};
+    event->id = row_id(row);
+    event->at_ms = row_ms(row);
+    event->kind = (enum sla_event_kind)row_range(row, SLA_EVENT_WARNING, SLA_EVENT_KINDS - 1);
+    event->policy = (enum sla_policy)row_range(row, 0, SLA_POLICIES - 1);
+    event->exec_id = row_id(row);
+    event->job_id = row_id(row);
+    event->attempt = row_u32(row);
+    event->expected_ms = row_ms(row);
+    event->max_ms = row_ms(row);
+    event->actual_ms = row_ms(row);
+    event->extended_ms = row_ms(row);
+    event->queue = row_text(row);
+    event->actor = row_text(row);
+    event->reason = row_text(row);
+    event->approver = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_breaker(struct row *row, struct breaker_rec *breaker)
+{
+    *breaker = (struct breaker_rec){0};
+    breaker->target = row_text(row);
+    breaker->state = (enum breaker_state)row_range(row, BREAKER_OPEN, BREAKER_STATES - 1);
+    breaker->opened_ms = row_ms(row);
+    breaker->until_ms = row_ms(row);
+    breaker->probe = (uint64_t)row_range(row, 0, INT64_MAX);
+    return row_makes_sense(row);
+}
+
+bool row_letter(struct row *row, struct letter_rec *letter)
+{
+    *letter = (struct letter_rec){0};
+    letter->place.died_ms = row_ms(row);
+    letter->place.exec_id = row_id(row);
+    letter->job_id = row_id(row);
+    letter->state = (enum exec_state)row_range(row, EXEC_NONE + 1, EXEC_STATES - 1);
+    letter->queue = row_text(row);
+    letter->name = row_text(row);
+    letter->owner = row_text(row);
+    letter->reason = (enum letter_reason)row_range(row, LETTER_NONE, LETTER_REASONS - 1);
+    letter->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    letter->fingerprint = row_u64(row);
+    letter->line = row_text(row);
+    letter->error = row_text(row);
+    letter->attempts = row_u32(row);
+    letter->lost = row_u32(row);
+    return row_makes_sense(row);
+}
+
+bool row_letter_group(struct row *row, struct letter_group *group)
+{
+    *group = (struct letter_group){0};
+    group->fingerprint = row_u64(row);
+    group->class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    group->line = row_text(row);
+    group->count = row_u64(row);
+    group->newest.died_ms = row_ms(row);
+    group->newest.exec_id = row_u64(row);
+    group->oldest_ms = row_ms(row);
+    return row_makes_sense(row);
+}
+
+bool row_operation(struct row *row, struct operation_rec *op)
+{
+    *op = (struct operation_rec){0};
+    op->id = row_id(row);
+    op->kind = (enum operation_kind)row_range(row, OPERATION_RETRY, OPERATION_KINDS - 1);
+    op->state = (enum operation_state)row_range(row, OPERATION_RUNNING, OPERATION_STATES - 1);
+    op->filter.queue = row_text(row);
+    op->filter.name = row_text(row);
+    op->filter.class = (enum failure_class)row_range(row, FAILURE_NONE, FAILURE_CLASSES - 1);
+    op->filter.fingerprint = row_u64(row);
+    op->filter.job_id = row_u64(row);
+    op->filter.died_after_ms = row_ms(row);
+    op->filter.died_before_ms = row_ms(row);
+    op->by = row_text(row);
+    op->created_ms = row_ms(row);
+    op->finished_ms = row_ms(row);
+    op->total = row_u64(row);
+    op->done = row_u64(row);
+    op->refused = row_u64(row);
+    op->at.died_ms = row_ms(row);
+    op->at.exec_id = row_u64(row);
+    op->refusal = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_counter(struct row *row, struct counter *counter)
+{
+    *counter = (struct counter){0};
+    counter->kind = (enum counter_kind)row_range(row, COUNTER_JOBS, COUNTER_KINDS - 1);
+    counter->queue = row_text(row);
+    uint32_t states = counter->kind == COUNTER_JOBS ? JOB_STATES : EXEC_STATES;
+    counter->state = (uint32_t)row_range(row, 0, states - 1);
+    counter->value = row_i64(row);
+    return row_makes_sense(row);
+}
+
+bool row_dependency(struct row *row, struct dependency_rec *dependency)
+{
+    *dependency = (struct dependency_rec){0};
+    dependency->upstream = row_id(row);
+    dependency->dependant = row_id(row);
+    dependency->type = (enum dependency_type)row_range(row, DEPENDS_SUCCESS, DEPENDS_TYPES - 1);
+    dependency->state =
+        (enum dependency_state)row_range(row, DEPENDENCY_WAITING, DEPENDENCY_STATES - 1);
+    return row_makes_sense(row);
+}
+
+bool row_calendar(struct row *row, struct calendar_rec *calendar)
+{
+    *calendar = (struct calendar_rec){0};
+    calendar->name = row_text(row);
+    calendar->version = row_u32(row);
+    calendar->policy = (enum calendar_policy)row_range(row, CALENDAR_SKIP, CALENDAR_POLICIES - 1);
+    calendar->entry_count = row_u32(row);
+    calendar->changed_ms = row_ms(row);
+    calendar->changed_by = row_text(row);
+    calendar->document = row_text(row);
+    return row_makes_sense(row);
+}
+
+bool row_key(struct row *row, struct key_rec *key)
+{
+    *key = (struct key_rec){0};
+    key->id = row_id(row);
+    key->name = row_text(row);
+    key->role = row_text(row);
+    key->hash = row_text(row);
+    key->created_ms = row_ms(row);
+    return row_makes_sense(row);
+}
+
+bool row_chunk(struct row *row, struct log_chunk *chunk)
+{
+    *chunk = (struct log_chunk){0};
+    chunk->exec_id = row_id(row);
+    chunk->token = row_u64(row);
+    chunk->seq = row_u64(row);
+    chunk->attempt = row_u32(row);
+    chunk->stream = (enum log_stream)row_range(row, LOG_STDOUT, LOG_NOTE);
+    chunk->at_ms = row_ms(row);
+    chunk->bytes = row_blob(row);
+    return row_makes_sense(row);
+}
+
+bool row_checkpoint(struct row *row, struct checkpoint *checkpoint)
+{
+    *checkpoint = (struct checkpoint){0};
+    checkpoint->exec_id = row_id(row);
+    checkpoint->token = row_u64(row);
+    checkpoint->at_ms = row_ms(row);
+    checkpoint->bytes = row_blob(row);
+    return row_makes_sense(row);
+}
+
+bool row_grant(struct row *row, struct grant *grant)
+{
+    *grant = (struct grant){.live = !row_is_null(row)};
+    grant->newest = row_u64_or_null(row);
+    grant->holder_id = row_u64_or_null(row);
+    grant->past_id = row_u64_or_null(row);
+    return row_makes_sense(row);
+}

@@ -1,8 +1,0 @@
-/* alert_json.h - alerts as the API shows them, and as webhooks get them. */
-#pragma once
-#include "job/alert.h"
-#include "wire/json.h"
-
-void alert_print(struct json_writer *w, const struct alert_rec *alert);
-/* The body of a webhook: {"type": "alert.job_failed", "timestamp": …, "data": the alert}. */
-void alert_message_print(struct json_writer *w, const struct alert_rec *alert);

@@ -1,0 +1,78 @@
+#include "wire/client/client_url.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void a_url_is_taken_apart(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct client_url url;
+    assert_int_equal(client_url_parse(&arena, STR("http://[::1]:7420/under/here/"), &url, NULL),
+                     RC_OK);
+    assert_string_equal(url.text, "http://[::1]:7420/under/here");
+    assert_string_equal(url.host, "::1");
+    assert_string_equal(url.port, "7420");
+    assert_true(str_eq(url.authority, STR("[::1]:7420")));
+    assert_true(str_eq(url.prefix, STR("/under/here")));
+}
+
+static void the_port_is_80_unless_said(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct client_url url;
+    assert_int_equal(client_url_parse(&arena, STR("http://belfry"), &url, NULL), RC_OK);
+    assert_string_equal(url.host, "belfry");
+    assert_string_equal(url.port, "80");
+    assert_int_equal(url.prefix.len, 0);
+}
+
+static enum rc parse(const char *text)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct client_url url;
+    return client_url_parse(&arena, str_c(text), &url, NULL);
+}
+
+static void https_is_not_supported(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("https://belfry"), RC_UNSUPPORTED);
+}
+
+static void anything_else_is_invalid(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "belfry:7420",
+        "http://",
+        "http:///x",
+        "http://belfry:0",
+        "http://belfry:99999",
+        "http://belfry:port",
+        "http://user@belfry",
+        "http://[::1",
+        "http://[::1]7420",
+        "http://belfry/x?y",
+        "http://belfry/a b",
+        "http://bel fry",
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(parse(bad[i]), RC_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_url_is_taken_apart),
+        cmocka_unit_test(the_port_is_80_unless_said),
+        cmocka_unit_test(https_is_not_supported),
+        cmocka_unit_test(anything_else_is_invalid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

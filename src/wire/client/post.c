@@ -1,0 +1,84 @@
+#include "wire/client/post.h"
+
+#include <curl/curl.h>
+
+enum rc post_init(struct err *err)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return err_set(err, RC_IO, "libcurl does not start");
+    return RC_OK;
+}
+
+static size_t ignore(char *bytes, size_t size, size_t count, void *arg)
+{
+    (void)bytes;
+    (void)arg;
+    return size * count;
+}
+
+/* Called about once a second while nothing happens; anything but 0 ends the transfer. */
+static int look_for_stop(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                         curl_off_t up)
+{
+    const atomic_bool *stop = arg;
+    (void)down_all;
+    (void)down;
+    (void)up_all;
+    (void)up;
+    return atomic_load(stop) ? 1 : 0;
+}
+
+static void slist_free(struct curl_slist **list)
+{
+    curl_slist_free_all(*list);
+}
+
+static void easy_free(CURL **curl)
+{
+    curl_easy_cleanup(*curl);
+}
+
+static void set_up(CURL *curl, const struct post *post, struct curl_slist *headers)
+{
+    curl_easy_setopt(curl, CURLOPT_URL, post->url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)post->timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "belfry/" BELFRY_VERSION);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body.len);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, post->body.ptr);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, ignore);
+    if (post->stop == NULL)
+        return;
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, post->stop);
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* nor wait for a name that does not resolve */
+}
+
+enum rc post_send(const struct post *post, long *ret_status, struct err *err)
+{
+    CLEANUP(easy_free) CURL *curl = curl_easy_init();
+    CLEANUP(slist_free) struct curl_slist *headers = NULL;
+    for (const char *const *header = post->headers; *header != NULL; header++)
+        headers = curl_slist_append(headers, *header);
+    set_up(curl, post, headers);
+    CURLcode rc = curl_easy_perform(curl);
+    if (rc != CURLE_OK)
+        return err_set(err, RC_IO, "%s", curl_easy_strerror(rc));
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, ret_status);
+    return RC_OK;
+}
+
+bool post_url_check(const char *url, struct err *err)
+{
+    struct str text = str_c(url);
+    bool schemed = str_starts(text, STR("http://")) || str_starts(text, STR("https://"));
+    CURLU *parts = curl_url();
+    bool good = schemed && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK;
+    curl_url_cleanup(parts);
+    if (!good)
+        err_set(err, RC_INVALID, "'%s' is not an http or https address", url);
+    return good;
+}

@@ -1,0 +1,57 @@
+/* What a client takes: the Accept header (RFC 9110, 12.5.1). Parameters other than q say nothing
+ * about what we serve and are passed over, and so is a weight between 0 and 1: there is never more
+ * than one type to choose from. */
+#include "wire/http/http.h"
+
+/* How closely a range is about a type: 3 the type itself, 2 all of its kind, 1 all there are,
+ * 0 not at all. */
+static int closeness(struct str range, struct str type)
+{
+    struct str major = str_of(type.ptr, str_index(type, '/') + 1);
+    if (str_eq_nocase(range, type))
+        return 3;
+    if (range.len == major.len + 1 && range.ptr[major.len] == '*' &&
+        str_eq_nocase(str_of(range.ptr, major.len), major))
+        return 2;
+    return str_eq(range, STR("*/*"));
+}
+
+/* "q=0", "q=0.0" and the like among the parameters. */
+static bool is_excluded(struct str params)
+{
+    while (params.len > 0) {
+        struct str value = str_trim(str_cut(&params, ';'));
+        struct str key = str_trim(str_cut(&value, '='));
+        value = str_trim(value);
+        if (!str_eq_nocase(key, STR("q")) || value.len == 0)
+            continue;
+        for (size_t i = 0; i < value.len; i++) {
+            if (value.ptr[i] != '0' && value.ptr[i] != '.')
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+bool http_request_accepts(const struct http_request *req, struct str type)
+{
+    bool asked = false;
+    bool accepted = false;
+    int closest = 0;
+    for (size_t i = 0; i < req->header_count; i++) {
+        struct str ranges = req->headers[i].value;
+        if (!str_eq_nocase(req->headers[i].name, STR("accept")))
+            continue;
+        asked = asked || ranges.len > 0; /* an empty one says nothing */
+        while (ranges.len > 0) {
+            struct str params = str_cut(&ranges, ',');
+            int close = closeness(str_trim(str_cut(&params, ';')), type);
+            if (close <= closest)
+                continue;
+            closest = close;
+            accepted = !is_excluded(params);
+        }
+    }
+    return !asked || accepted;
+}

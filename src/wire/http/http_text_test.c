@@ -1,0 +1,115 @@
+#include "wire/http/http.h"
+#include "wire/http/http_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_str(struct str got, const char *want)
+{
+    assert_int_equal(got.len, strlen(want));
+    assert_memory_equal(got.ptr, want, got.len);
+}
+
+static void escapes_are_decoded(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct str text;
+    assert_true(http_decode(&arena, STR("a%20b%2fc+d"), false, &text));
+    assert_str(text, "a b/c+d");
+    assert_true(http_decode(&arena, STR("a+b%2B"), true, &text));
+    assert_str(text, "a b+");
+}
+
+static void bad_escapes_are_not(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct str text;
+    assert_false(http_decode(&arena, STR("%"), false, &text));
+    assert_false(http_decode(&arena, STR("%4"), false, &text));
+    assert_false(http_decode(&arena, STR("%4g"), false, &text));
+    assert_false(http_decode(&arena, STR("a%00b"), false, &text));
+}
+
+static void a_parameter_is_found_by_its_decoded_name(void **state)
+{
+    (void)state;
+    struct http_request req = {.query = STR("limit=5&st%61te=a%26b+c&flag&bad=%")};
+    struct str value;
+    assert_true(http_request_param(&req, STR("limit"), &value));
+    assert_str(value, "5");
+    assert_true(http_request_param(&req, STR("state"), &value));
+    assert_str(value, "a&b c");
+    assert_true(http_request_param(&req, STR("flag"), &value));
+    assert_int_equal(value.len, 0);
+    assert_false(http_request_param(&req, STR("bad"), &value));
+    assert_false(http_request_param(&req, STR("lim"), &value));
+    arena_free(&req.arena);
+}
+
+static void dates_are_written_as_http_has_them(void **state)
+{
+    (void)state;
+    char text[HTTP_DATE_MAX];
+    assert_str(http_date(text, 784111777), "Sun, 06 Nov 1994 08:49:37 GMT");
+}
+
+static void header_text_has_no_control_bytes(void **state)
+{
+    (void)state;
+    assert_true(http_is_header_text(STR("plain text, \ttabs and \xc3\xa4")));
+    assert_false(http_is_header_text(STR("two\r\nlines")));
+    assert_false(http_is_header_text(STR("a\0b")));
+}
+
+static bool accepts(const char *accept, const char *type)
+{
+    struct http_header headers[] = {{STR("Host"), STR("x")}, {STR("ACCEPT"), str_c(accept)}};
+    struct http_request req = {.headers = headers, .header_count = 2};
+    return http_request_accepts(&req, str_c(type));
+}
+
+static void an_answer_must_be_of_a_type_the_client_takes(void **state)
+{
+    (void)state;
+    struct http_request silent = {0};
+    assert_true(http_request_accepts(&silent, STR("application/json")));
+    assert_true(accepts("", "application/json"));
+    assert_true(accepts("*/*", "application/json"));
+    assert_true(accepts("text/html, */*;q=0.1", "application/json"));
+    assert_true(accepts("application/*", "application/json"));
+    assert_true(accepts("APPLICATION/JSON ; charset=utf-8", "application/json"));
+    assert_false(accepts("text/html", "application/json"));
+    assert_false(accepts("application/xml, text/*", "application/json"));
+    assert_false(accepts("application/jso", "application/json"));
+    assert_false(accepts("app/*", "application/json"));
+}
+
+static void of_what_a_client_says_the_closest_counts(void **state)
+{
+    (void)state;
+    assert_false(accepts("application/json;q=0, */*", "application/json"));
+    assert_false(accepts("*/*, application/json; q=0.000", "application/json"));
+    assert_false(accepts("application/*;q=0, */*", "application/json"));
+    assert_true(accepts("*/*;q=0, application/json", "application/json"));
+    assert_true(accepts("application/*;q=0, application/json;q=0.001", "application/json"));
+    assert_true(accepts("text/plain;q=", "text/plain"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(escapes_are_decoded),
+        cmocka_unit_test(bad_escapes_are_not),
+        cmocka_unit_test(a_parameter_is_found_by_its_decoded_name),
+        cmocka_unit_test(dates_are_written_as_http_has_them),
+        cmocka_unit_test(header_text_has_no_control_bytes),
+        cmocka_unit_test(an_answer_must_be_of_a_type_the_client_takes),
+        cmocka_unit_test(of_what_a_client_says_the_closest_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+#include "wire/json/merge_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void expect(const char *const *texts, size_t count, size_t limit, const char *merged)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(buf_free) struct buf out = BUF(1 << 16);
+    struct json *docs = ARENA_ARRAY(&arena, struct json, count);
+    struct json_writer w = JSON_WRITER(&out);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(json_parse(str_c(texts[i]), &arena, &docs[i], NULL), RC_OK);
+    json_open(&w);
+    merge_json_members(&w, docs, count, limit, &arena);
+    json_close(&w);
+    assert_string_equal(arena_zstr(&arena, buf_str(&out)), merged);
+}
+
+static void counts_are_added_up_and_the_rest_is_not(void **state)
+{
+    (void)state;
+    const char *const texts[] = {
+        "{\"time\":\"2026-01-01T00:00:00.000Z\",\"uptime_ms\":5,\"jobs\":{\"active\":2},"
+        "\"workers\":{\"count\":3,\"slots\":8,\"busy\":1}}",
+        "{\"time\":\"2026-01-01T00:00:01.000Z\",\"uptime_ms\":9,\"jobs\":{\"active\":3},"
+        "\"workers\":{\"count\":3,\"slots\":8,\"busy\":2}}",
+    };
+    expect(texts, 2, 0,
+           "{\"time\":\"2026-01-01T00:00:01.000Z\",\"uptime_ms\":9,\"jobs\":{\"active\":5},"
+           "\"workers\":{\"count\":3,\"slots\":8,\"busy\":3}}");
+}
+
+static void the_same_thing_is_merged_and_others_stand_beside_it(void **state)
+{
+    (void)state;
+    const char *const texts[] = {
+        "{\"workers\":[{\"worker_id\":\"wrk_1\",\"status\":\"away\",\"slots\":4,\"busy\":1},"
+        "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}",
+        "{\"workers\":[{\"worker_id\":\"wrk_1\",\"status\":\"active\",\"slots\":4,\"busy\":2}]}",
+    };
+    expect(texts, 2, 0,
+           "{\"workers\":[{\"worker_id\":\"wrk_1\",\"status\":\"active\",\"slots\":4,\"busy\":3},"
+           "{\"worker_id\":\"wrk_2\",\"status\":\"active\",\"slots\":2,\"busy\":0}]}");
+}
+
+static void of_who_only_counts_nothing_else_is_believed(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(buf_free) struct buf out = BUF(1 << 10);
+    struct json docs[2];
+    struct json_writer w = JSON_WRITER(&out);
+    assert_int_equal(
+        json_parse(STR("{\"name\":\"a\",\"depth\":1,\"concurrency\":null,\"paused\":false}"),
+                   &arena, &docs[0], NULL),
+        RC_OK);
+    assert_int_equal(
+        json_parse(STR("{\"name\":\"a\",\"depth\":2,\"concurrency\":7,\"paused\":true}"), &arena,
+                   &docs[1], NULL),
+        RC_OK);
+    docs[1] = merge_json_numbers(&docs[1], &arena);
+    json_open(&w);
+    merge_json_members(&w, docs, 2, 0, &arena);
+    json_close(&w);
+    assert_string_equal(arena_zstr(&arena, buf_str(&out)),
+                        "{\"name\":\"a\",\"depth\":3,\"concurrency\":null,\"paused\":false}");
+}
+
+static void pages_of_all_make_one_page_by_name(void **state)
+{
+    (void)state;
+    const char *const texts[] = {
+        "{\"queues\":[{\"name\":\"b\",\"depth\":1,\"concurrency\":null}],\"next_cursor\":null,"
+        "\"total\":1,\"total_is_estimate\":false}",
+        "{\"queues\":[{\"name\":\"a\",\"depth\":1,\"concurrency\":null},"
+        "{\"name\":\"b\",\"depth\":2,\"concurrency\":7}],\"next_cursor\":\"b\",\"total\":3,"
+        "\"total_is_estimate\":false}",
+    };
+    expect(texts, 2, 2,
+           "{\"queues\":[{\"name\":\"a\",\"depth\":1,\"concurrency\":null},"
+           "{\"name\":\"b\",\"depth\":3,\"concurrency\":7}],\"next_cursor\":\"b\",\"total\":3,"
+           "\"total_is_estimate\":true}");
+    expect(texts, 2, 1,
+           "{\"queues\":[{\"name\":\"a\",\"depth\":1,\"concurrency\":null}],\"next_cursor\":\"a\","
+           "\"total\":3,\"total_is_estimate\":true}");
+}
+
+static void a_breaker_is_as_open_as_anybody_finds_it(void **state)
+{
+    (void)state;
+    const char *const texts[] = {
+        "{\"breakers\":[{\"target\":\"x\",\"state\":\"closed\",\"calls\":3,\"opened_at\":null}]}",
+        "{\"breakers\":[{\"target\":\"x\",\"state\":\"open\",\"calls\":9,"
+        "\"opened_at\":\"2026-01-01T00:00:00.000Z\"}]}",
+    };
+    expect(texts, 2, 0,
+           "{\"breakers\":[{\"target\":\"x\",\"state\":\"open\",\"calls\":12,"
+           "\"opened_at\":\"2026-01-01T00:00:00.000Z\"}]}");
+}
+
+static void one_answer_stays_as_it_is(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"{\"queues\":[],\"next_cursor\":null,\"x\":[1,2],\"y\":1.5}"};
+    expect(texts, 1, 0, "{\"queues\":[],\"next_cursor\":null}");
+    const char *const other[] = {"{\"x\":[1,2],\"y\":1.5,\"z\":null,\"b\":false}"};
+    expect(other, 1, 0, "{\"x\":[1,2],\"y\":1.5,\"z\":null,\"b\":false}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_added_up_and_the_rest_is_not),
+        cmocka_unit_test(the_same_thing_is_merged_and_others_stand_beside_it),
+        cmocka_unit_test(of_who_only_counts_nothing_else_is_believed),
+        cmocka_unit_test(pages_of_all_make_one_page_by_name),
+        cmocka_unit_test(a_breaker_is_as_open_as_anybody_finds_it),
+        cmocka_unit_test(one_answer_stays_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

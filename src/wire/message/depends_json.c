@@ -1,0 +1,64 @@
+#include "wire/message/depends_json.h"
+#include "base/id.h"
+#include "job/spec.h"
+
+static void read_job(const struct fields *f, const struct field_place *at, const struct json *value,
+                     void *into)
+{
+    struct dependency_wish *wish = into;
+    struct err ignored;
+    struct str name = STR("name:");
+    if (!fields_text(f, at, value, FIELD_LINE, 1, SPEC_NAME_MAX + (int64_t)name.len))
+        return;
+    struct str text = value->string;
+    if (id_parse(text, ID_JOB, &wish->job_id, &ignored) == RC_OK)
+        return;
+    wish->job_id = 0;
+    if (text.ptr[0] == '#' && str_to_u64(str_of(text.ptr + 1, text.len - 1), &wish->number))
+        return;
+    if (text.len > name.len && str_eq(str_head(text, name.len), name))
+        wish->name = str_of(text.ptr + name.len, text.len - name.len);
+    else
+        fields_fail(f, at,
+                    "must be the id of a job, or of the same batch #2 (the third) or "
+                    "name:... (by its name)");
+}
+
+static void read_type(const struct fields *f, const struct field_place *at,
+                      const struct json *value, void *into)
+{
+    if (!fields_kind(f, at, value, JSON_STRING))
+        return;
+    if (!dependency_type_parse(value->string, into))
+        fields_fail(f, at, "must be one of success, failure and completion");
+}
+
+static const struct field wish_fields[] = {
+    {.name = STR_INIT("job"), .kind = FIELD_OWN, .required = true, .read = read_job},
+    {FIELD("type", struct dependency_wish, type), .kind = FIELD_OWN, .read = read_type},
+};
+
+static const struct dependency_wish blank = {.type = DEPENDS_SUCCESS};
+
+const struct field_list depends_items = {
+    .fields = wish_fields,
+    .field_count = COUNT_OF(wish_fields),
+    .item_bytes = sizeof(struct dependency_wish),
+    .blank = &blank,
+};
+
+void dependencies_put(struct json_writer *w, const char *key, bool dependants,
+                      const struct dependency_rec *dependencies, size_t count)
+{
+    json_key(w, key);
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++) {
+        const struct dependency_rec *d = &dependencies[i];
+        json_open(w);
+        json_put_id(w, "job", ID_JOB, dependants ? d->dependant : d->upstream);
+        json_put_str(w, "type", dependency_type_name(d->type));
+        json_put_str(w, "state", dependency_state_name(d->state));
+        json_close(w);
+    }
+    json_close_array(w);
+}

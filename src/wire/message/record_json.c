@@ -1,0 +1,467 @@
+#include "wire/message/record_json.h"
+#include "base/id.h"
+#include "base/when.h"
+#include "job/record/trail.h"
+#include "wire/message/breaker_json.h"
+#include "wire/message/depends_json.h"
+#include "wire/message/queue_json.h"
+#include "wire/message/sla_json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- small parts */
+
+static void put_id(struct json_writer *w, const char *key, const char *prefix, uint64_t id)
+{
+    if (id != 0)
+        json_put_id(w, key, prefix, id);
+    else
+        json_put_null(w, key);
+}
+
+static void put_duration(struct json_writer *w, int64_t from_ms, int64_t to_ms)
+{
+    if (from_ms == 0 || to_ms == 0)
+        json_put_null(w, "duration_ms");
+    else
+        json_put_int(w, "duration_ms", to_ms > from_ms ? to_ms - from_ms : 0);
+}
+
+static void put_transitions(struct json_writer *w, struct str trail)
+{
+    struct trail_step step;
+    json_key(w, "transitions");
+    json_open_array(w);
+    while (trail_next(&trail, &step)) {
+        json_open(w);
+        json_put_when(w, "at", step.at_ms);
+        json_put_str(w, "event", step.event);
+        json_put_str(w, "status", step.state);
+        json_put_str(w, "actor", step.actor);
+        json_put_str(w, "reason", step.reason);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+/* Newline-separated names as an array. */
+static void put_names(struct json_writer *w, const char *key, struct str names)
+{
+    json_key(w, key);
+    json_open_array(w);
+    while (names.len > 0) {
+        struct str name = str_cut(&names, '\n');
+        if (name.len > 0)
+            json_str(w, name);
+    }
+    json_close_array(w);
+}
+
+/* ---- executions */
+
+/* Which promise it is for. Of a schedule's slots each is in exactly one record: its own, or that of a
+ * range which was skipped as a whole. */
+static void put_slot(struct json_writer *w, const struct exec_rec *exec)
+{
+    char text[WHEN_TEXT_MAX];
+    bool is_slot = exec->origin == ORIGIN_SLOT;
+    json_put_str(w, "origin", origin_name(exec->origin));
+    json_put_when(w, "slot", exec->slot_ms);
+    if (is_slot) { /* a clock on the wall shows no Z */
+        struct str local = when_format(text, exec->nominal_ms);
+        json_put_str(w, "nominal_time", str_head(local, local.len - 1));
+    } else {
+        json_put_null(w, "nominal_time");
+    }
+    json_put_when(w, "slot_last", exec->slot_last_ms);
+    json_put_int(w, "slot_count", exec->slot_count > 0 ? (int64_t)exec->slot_count : is_slot);
+}
+
+static void put_exec(struct json_writer *w, const struct exec_rec *exec)
+{
+    json_put_id(w, "execution_id", ID_EXEC, exec->id);
+    json_put_id(w, "job_id", ID_JOB, exec->job_id);
+    json_put_str(w, "status", exec_state_name(exec->state));
+    json_put_bool(w, "stopping",
+                  exec->state == EXEC_STOPPING ||
+                      (exec->state == EXEC_RUNNING && (exec->sla_marks & SLA_STOP) != 0));
+    json_put_str(w, "queue", exec->queue);
+    json_put_int(w, "priority", exec->priority);
+    put_slot(w, exec);
+    json_put_when(w, "created_at", exec->created_ms);
+    json_put_when(w, "due_at", exec->due_ms);
+    json_put_when(w, "started_at", exec->started_ms);
+    json_put_when(w, "finished_at", exec->finished_ms);
+    put_duration(w, exec->started_ms, exec->finished_ms);
+    put_id(w, "retry_of", ID_EXEC, exec->retry_of);
+    json_put_int(w, "attempt_count", exec->attempts);
+    json_put_int(w, "lost_count", exec->lost);
+    json_put_int(w, "returned_count", exec->returned);
+    json_put_when(w, "next_attempt_at", exec->state == EXEC_RETRYING ? exec->due_ms : 0);
+    json_put_bool(w, "start_late", exec->late);
+    sla_exec_put(w, exec);
+    put_id(w, "worker_id", ID_WORKER, exec->worker_id);
+    json_put_int(w, "token", (int64_t)exec->token);
+    json_put_id(w, "idempotency_key", ID_EXEC, exec->id);
+    json_put_text(w, "error", exec->error);
+}
+
+/* Why it failed, and by what others like it are found. */
+static void put_failure(struct json_writer *w, const struct attempt_rec *attempt)
+{
+    char print[FAILURE_PRINT_MAX];
+    char line_bytes[FAILURE_LINE_BYTES_MAX];
+    bool failed = attempt->class != FAILURE_NONE;
+    struct str line = failure_line(attempt->tail);
+    line = failure_normalise(line.len > 0 ? line : attempt->error, line_bytes);
+    json_put_text(w, "error_class", failed ? failure_name(attempt->class) : STR(""));
+    json_put_text(w, "fingerprint", failed ? failure_print(attempt->fingerprint, print) : STR(""));
+    json_put_text(w, "fingerprint_text", failed ? line : STR(""));
+    json_put_text(w, "error_tail", attempt->tail);
+    json_put_text(w, "stack_trace", failure_trace(attempt->tail));
+}
+
+static void print_attempt(struct json_writer *w, const struct attempt_rec *attempt)
+{
+    const struct usage *usage = &attempt->usage;
+    json_open(w);
+    json_put_int(w, "attempt", attempt->number);
+    json_put_int(w, "token", (int64_t)attempt->token);
+    put_id(w, "worker_id", ID_WORKER, attempt->worker_id);
+    json_put_str(w, "outcome", outcome_name(attempt->outcome));
+    json_put_when(w, "started_at", attempt->started_ms);
+    json_put_when(w, "ended_at", attempt->ended_ms);
+    put_duration(w, attempt->started_ms, attempt->ended_ms);
+    if (usage->exit_code >= 0)
+        json_put_int(w, "exit_code", usage->exit_code);
+    else
+        json_put_null(w, "exit_code");
+    if (usage->signal != 0)
+        json_put_int(w, "signal", usage->signal);
+    else
+        json_put_null(w, "signal");
+    json_put_int(w, "cpu_ms", usage->cpu_ms);
+    json_put_int(w, "peak_memory_bytes", usage->peak_memory_bytes);
+    json_put_int(w, "output_bytes", usage->output_bytes);
+    json_put_int(w, "dropped_bytes", usage->dropped_bytes);
+    json_put_text(w, "error", attempt->error);
+    put_failure(w, attempt);
+    json_close(w);
+}
+
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec)
+{
+    json_open(w);
+    put_exec(w, exec);
+    json_close(w);
+}
+
+void exec_print(struct json_writer *w, const struct exec_rec *exec,
+                const struct attempt_rec *attempts, size_t attempt_count,
+                const struct sla_event_rec *events, size_t event_count)
+{
+    json_open(w);
+    put_exec(w, exec);
+    if (exec->payload.len > 0)
+        json_put_raw(w, "payload", exec->payload);
+    else
+        json_put_null(w, "payload");
+    if (exec->result.len > 0)
+        json_put_raw(w, "result", exec->result);
+    else
+        json_put_null(w, "result");
+    json_key(w, "attempts");
+    json_open_array(w);
+    for (size_t i = 0; i < attempt_count; i++)
+        print_attempt(w, &attempts[i]);
+    json_close_array(w);
+    json_key(w, "sla_events");
+    json_open_array(w);
+    for (size_t i = event_count; i-- > 0;)
+        sla_event_print(w, &events[i]);
+    json_close_array(w);
+    put_transitions(w, exec->trail);
+    json_close(w);
+}
+
+/* ---- jobs */
+
+static void put_job(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
+{
+    json_put_id(w, "job_id", ID_JOB, job->id);
+    json_put_str(w, "status", job_state_name(job->state));
+    json_put_int(w, "version", job->version);
+    json_put_str(w, "owner", job->owner);
+    json_put_when(w, "created_at", job->created_ms);
+    json_put_when(w, "finished_at", job->finished_ms);
+    json_put_when(w, "changed_at", job->changed_ms);
+    put_id(w, "last_execution_id", ID_EXEC, view->last == NULL ? job->last_exec : view->last->id);
+    json_put_text(w, "schedule_text", view->schedule_text);
+    json_put_when(w, "next_run_at", view->next_run_ms);
+}
+
+/* As people say it: "90s", "1h30m"; what is longer than a minute to the second. */
+static struct str words_ms(char text[WHEN_TEXT_MAX], int64_t ms)
+{
+    return duration_format(text, ms > 60000 ? ms / 1000 * 1000 : ms);
+}
+
+static void put_warning(struct json_writer *w, const struct warning *warning)
+{
+    char sentence[256];
+    char p95[WHEN_TEXT_MAX];
+    char interval[WHEN_TEXT_MAX];
+    struct buf text = {.ptr = sentence, .cap = sizeof sentence, .max = sizeof sentence};
+    buf_printf(&text,
+               "its runs take about %.*s (p95 of the newest %" PRIu64
+               "), longer than the %.*s between two slots",
+               STR_ARG(words_ms(p95, warning->p95_ms)), warning->runs,
+               STR_ARG(words_ms(interval, warning->interval_ms)));
+    json_open(w);
+    json_put_str(w, "code", warning_kind_name(warning->kind));
+    json_put_str(w, "text", buf_str(&text));
+    json_put_int(w, "p95_ms", warning->p95_ms);
+    json_put_int(w, "interval_ms", warning->interval_ms);
+    json_put_int(w, "runs", (int64_t)warning->runs);
+    json_close(w);
+}
+
+void warnings_put(struct json_writer *w, const struct warning *warnings, size_t count)
+{
+    json_key(w, "warnings");
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++)
+        put_warning(w, &warnings[i]);
+    json_close_array(w);
+}
+
+static void put_runs(struct json_writer *w, const struct job_view *view)
+{
+    static const struct exec_rec none = {.state = EXEC_NONE};
+    const struct exec_rec *last = view->last == NULL ? &none : view->last;
+    json_key(w, "current_execution");
+    if (view->current != NULL)
+        exec_print_short(w, view->current);
+    else
+        json_null(w);
+    json_put_int(w, "retry_count", last->attempts > 0 ? last->attempts - 1 : 0);
+    json_put_int(w, "lost_count", last->lost);
+}
+
+void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
+{
+    json_open(w);
+    put_job(w, job, view);
+    json_raw_members(w, job->spec);
+    json_close(w);
+}
+
+static void put_waits(struct json_writer *w, const struct job_waits *waits)
+{
+    static const struct job_waits none = {0};
+    waits = waits == NULL ? &none : waits;
+    dependencies_put(w, "depends_on", false, waits->upstreams, waits->upstream_count);
+    dependencies_put(w, "dependants", true, waits->dependants, waits->dependant_count);
+    json_put_bool(w, "more_dependants", waits->more_dependants);
+}
+
+void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view)
+{
+    json_open(w);
+    put_job(w, job, view);
+    put_runs(w, view);
+    put_waits(w, view->waits);
+    warnings_put(w, view->warnings, view->warning_count);
+    put_transitions(w, job->trail);
+    json_raw_members(w, job->spec);
+    if (job->payload.len > 0)
+        json_put_raw(w, "payload", job->payload);
+    json_close(w);
+}
+
+/* ---- workers */
+
+void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                       int64_t away_ms)
+{
+    const struct worker_rec *worker = &view->worker;
+    struct str status = STR("active");
+    if (view->silent_ms > away_ms)
+        status = STR("away");
+    else if (worker->draining)
+        status = STR("draining");
+    json_open(w);
+    json_put_id(w, "worker_id", ID_WORKER, worker->id);
+    json_put_str(w, "name", worker->name);
+    json_put_str(w, "status", status);
+    json_put_int(w, "slots", worker->slots);
+    json_put_int(w, "busy", view->busy);
+    put_names(w, "queues", worker->queues);
+    put_names(w, "handlers", worker->handlers);
+    json_put_bool(w, "commands", worker->runs_commands);
+    json_put_when(w, "registered_at", worker->registered_ms);
+    json_put_when(w, "seen_at", at_ms - view->silent_ms);
+    json_close(w);
+}
+
+/* ---- numbers */
+
+/* Sums by state. */
+struct totals {
+    int64_t jobs[JOB_STATES];
+    int64_t execs[EXEC_STATES];
+    int64_t letters;
+};
+
+static void totals_add(struct totals *tally, const struct counter *counter)
+{
+    if (counter->kind == COUNTER_JOBS && counter->state < JOB_STATES)
+        tally->jobs[counter->state] += counter->value;
+    else if (counter->kind == COUNTER_EXECS && counter->state < EXEC_STATES)
+        tally->execs[counter->state == EXEC_STOPPING ? EXEC_RUNNING : counter->state] +=
+            counter->value; /* users know no stopping state */
+    else if (counter->kind == COUNTER_LETTERS)
+        tally->letters += counter->value;
+}
+
+static void put_job_states(struct json_writer *w, const struct totals *tally)
+{
+    for (int i = JOB_NONE + 1; i < JOB_STATES; i++) {
+        json_key_str(w, job_state_name((enum job_state)i));
+        json_int(w, tally->jobs[i]);
+    }
+}
+
+static void put_exec_states(struct json_writer *w, const struct totals *tally)
+{
+    for (int i = EXEC_NONE + 1; i < EXEC_STATES; i++) {
+        if (i == EXEC_STOPPING)
+            continue;
+        json_key_str(w, exec_state_name((enum exec_state)i));
+        json_int(w, tally->execs[i]);
+    }
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    const struct counter *left = a;
+    const struct counter *right = b;
+    return str_cmp(left->queue, right->queue);
+}
+
+/* Sorted by queue, so that what belongs together stands together. */
+static const struct counter *sort_counters(const struct stats_view *stats, struct arena *arena)
+{
+    size_t count = stats->counter_count;
+    struct counter *sorted = ARENA_ARRAY(arena, struct counter, count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = stats->counters[i];
+    qsort(sorted, count, sizeof *sorted, compare_queues);
+    return sorted;
+}
+
+static void put_queues(struct json_writer *w, const struct counter *sorted, size_t count)
+{
+    json_key(w, "queues");
+    json_open_array(w);
+    for (size_t i = 0; i < count;) {
+        struct str queue = sorted[i].queue;
+        struct totals tally = {.jobs = {0}};
+        for (; i < count && str_eq(sorted[i].queue, queue); i++)
+            totals_add(&tally, &sorted[i]);
+        if (queue.len == 0)
+            continue; /* of queues that were forgotten: they count in the sums alone */
+        json_open(w);
+        json_put_str(w, "queue", queue);
+        put_exec_states(w, &tally);
+        json_put_int(w, "dead_letters", tally.letters);
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
+                 int64_t uptime_ms, struct arena *arena)
+{
+    struct totals total = {.jobs = {0}};
+    for (size_t i = 0; i < stats->counter_count; i++)
+        totals_add(&total, &stats->counters[i]);
+    json_open(w);
+    json_put_when(w, "time", now_ms);
+    json_put_int(w, "uptime_ms", uptime_ms);
+    json_key(w, "jobs");
+    json_open(w);
+    put_job_states(w, &total);
+    json_close(w);
+    json_key(w, "executions");
+    json_open(w);
+    put_exec_states(w, &total);
+    json_close(w);
+    json_put_int(w, "dead_letters", total.letters);
+    put_queues(w, sort_counters(stats, arena), stats->counter_count);
+    json_key(w, "workers");
+    json_open(w);
+    json_put_int(w, "count", (int64_t)stats->worker_count);
+    json_put_int(w, "slots", (int64_t)stats->slots);
+    json_put_int(w, "busy", (int64_t)stats->busy);
+    json_close(w);
+    json_put_int(w, "quarantined", (int64_t)stats->quarantined);
+    json_key(w, "inbox");
+    json_open(w);
+    json_put_int(w, "waiting", (int64_t)stats->mail_waiting);
+    json_put_int(w, "unknown", (int64_t)stats->mail_unknown);
+    json_close(w);
+    json_key(w, "store");
+    json_open(w);
+    json_put_int(w, "commits", (int64_t)stats->cost.commits);
+    json_put_int(w, "syncs", (int64_t)stats->cost.syncs);
+    json_put_int(w, "sync_ms", (int64_t)(stats->cost.sync_us / 1000));
+    json_close(w);
+    json_close(w);
+}
+
+/* ---- streams */
+
+struct str event_kind(const struct event *event)
+{
+    if (event->breaker.len > 0)
+        return STR("breaker");
+    if (event->sla != 0)
+        return STR("sla");
+    return event->queue_event == QUEUE_EVENT_NONE ? STR("execution") : STR("queue");
+}
+
+void event_print(struct json_writer *w, const struct event *event)
+{
+    if (event->breaker.len > 0) {
+        breaker_event_print(w, event);
+        return;
+    }
+    if (event->sla != 0) {
+        sla_stream_print(w, event);
+        return;
+    }
+    if (event->queue_event != QUEUE_EVENT_NONE) {
+        queue_event_print(w, event);
+        return;
+    }
+    json_open(w);
+    json_put_when(w, "at", event->at_ms);
+    json_put_id(w, "execution_id", ID_EXEC, event->exec_id);
+    json_put_id(w, "job_id", ID_JOB, event->job_id);
+    json_put_str(w, "queue", event->queue);
+    json_put_str(w, "event", exec_event_name(event->event));
+    json_put_str(w, "status", exec_state_name(event->state));
+    json_close(w);
+}
+
+void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk)
+{
+    json_open(w);
+    json_put_int(w, "attempt", chunk->attempt);
+    json_put_str(w, "stream", log_stream_name(chunk->stream));
+    json_put_when(w, "at", chunk->at_ms);
+    json_put_str(w, "text", chunk->bytes);
+    json_close(w);
+}

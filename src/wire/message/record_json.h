@@ -1,0 +1,59 @@
+/* record_json.h - what the API shows: jobs, executions, workers, numbers and events.
+ *
+ * Each call writes one JSON value (an object with its braces) as docs/protocol.md has it; the
+ * caller decides what stands around it. Records are trusted: their JSON parts (spec, payload,
+ * result) were checked on the way in and are written as they are. */
+#pragma once
+#include "job/command.h"
+#include "job/log.h"
+#include "job/warning.h"
+#include "wire/json/json.h"
+
+/* What a job waits for, or did, and what waits for it. */
+struct job_waits {
+    const struct dependency_rec *upstreams;
+    size_t upstream_count;
+    const struct dependency_rec *dependants;
+    size_t dependant_count;
+    bool more_dependants; /* than those */
+};
+
+/* What a job does, as its definition and its executions tell. */
+struct job_view {
+    struct str schedule_text;       /* empty: its definition cannot be read */
+    int64_t next_run_ms;            /* 0: none that is known */
+    const struct exec_rec *current; /* under way; of a job that runs once, also ahead. NULL: none */
+    const struct exec_rec *last;    /* the newest whose time has come, current or over; gives the
+                                     * counters. NULL: not known */
+    const struct job_waits *waits;  /* NULL: none, or not shown */
+    const struct warning *warnings;
+    size_t warning_count;
+};
+
+/* "warnings": [...], as a job and an explanation have it. */
+void warnings_put(struct json_writer *w, const struct warning *warnings, size_t count);
+
+void job_print(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
+/* For lists: without payload, transitions and what only executions know. */
+void job_print_short(struct json_writer *w, const struct job_rec *job, const struct job_view *view);
+
+/* What was told about its SLA comes newest first, and is printed oldest first. */
+void exec_print(struct json_writer *w, const struct exec_rec *exec,
+                const struct attempt_rec *attempts, size_t attempt_count,
+                const struct sla_event_rec *events, size_t event_count);
+/* For lists: without attempts, result, transitions and events. */
+void exec_print_short(struct json_writer *w, const struct exec_rec *exec);
+
+/* As of at_ms (wall clock). A worker that was silent for longer than away_ms is shown as `away`. */
+void worker_view_print(struct json_writer *w, const struct worker_view *view, int64_t at_ms,
+                       int64_t away_ms);
+
+/* Totals over all queues, and each queue by itself, in the order of their names. */
+void stats_print(struct json_writer *w, const struct stats_view *stats, int64_t now_ms,
+                 int64_t uptime_ms, struct arena *arena);
+
+void event_print(struct json_writer *w, const struct event *event);
+/* What kind of event it is, as a stream names it: "execution", "queue". */
+struct str event_kind(const struct event *event);
+/* Output as followers see it; bytes that are not UTF-8 are replaced. */
+void log_chunk_print(struct json_writer *w, const struct log_chunk *chunk);

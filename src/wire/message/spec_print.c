@@ -1,0 +1,270 @@
+/* Job documents, written. spec_json.c reads them. */
+#include "base/when.h"
+#include "job/time/preview.h"
+#include "wire/message/sla_json.h"
+#include "wire/message/spec_json.h"
+#include "wire/message/unique_json.h"
+
+#include <assert.h>
+
+enum {
+    TEXT_BYTES_USUAL = 512,
+    TEXT_BYTES_MAX = 8 << 20, /* all limits of job/spec.h at once, every byte escaped sixfold */
+};
+
+static void put_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.len > 0)
+        json_put_str(w, key, text);
+}
+
+static void put_duration(struct json_writer *w, const char *key, int64_t ms)
+{
+    char text[WHEN_TEXT_MAX];
+    json_put_str(w, key, duration_format(text, ms));
+}
+
+static void put_work(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->work == WORK_HANDLER) {
+        json_put_str(w, "handler", spec->handler);
+        return;
+    }
+    json_key(w, "command");
+    if (spec->work == WORK_SHELL) {
+        json_str(w, spec->argv[0]);
+        return;
+    }
+    json_open_array(w);
+    for (size_t i = 0; i < spec->argc; i++)
+        json_str(w, spec->argv[i]);
+    json_close_array(w);
+}
+
+static void put_pairs(struct json_writer *w, const char *key, const struct pair *pairs,
+                      size_t count)
+{
+    if (count == 0)
+        return;
+    json_key(w, key);
+    json_open(w);
+    for (size_t i = 0; i < count; i++) {
+        json_key_str(w, pairs[i].key);
+        json_str(w, pairs[i].value);
+    }
+    json_close(w);
+}
+
+static void put_cron(struct json_writer *w, const struct spec *spec)
+{
+    json_put_str(w, "cron", spec->cron_text);
+    put_text(w, "timezone", spec->timezone);
+    if (spec->seconds)
+        json_put_bool(w, "seconds", true);
+}
+
+static void put_schedule(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->when == WHEN_NOW)
+        return;
+    json_key(w, "schedule");
+    json_open(w);
+    if (spec->when == WHEN_AT) {
+        json_key(w, "at");
+        json_when(w, spec->when_ms); /* also the first moment of 1970, which is not none */
+    } else if (spec->when == WHEN_CRON) {
+        put_cron(w, spec);
+    } else {
+        put_duration(w, spec->when == WHEN_EVERY ? "every" : "delay", spec->when_ms);
+    }
+    json_close(w);
+}
+
+static void put_misfire(struct json_writer *w, const struct misfire *misfire)
+{
+    json_key(w, "misfire");
+    json_open(w);
+    json_put_str(w, "policy", misfire_policy_name(misfire->policy));
+    put_duration(w, "grace", misfire->grace_ms);
+    json_put_int(w, "limit", misfire->limit);
+    json_close(w);
+}
+
+/* How the slots of a schedule are treated. */
+static void put_slots(struct json_writer *w, const struct spec *spec)
+{
+    static const char *const folds[] = {
+        [CRON_FOLD_FIRST] = "first", [CRON_FOLD_SECOND] = "second", [CRON_FOLD_BOTH] = "both"};
+    if (!spec_recurs(spec))
+        return;
+    json_put_str(w, "overlap", overlap_name(spec->overlap));
+    put_misfire(w, &spec->misfire);
+    if (spec->when == WHEN_CRON) {
+        json_key(w, "dst");
+        json_open(w);
+        json_put_str(w, "gap", spec->gap == CRON_GAP_SKIP ? STR("skip") : STR("after"));
+        json_put_str(w, "fold", str_c(folds[spec->fold]));
+        json_close(w);
+    }
+    if (spec->stagger_ms > 0)
+        put_duration(w, "stagger", spec->stagger_ms);
+}
+
+/* 333 of 1000 is 0.333, 300 is 0.3, 1000 is 1: without a detour over floating point. */
+static void put_permille(struct json_writer *w, const char *key, uint32_t permille)
+{
+    char text[] = {(char)('0' + permille / 1000), '.', (char)('0' + permille / 100 % 10),
+                   (char)('0' + permille / 10 % 10), (char)('0' + permille % 10)};
+    size_t len = sizeof text;
+    while (len > 1 && (text[len - 1] == '0' || text[len - 1] == '.')) {
+        if (text[--len] == '.')
+            break;
+    }
+    json_put_raw(w, key, str_of(text, len));
+}
+
+/* In the order of the classes, whatever the order was. */
+static void put_retry_on(struct json_writer *w, uint32_t bits)
+{
+    if (bits == 0)
+        return;
+    json_key(w, "retry_on");
+    json_open_array(w);
+    for (int i = FAILURE_NONE + 1; i < FAILURE_CLASSES; i++) {
+        if ((bits >> i & 1) != 0)
+            json_str(w, failure_name((enum failure_class)i));
+    }
+    json_close_array(w);
+}
+
+/* Most jobs leave it as it is, and each is printed when it is submitted: its text is known. */
+static const struct str retry_default_text =
+    STR_INIT("{\"max_retries\":3,\"policy\":\"exponential\",\"delay\":\"1s\",\"max_delay\":\"1h\","
+             "\"jitter\":0.3}");
+
+static bool is_default(const struct retry *retry)
+{
+    const struct retry *usual = &retry_default;
+    return retry->max_retries == usual->max_retries && retry->policy == usual->policy &&
+           retry->delay_ms == usual->delay_ms && retry->max_delay_ms == usual->max_delay_ms &&
+           retry->jitter_permille == usual->jitter_permille && retry->retry_on == usual->retry_on;
+}
+
+static void put_retry(struct json_writer *w, const struct retry *retry)
+{
+    if (is_default(retry)) {
+        json_put_raw(w, "retry", retry_default_text);
+        return;
+    }
+    json_key(w, "retry");
+    json_open(w);
+    json_put_int(w, "max_retries", retry->max_retries);
+    json_put_str(w, "policy", retry_policy_name(retry->policy));
+    put_duration(w, "delay", retry->delay_ms);
+    put_duration(w, "max_delay", retry->max_delay_ms);
+    put_permille(w, "jitter", retry->jitter_permille);
+    put_retry_on(w, retry->retry_on);
+    json_close(w);
+}
+
+static void put_limit(struct json_writer *w, const char *key, const struct limit_rule *rule)
+{
+    if (rule->key.len == 0)
+        return;
+    json_key(w, key);
+    json_open(w);
+    json_put_str(w, "key", rule->key);
+    json_put_int(w, "limit", rule->limit);
+    if (rule->per_ms > 0)
+        put_duration(w, "per", rule->per_ms);
+    json_close(w);
+}
+
+static void put_calendars(struct json_writer *w, const struct spec *spec)
+{
+    if (spec->calendar_count == 0)
+        return;
+    json_key(w, "calendars");
+    json_open_array(w);
+    for (size_t i = 0; i < spec->calendar_count; i++) {
+        const struct calendar_wish *wish = &spec->calendars[i];
+        if (!wish->has_policy) {
+            json_str(w, wish->name);
+            continue;
+        }
+        json_open(w);
+        json_put_str(w, "name", wish->name);
+        json_put_str(w, "policy", calendar_policy_name(wish->policy));
+        json_close(w);
+    }
+    json_close_array(w);
+}
+
+static void put_breaker(struct json_writer *w, const struct breaker_wish *wish)
+{
+    if (wish->none)
+        json_put_bool(w, "breaker", false);
+    else
+        put_text(w, "breaker", wish->name);
+}
+
+void spec_print(struct json_writer *w, const struct spec *spec)
+{
+    put_text(w, "name", spec->name);
+    put_text(w, "description", spec->description);
+    put_work(w, spec);
+    put_pairs(w, "env", spec->env, spec->env_count);
+    put_text(w, "working_dir", spec->working_dir);
+    put_schedule(w, spec);
+    json_put_int(w, "priority", spec->priority);
+    json_put_str(w, "queue", spec->queue);
+    put_text(w, "team", spec->team);
+    if (spec->timeout_ms > 0)
+        put_duration(w, "timeout", spec->timeout_ms);
+    if (spec->start_within_ms > 0)
+        put_duration(w, "start_within", spec->start_within_ms);
+    if (spec->expires_in_ms > 0)
+        put_duration(w, "expires_in", spec->expires_in_ms);
+    put_retry(w, &spec->retry);
+    sla_put(w, &spec->sla);
+    put_slots(w, spec);
+    put_limit(w, "concurrency", &spec->concurrency);
+    put_limit(w, "rate", &spec->rate);
+    unique_put(w, &spec->unique);
+    put_breaker(w, &spec->breaker);
+    put_calendars(w, spec);
+    put_pairs(w, "tags", spec->tags, spec->tag_count);
+}
+
+struct str spec_text(const struct spec *spec, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf out = BUF(TEXT_BYTES_MAX);
+    buf_reserve(&out, TEXT_BYTES_USUAL);
+    struct json_writer w = JSON_WRITER(&out);
+    json_open(&w);
+    spec_print(&w, spec);
+    json_close(&w);
+    assert(!out.overflow);
+    return arena_str(arena, buf_str(&out));
+}
+
+struct str spec_schedule_text(const struct spec *spec, int64_t now_ms, struct arena *arena)
+{
+    char text[WHEN_TEXT_MAX];
+    switch (spec->when) {
+    case WHEN_DELAY:
+        return arena_printf(arena, "once, %s after it was submitted",
+                            duration_format(text, spec->when_ms).ptr);
+    case WHEN_AT:
+        if (spec->when_ms > now_ms)
+            return arena_printf(arena, "once, at %s", when_format(text, spec->when_ms).ptr);
+        return arena_printf(arena, "once, right away (the time given, %s, has passed)",
+                            when_format(text, spec->when_ms).ptr);
+    case WHEN_EVERY:
+    case WHEN_CRON: {
+        struct schedule schedule = spec_schedule(spec, zone_utc()); /* words ask no clock */
+        return preview_words(&schedule, spec->zone, arena);
+    }
+    default: return STR("once, right away");
+    }
+}

@@ -1,6 +1,0 @@
-/* rejected_json.h - a submission that could not be made, as lists show it. */
-#pragma once
-#include "job/inbox.h"
-#include "wire/json.h"
-
-void rejected_print(struct json_writer *w, const struct rejected_rec *rec);

@@ -1,0 +1,607 @@
+#include "worker/link/poller.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "worker/link/crew_inside.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    IDLE_GAP_MS = 100,       /* between polls that are answered at once with nothing new */
+    NO_VERDICT_GAP_MS = 500, /* between polls whose results are for others to judge */
+    UNKNOWN_GAP_MS = 1000,   /* before a server that does not know us is asked again */
+    ORPHAN_WAIT_MS = 500,    /* parked at most, while we wait for a new owner of what we hold */
+    PEEK_WAIT_MS = 1000,     /* parked at most, when all slots are offered to others */
+    REGISTER_TIMEOUT_MS = 10000,
+    RESULT_BYTES_MAX = 4 << 20, /* texts of one poll: a quarter of what servers take by default */
+    POLL_BYTES_MAX = 64 << 20,  /* the body: never reached, results and names are bounded */
+};
+
+bool poller_is_connected(const struct poller *p)
+{
+    return p->known && p->pace.retry_ms == 0;
+}
+
+void poller_stir(struct poller *p)
+{
+    pace_in(&p->pace, 0);
+}
+
+/* Whatever the server has heard, or not, is in doubt: the next poll says everything. */
+static void doubt(struct poller *p)
+{
+    p->known = false;
+    p->backlog = 0;
+    p->heard = 0; /* who answers next may be another process, and an older one */
+}
+
+/* ---- registration */
+
+static void not_registered(struct poller *p)
+{
+    struct crew *c = p->crew;
+    struct list_node *next = p->node.next == &c->pollers.head ? p->node.next->next : p->node.next;
+    c->registrar = poller_of(next);
+    poller_stir(c->registrar);
+}
+
+/* An older server refuses the fields that it does not know. */
+static bool says_more(const struct poller *p)
+{
+    const struct hello *hello = &p->crew->hello;
+    return !p->plain_hello && (hello->boot_id.len > 0 || hello->replaces != 0);
+}
+
+static void on_registered(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct link *link = arg;
+    struct poller *p = link->poller;
+    struct crew *c = p->crew;
+    struct welcome welcome;
+    struct err bad;
+
+    link->busy = false;
+    if (p->closing || p->retired || c->closing)
+        return;
+    if (pace_handled(&p->pace, response, err, c->token_file)) {
+        not_registered(p);
+        return;
+    }
+    arena_reset(&c->scratch);
+    p->plain_hello = response->status == 400 && says_more(p);
+    if (p->plain_hello) {
+        poller_stir(p);
+        return;
+    }
+    if (response->status != 201) {
+        log_error("the server does not register us", "body",
+                  arena_zstr(&c->scratch, response->body), NULL);
+        pace_pause(&p->pace, PACE_REFUSED_MS);
+        not_registered(p);
+        return;
+    }
+    if (welcome_parse(response->body, &c->scratch, &welcome, &bad)) {
+        pace_failed(&p->pace, bad.text);
+        not_registered(p);
+        return;
+    }
+    pace_succeeded(&p->pace);
+    crew_registered(c, &welcome);
+}
+
+static void send_hello(struct poller *p)
+{
+    struct link *link = &p->links[0];
+    CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
+    if (link->busy || p->links[1].busy)
+        return;
+    struct hello hello = p->crew->hello;
+    if (p->plain_hello) {
+        hello.boot_id = STR("");
+        hello.replaces = 0;
+    }
+    link->busy = true;
+    hello_print(&body, &hello);
+    http_client_send(link->client, &(struct http_call){
+                                       .method = "POST",
+                                       .target = STR("/api/v1/workers"),
+                                       .content_type = "application/json",
+                                       .body = buf_str(&body),
+                                       .timeout_ms = REGISTER_TIMEOUT_MS,
+                                       .on_done = on_registered,
+                                       .arg = link,
+                                   });
+}
+
+/* ---- replies */
+
+static bool is_newest(const struct poller *p, const struct link *link)
+{
+    return link->seq == p->seq;
+}
+
+/* Costs no attempt. We have offered it to several when there was work nowhere. */
+static void give_back(struct crew *c, const struct poll_lease *lease)
+{
+    holdings_end(&c->holdings, &(struct poll_result){
+                                   .exec_id = lease->exec_id,
+                                   .token = lease->token,
+                                   .outcome = OUTCOME_RETURNED,
+                                   .usage = {.exit_code = -1},
+                                   .error = STR("the worker has no free slot for it any more"),
+                               });
+}
+
+static bool is_in(const struct partition_set *set, uint64_t exec_id)
+{
+    return set->count == 0 || partition_has(set, exec_id);
+}
+
+/* How many are new to us: one may come again while its attempt of before is still dying. */
+static size_t take_leases(struct crew *c, const struct link *link, const struct poll_reply *reply)
+{
+    size_t taken = 0;
+    struct partition_set believed = crew_believed(c, reply);
+    for (size_t i = 0; i < reply->lease_count; i++) {
+        const struct poll_lease *lease = &reply->leases[i];
+        if (!is_in(&believed, lease->exec_id))
+            continue;
+        bool full = c->holdings.running_count >= c->hello.slots;
+        if (!holdings_accept(&c->holdings, lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
+            continue;
+        taken++;
+        if (full)
+            give_back(c, lease);
+        else
+            c->events.on_lease(c->events.arg, lease,
+                               holdings_term_ms(&c->holdings, lease->exec_id));
+    }
+    for (size_t i = 0; i < reply->unread_count; i++) {
+        if (is_in(&believed, reply->unread[i].exec_id))
+            poller_reject(c, link, &reply->unread[i]);
+    }
+    c->turn += taken > 0;
+    crew_watch(c);
+    return taken;
+}
+
+static void take_stops(struct crew *c, const struct poll_reply *reply,
+                       const struct partition_set *believed)
+{
+    for (size_t i = 0; i < reply->stop_count; i++) {
+        const struct poll_stop *stop = &reply->stops[i];
+        if (is_in(believed, stop->exec_id) &&
+            holdings_runs(&c->holdings, stop->exec_id, stop->token))
+            c->events.on_stop(c->events.arg, stop->exec_id, stop->token, stop->reason);
+    }
+}
+
+static void take_drain(struct crew *c, const struct poll_reply *reply)
+{
+    if (!reply->drain || c->drain_told)
+        return;
+    c->drain_told = true;
+    if (c->events.on_drain != NULL)
+        c->events.on_drain(c->events.arg);
+}
+
+/* What the poll has named and the server owns. */
+static struct partition_set both(const struct partition_set *named,
+                                 const struct partition_set *owned)
+{
+    if (named->count == 0 || owned->count == 0)
+        return named->count == 0 ? *owned : *named;
+    return (struct partition_set){.count = owned->count, .bits = named->bits & owned->bits};
+}
+
+static void take_word(struct poller *p, const struct link *link, const struct poll_reply *reply)
+{
+    p->unknown = false;
+    p->stale = 0;
+    p->answered_ms = clock_boot_ms();
+    p->met = true;
+    /* Behind one address there may be several: what one has said the other need not know. */
+    bool same = p->server.len == 0 || str_eq(p->server, reply->server);
+    p->heard = same ? poller_heard(p->heard, link, reply) : 0;
+    if (!is_newest(p, link))
+        return; /* answered only to be rid of it; what the server made of the newer one will be told */
+    p->known = true;
+    p->owned = reply->owned;
+    p->owned_seq = link->seq;
+    p->provisional = reply->provisional;
+    p->backlog = reply->backlog;
+}
+
+uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply)
+{
+    if (reply->epochs == NULL)
+        return 0;
+    return !reply->provisional && link->seq > before ? link->seq : before;
+}
+
+struct partition_set poller_result_scope(const struct poller *p, const struct partition_set *scope)
+{
+    return p->provisional ? (struct partition_set){.count = 1} : *scope;
+}
+
+/* The verdicts were durable when they were given, whoever decides now. */
+static void take_verdicts(struct crew *c, const struct link *link, const struct poll_reply *reply)
+{
+    for (size_t i = 0; i < reply->verdict_count; i++)
+        holdings_verdict(&c->holdings, &reply->verdicts[i]);
+    holdings_landed(&c->holdings, link->seq);
+}
+
+void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply)
+{
+    struct partition_set believed = crew_believed(c, reply);
+    struct partition_set renewed = both(&link->scope, &reply->owned);
+    renewed = both(&renewed, &believed);
+    if (reply->provisional)
+        holdings_keep(&c->holdings, reply->kept, reply->kept_count, link->sent_ms, &believed);
+    else
+        holdings_renew(&c->holdings, link->seq, link->sent_ms, &renewed);
+    take_verdicts(c, link, reply);
+    if (!reply->provisional) {
+        take_stops(c, reply, &believed);
+        take_drain(c, reply);
+    }
+    crew_tell_deadlines(c);
+}
+
+/* What we have sent by way of another server since then does not name what comes only now: by that the server has
+ * taken it back, or will, and may have given it to somebody else. */
+static bool may_bring_leases(const struct poller *p, const struct link *link)
+{
+    return is_newest(p, link) && p->relay.link.seq < link->seq;
+}
+
+/* Returns how many leases were taken up. */
+static size_t take_reply(struct poller *p, const struct link *link, const struct poll_reply *reply)
+{
+    size_t taken = 0;
+    take_word(p, link, reply);
+    if (may_bring_leases(p, link) && !p->crew->draining && !reply->provisional)
+        taken = take_leases(p->crew, link, reply);
+    poller_take(p->crew, link, reply);
+    return taken;
+}
+
+/* What is said then is the last word: a poll that offers nothing and names nothing. Whatever was
+ * granted into a reply we will never read is taken back by it at once. */
+static bool is_all_told(const struct crew *c)
+{
+    return c->draining && c->holdings.running_count + c->holdings.ended_count == 0;
+}
+
+static void look_drained(struct poller *p, const struct link *link)
+{
+    if (link->last && is_newest(p, link))
+        p->last_word = true;
+    crew_look_drained(p->crew);
+}
+
+/* When to poll again. What was answered at once with nothing new is not asked in the same breath. */
+static int64_t gap_ms(const struct poller *p, const struct link *link, size_t news)
+{
+    struct partition_set scope = crew_scope(p->crew, p);
+    scope = poller_result_scope(p, &scope);
+    bool quick = clock_boot_ms() - link->sent_ms < IDLE_GAP_MS;
+    if (news > 0 || !quick)
+        return 0;
+    if (link->result_count > 0)
+        return NO_VERDICT_GAP_MS;
+    return holdings_wait(&p->crew->holdings, &scope) ? 0 : IDLE_GAP_MS;
+}
+
+static bool has_moved(const struct poller *p, const struct poll_reply *reply)
+{
+    return p->provisional != reply->provisional || p->owned.count != reply->owned.count ||
+           p->owned.bits != reply->owned.bits;
+}
+
+static void on_answered(struct poller *p, const struct link *link,
+                        const struct http_response *response)
+{
+    struct crew *c = p->crew;
+    struct poll_reply reply;
+    struct err bad;
+    if (poll_reply_parse(response->body, &c->scratch, &reply, &bad)) {
+        holdings_landed(&c->holdings, link->seq);
+        doubt(p);
+        if (!poller_asks_again(p, link, &bad)) {
+            pace_failed(&p->pace, bad.text);
+            crew_failed(c, p);
+        }
+        return;
+    }
+    bool first = !p->met;
+    bool moved = has_moved(p, &reply);
+    pace_succeeded(&p->pace);
+    size_t taken = take_reply(p, link, &reply);
+    look_drained(p, link);
+    p->result_max = SIZE_MAX;
+    poller_offer_more(p);
+    size_t news = taken + reply.verdict_count;
+    int64_t delay_ms = first ? 0 : gap_ms(p, link, news);
+    crew_learn(c, p, &reply);
+    if (news > 0 || first || moved)
+        crew_stir(c);
+    else
+        crew_nudge(c);
+    pace_in(&p->pace, delay_ms);
+}
+
+/* The newest poll was not taken; its results wait again. */
+static void on_failed(struct poller *p, const struct link *link,
+                      const struct http_response *response, const struct err *err)
+{
+    struct crew *c = p->crew;
+    holdings_landed(&c->holdings, link->seq);
+    doubt(p);
+    if (response == NULL && err->rc == RC_TOO_LARGE)
+        poller_offer_less(p, link);
+    bool handled = pace_handled(&p->pace, response, err, c->token_file);
+    if (!handled && response->status == 404) {
+        pace_pause(&p->pace, UNKNOWN_GAP_MS);
+        crew_unknown(c, p);
+    } else if (!handled && response->status == 409) {
+        pace_failed(&p->pace, "a newer poll was there before");
+        if (p->relay.link.seq > link->seq) /* it was ours, by way of another */
+            crew_failed(c, p);
+        else
+            crew_stale(c, p);
+    } else {
+        if (!handled)
+            pace_failed(&p->pace, "an unexpected status");
+        crew_failed(c, p);
+        if (response == NULL ||
+            response->status >= 500) /* what stands before it may have said that */
+            relay_poll(p);
+    }
+}
+
+/* But when it was never answered, the newer one may not be either, and that shows only much later. */
+static void on_outlived(struct poller *p, const struct http_response *response)
+{
+    pace_in(&p->pace, 0);
+    if (response == NULL)
+        relay_poll(p);
+}
+
+static void on_polled(void *arg, const struct http_response *response, const struct err *err)
+{
+    struct link *link = arg;
+    struct poller *p = link->poller;
+    struct crew *c = p->crew;
+    int status = response == NULL ? 0 : response->status;
+
+    link->busy = false;
+    if (p->closing || p->retired || c->closing || !c->registered)
+        return;
+    arena_reset(&c->scratch);
+    if (status == 200)
+        on_answered(p, link, response);
+    else if (!is_newest(p, link)) /* it carried no results; a newer one says all it would have, */
+        on_outlived(p, response);
+    else if (status == 400 || status == 413)
+        poller_refused(p, link, response->body);
+    else
+        on_failed(p, link, response, err);
+}
+
+/* ---- polls */
+
+static int64_t at_most(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+/* How long one of several servers may park us. What we hold may come from another owner: a server that
+ * has just taken it over must say soon that it is good, and nobody knows who will be the next. And a
+ * server that has died in silence is given up only a quarter of a lease after it should have answered;
+ * another quarter is left then, to ask again and by way of others. */
+static int64_t crew_wait_ms(const struct poller *p, uint32_t offer, int64_t longest_ms)
+{
+    const struct crew *c = p->crew;
+    struct partition_set orphans = crew_orphans(c, p);
+    int64_t left_ms = holdings_deadline_ms(&c->holdings, &p->owned) - clock_boot_ms();
+    int64_t spare_ms = left_ms - c->welcome.lease_ms / 2;
+    if (spare_ms <= 0)
+        return 0;
+    longest_ms = at_most(longest_ms, spare_ms);
+    if (holdings_any(&c->holdings, &orphans))
+        longest_ms = at_most(longest_ms, ORPHAN_WAIT_MS);
+    if (offer == 0 && crew_free_slots(c) > 0)
+        longest_ms = at_most(longest_ms, PEEK_WAIT_MS);
+    return longest_ms;
+}
+
+/* How long the server may park us: never so long that a lease is renewed only once in its life. And
+ * not at all after a failure, nor for the first time: leases have been running down meanwhile, and
+ * only the reply says that they are good again. */
+static int64_t wait_ms(const struct poller *p, uint32_t offer)
+{
+    const struct crew *c = p->crew;
+    int64_t longest_ms = at_most(c->welcome.park_ms, c->welcome.lease_ms / 4);
+    if (!poller_is_connected(p) || (c->draining && c->holdings.running_count == 0))
+        return 0;
+    return p->owned.count == 0 ? longest_ms : crew_wait_ms(p, offer, longest_ms);
+}
+
+static uint32_t offer_of(const struct poller *p)
+{
+    uint32_t offer = crew_offer(p->crew, p);
+    return offer < p->offer_max ? offer : (uint32_t)p->offer_max;
+}
+
+static void send_poll(struct poller *p, struct link *link)
+{
+    struct crew *c = p->crew;
+    CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
+    char id[ID_TEXT_MAX];
+    uint32_t offer = offer_of(p);
+    struct poll poll = {
+        .seq = ++c->seq, .free = offer, .wait_ms = wait_ms(p, offer), .heard = p->heard};
+    bool less = poller_newest(p) != NULL && poller_newest(p)->free > offer;
+
+    arena_reset(&c->scratch);
+    link->scope = crew_scope(c, p);
+    struct partition_set results = poller_result_scope(p, &link->scope);
+    holdings_fill(&c->holdings, &poll, &results, p->result_max, RESULT_BYTES_MAX, &c->scratch);
+    link->busy = true;
+    link->tells_heard = poll.heard > 0;
+    link->seq = p->seq = poll.seq;
+    link->free = poll.free;
+    link->last = is_all_told(c);
+    link->result_count = poll.result_count;
+    link->sent_ms = clock_boot_ms();
+    poll_print(&body, &poll);
+    id_format(id, ID_WORKER, c->welcome.worker_id);
+    http_client_send(link->client,
+                     &(struct http_call){
+                         .method = "POST",
+                         .target = arena_printf(&c->scratch, "/api/v1/workers/%s/poll", id),
+                         .content_type = "application/json",
+                         .body = buf_str(&body),
+                         /* Leaves time for two more before a lease ends. */
+                         .timeout_ms = (uint64_t)(poll.wait_ms + c->welcome.lease_ms / 4),
+                         .on_done = on_polled,
+                         .arg = link,
+                     });
+    if (less)
+        crew_stir(c); /* somebody else wanted it */
+}
+
+const struct link *poller_newest(const struct poller *p)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        if (p->links[i].busy && is_newest(p, &p->links[i]))
+            return &p->links[i];
+    }
+    return NULL;
+}
+
+static struct link *free_link(struct poller *p)
+{
+    for (size_t i = 0; i < LINKS; i++) {
+        if (!p->links[i].busy)
+            return &p->links[i];
+    }
+    return NULL;
+}
+
+/* True when we hold something that the newest poll does not name and should. */
+static bool names_too_little(const struct poller *p, const struct link *newest,
+                             const struct partition_set *scope)
+{
+    if (newest->scope.count == 0)
+        return false;
+    struct partition_set more = *scope;
+    if (scope->count == newest->scope.count)
+        more.bits &= ~newest->scope.bits;
+    return (more.count == 0 || more.bits != 0) && holdings_any(&p->crew->holdings, &more);
+}
+
+static bool offers_wrong(const struct poller *p, const struct link *newest)
+{
+    if (p->crew->poller_count == 1)
+        return newest->free != offer_of(p);
+    return crew_offer_moved(p->crew, p) && newest->free != offer_of(p);
+}
+
+/* True when the newest poll no longer says the truth, and waits for something to happen. One that
+ * carries results is answered soon, and more of them gather meanwhile. */
+static bool is_outdated(const struct poller *p, const struct link *newest)
+{
+    struct partition_set scope = crew_scope(p->crew, p);
+    struct partition_set results = poller_result_scope(p, &scope);
+    return newest->result_count == 0 &&
+           (holdings_wait(&p->crew->holdings, &results) || offers_wrong(p, newest) ||
+            names_too_little(p, newest, &scope) || (is_all_told(p->crew) && !newest->last));
+}
+
+static void act(void *arg)
+{
+    struct poller *p = arg;
+    struct crew *c = p->crew;
+    if (p->retired) {
+        poller_close(p);
+        return;
+    }
+    if (crew_overslept(c)) {
+        pace_in(&p->pace, IDLE_GAP_MS);
+        return;
+    }
+    const struct link *newest = poller_newest(p);
+    struct link *link = free_link(p);
+    if (c->drained || p->last_word || link == NULL)
+        return;
+    if (!c->registered && c->registrar == p)
+        send_hello(p);
+    else if (c->registered && (newest == NULL || is_outdated(p, newest)))
+        send_poll(p, link);
+}
+
+/* ---- beginning and end */
+
+enum rc poller_new(struct crew *c, struct str url, struct poller **ret_poller, struct err *err)
+{
+    struct http_client *clients[LINKS] = {NULL};
+    for (size_t i = 0; i < LINKS; i++) {
+        if (http_client_new(c->loop, url, c->token, &clients[i], err)) {
+            http_client_free(clients[0]);
+            return err->rc;
+        }
+    }
+    struct poller *p = MEM_NEW(struct poller);
+    p->crew = c;
+    p->url = str_of(arena_zstr(&p->texts, url), url.len);
+    for (size_t i = 0; i < LINKS; i++)
+        p->links[i] = (struct link){.poller = p, .client = clients[i]};
+    p->result_max = p->offer_max = SIZE_MAX;
+    p->answered_ms = clock_boot_ms();
+    pace_init(&p->pace, c->loop, act, p);
+    p->pace.server = p->url.ptr;
+    pace_in(&p->pace, 0);
+    *ret_poller = p;
+    return RC_OK;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct poller *p = handle->data;
+    struct crew *c = p->crew;
+    list_remove(&p->node);
+    arena_free(&p->texts);
+    free(p);
+    crew_part_closed(c);
+}
+
+void poller_close(struct poller *p)
+{
+    if (p->closing)
+        return;
+    p->closing = true;
+    for (size_t i = 0; i < LINKS; i++)
+        http_client_free(p->links[i].client);
+    outlet_free(p->relay.outlet);
+    pace_close(&p->pace, on_closed, p);
+}
+
+void poller_reset(struct poller *p)
+{
+    for (size_t i = 0; i < LINKS; i++)
+        http_client_abort(p->links[i].client);
+    if (p->relay.outlet != NULL)
+        outlet_abort(p->relay.outlet);
+    doubt(p);
+    p->unknown = p->met = p->last_word = p->provisional = false;
+    p->relay.heard = p->relay.link.seq = 0;
+    p->stale = 0;
+    p->owned = (struct partition_set){0};
+    p->owned_seq = p->seq = 0;
+}
