@@ -129,9 +129,9 @@ ifeq ($(VARIANT),plants)
 OBJS := $(filter $(addprefix $(B)/src/,base/% job/% engine/% store/store% store/mem/% wire/json/% \
           $(addprefix wire/message/,problem% sla% spec% depends% calendar% unique%) \
           loop/clock% loop/file% loop/zones% \
-          $(addprefix server/turn/,rules% turn% untangle% sql_job% once_hash%) \
-          $(addprefix server/cluster/,roster% seating% unsure% timing% company%) \
-          $(addprefix worker/link/,holdings% credits% epochs%)),$(OBJS))
+          $(addprefix server/turn/,rules% turn% bisect% sql_job% idempotency_hash%) \
+          $(addprefix server/cluster/,cluster_map% balance% unsure% timing% company%) \
+          $(addprefix worker/link/,lease_set% credits% epochs%)),$(OBJS))
 endif
 # What reads bytes from outside, and what that stands on.
 ifeq ($(VARIANT),fuzz)

@@ -32,7 +32,7 @@ static void print_job(void *arg, uint64_t number, struct buf *out)
                STR_ARG(at));
 }
 
-enum rc backlog_make(struct stage *stage, uint64_t jobs, struct load *ret_load, struct err *err)
+enum rc backlog_make(struct fixture *fixture, uint64_t jobs, struct load *ret_load, struct err *err)
 {
     struct plan plan = {clock_wall_ms(), jobs};
     struct load_plan load = {
@@ -45,5 +45,5 @@ enum rc backlog_make(struct stage *stage, uint64_t jobs, struct load *ret_load, 
     };
     if (jobs == 0)
         return RC_OK;
-    return load_run(stage, &load, ret_load, err);
+    return load_run(fixture, &load, ret_load, err);
 }

@@ -7,4 +7,5 @@
 #include "bench/load.h"
 
 /* Submits so many and waits until all are acknowledged. */
-enum rc backlog_make(struct stage *stage, uint64_t jobs, struct load *ret_load, struct err *err);
+enum rc backlog_make(struct fixture *fixture, uint64_t jobs, struct load *ret_load,
+                     struct err *err);

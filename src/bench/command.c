@@ -1,10 +1,10 @@
 #include "bench/command.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "bench/bench_worker.h"
 #include "bench/forks.h"
 #include "bench/machine.h"
 #include "bench/measure.h"
-#include "bench/role.h"
 #include "job/poll.h"
 #include "loop/file.h"
 

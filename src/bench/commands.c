@@ -43,7 +43,7 @@ static void bare_free(struct bare *bare)
     child_free(bare->child);
 }
 
-static enum rc run_bare(struct stage *stage, const struct commands_plan *plan, int64_t *us,
+static enum rc run_bare(struct fixture *fixture, const struct commands_plan *plan, int64_t *us,
                         struct err *err)
 {
     CLEANUP(bare_free) struct bare bare = {0};
@@ -59,8 +59,8 @@ static enum rc run_bare(struct stage *stage, const struct commands_plan *plan, i
         .on_line = on_bare_line,
         .arg = &bare,
     };
-    TRY(child_start(stage_loop(stage), &child, &bare.child, err));
-    TRY(stage_wait(stage, bare_done, &bare, "bare commands to be run", err));
+    TRY(child_start(fixture_loop(fixture), &child, &bare.child, err));
+    TRY(fixture_wait(fixture, bare_done, &bare, "bare commands to be run", err));
     *us += (int64_t)bare.us;
     if (bare.us > 0 && child_complaint(bare.child) == NULL)
         return RC_OK;
@@ -69,23 +69,23 @@ static enum rc run_bare(struct stage *stage, const struct commands_plan *plan, i
 
 /* ---- the same as jobs */
 
-static enum rc await_jobs(struct stage *stage, uint64_t jobs, struct err *err)
+static enum rc await_jobs(struct fixture *fixture, uint64_t jobs, struct err *err)
 {
     struct stats stats = {0};
     uint64_t before = 0;
     for (int quiet_ms = 0; quiet_ms < SILENCE_S * 1000; quiet_ms += ASK_EVERY_MS) {
-        TRY(stage_ask(stage, &stats, err));
+        TRY(fixture_ask(fixture, &stats, err));
         if (stats.completed >= jobs)
             return RC_OK;
         if (stats.completed > before)
             quiet_ms = 0;
         before = stats.completed;
-        TRY(stage_pause(stage, ASK_EVERY_MS, err));
+        TRY(fixture_pause(fixture, ASK_EVERY_MS, err));
     }
     return err_set(err, RC_TIMEOUT, "no command ended for %d s", SILENCE_S);
 }
 
-enum rc commands_run(struct stage *stage, const struct commands_plan *plan,
+enum rc commands_run(struct fixture *fixture, const struct commands_plan *plan,
                      struct commands *ret_commands, struct err *err)
 {
     struct load_plan load = {
@@ -96,10 +96,10 @@ enum rc commands_run(struct stage *stage, const struct commands_plan *plan,
         .seconds_max = INT32_MAX,
     };
     *ret_commands = (struct commands){0};
-    TRY(run_bare(stage, plan, &ret_commands->bare_us, err));
-    TRY(load_run(stage, &load, &ret_commands->load, err));
-    TRY(await_jobs(stage, ret_commands->load.jobs, err));
+    TRY(run_bare(fixture, plan, &ret_commands->bare_us, err));
+    TRY(load_run(fixture, &load, &ret_commands->load, err));
+    TRY(await_jobs(fixture, ret_commands->load.jobs, err));
     ret_commands->ended_us = clock_mono_us();
-    TRY(run_bare(stage, plan, &ret_commands->bare_us, err));
-    return stage_drain(stage, err);
+    TRY(run_bare(fixture, plan, &ret_commands->bare_us, err));
+    return fixture_drain(fixture, err);
 }

@@ -10,7 +10,7 @@
 struct commands_plan {
     uint64_t jobs;
     uint32_t batch;
-    uint32_t at_once; /* slots of the stage's worker */
+    uint32_t at_once; /* slots of the fixture's worker */
 };
 
 struct commands {
@@ -19,5 +19,5 @@ struct commands {
     int64_t bare_us;  /* what the bare loop took for as many */
 };
 
-enum rc commands_run(struct stage *stage, const struct commands_plan *plan,
+enum rc commands_run(struct fixture *fixture, const struct commands_plan *plan,
                      struct commands *ret_commands, struct err *err);

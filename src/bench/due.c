@@ -18,7 +18,7 @@ struct plan_print {
 };
 
 struct count {
-    struct stage *stage;
+    struct fixture *fixture;
     struct due *due;
     uint64_t started;
     uint64_t goal;
@@ -62,7 +62,7 @@ static void pair_clocks(int64_t *ret_wall_ms, int64_t *ret_mono_us)
     } while (*ret_wall_ms == before_ms);
 }
 
-enum rc due_run(struct stage *stage, const struct due_plan *plan, struct due *ret_due,
+enum rc due_run(struct fixture *fixture, const struct due_plan *plan, struct due *ret_due,
                 struct err *err)
 {
     struct plan_print print = {.plan = plan};
@@ -74,20 +74,20 @@ enum rc due_run(struct stage *stage, const struct due_plan *plan, struct due *re
         .jobs_max = plan->jobs,
         .seconds_max = INT32_MAX,
     };
-    struct count count = {.stage = stage, .due = ret_due};
+    struct count count = {.fixture = fixture, .due = ret_due};
     int64_t lead_ms = LEAD_MS + (int64_t)plan->jobs / LEAD_JOBS_PER_MS;
     *ret_due = (struct due){0};
     pair_clocks(&print.first_ms, &print.first_us);
     print.first_ms += lead_ms;
     print.first_us += lead_ms * 1000;
     ret_due->first_us = print.first_us;
-    stage_listen(stage, on_note, &count);
-    TRY(load_run(stage, &load, &ret_due->load, err));
+    fixture_listen(fixture, on_note, &count);
+    TRY(load_run(fixture, &load, &ret_due->load, err));
     if (ret_due->load.ended_us > print.first_us)
         return err_set(err, RC_TIMEOUT, "submitting took longer than the %" PRId64 " ms ahead",
                        lead_ms);
     count.goal = ret_due->load.jobs;
-    enum rc rc = stage_wait(stage, all_started, &count, "jobs to start", err);
-    stage_listen(stage, NULL, NULL);
+    enum rc rc = fixture_wait(fixture, all_started, &count, "jobs to start", err);
+    fixture_listen(fixture, NULL, NULL);
     return rc;
 }

@@ -20,5 +20,5 @@ struct due {
 };
 
 /* RC_TIMEOUT when they could not all be submitted before the first moment. */
-enum rc due_run(struct stage *stage, const struct due_plan *plan, struct due *ret_due,
+enum rc due_run(struct fixture *fixture, const struct due_plan *plan, struct due *ret_due,
                 struct err *err);

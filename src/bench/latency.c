@@ -14,7 +14,7 @@ enum {
 };
 
 struct probe {
-    struct stage *stage;
+    struct fixture *fixture;
     const struct latency_plan *plan;
     struct latency *latency;
     struct http_client *http; /* owned */
@@ -40,7 +40,7 @@ static void step(struct probe *p)
         return;
     p->latency->jobs++;
     p->latency->ended_us = clock_mono_us();
-    stage_progress(p->stage);
+    fixture_progress(p->fixture);
     p->done = p->latency->jobs >= p->plan->jobs_max || p->latency->ended_us >= p->until_us;
     if (!p->done)
         uv_timer_start(&p->pause, on_pause, PAUSE_MS, 0);
@@ -61,11 +61,11 @@ static void on_done(void *arg, const struct http_response *response, const struc
     struct probe *p = arg;
     struct err bad;
     if (response == NULL) {
-        stage_fail(p->stage, err);
+        fixture_fail(p->fixture, err);
     } else if (response->status != 201) {
         err_set(&bad, RC_INVALID, "a submission was answered %d: %.*s", response->status,
                 STR_ARG(str_head(response->body, 200)));
-        stage_fail(p->stage, &bad);
+        fixture_fail(p->fixture, &bad);
     } else {
         hist_add(&p->latency->answer_us, (uint64_t)(clock_mono_us() - p->sent_us));
         p->answered = true;
@@ -106,25 +106,26 @@ static void on_closed(uv_handle_t *handle)
 static void probe_free(struct probe **probe)
 {
     struct probe *p = *probe;
-    stage_listen(p->stage, NULL, NULL);
+    fixture_listen(p->fixture, NULL, NULL);
     http_client_free(p->http);
     uv_close((uv_handle_t *)&p->pause, on_closed);
 }
 
-enum rc latency_run(struct stage *stage, const struct latency_plan *plan,
+enum rc latency_run(struct fixture *fixture, const struct latency_plan *plan,
                     struct latency *ret_latency, struct err *err)
 {
     CLEANUP(probe_free) struct probe *p = MEM_NEW(struct probe);
     *ret_latency = (struct latency){0};
-    p->stage = stage;
+    p->fixture = fixture;
     p->plan = plan;
     p->latency = ret_latency;
-    uv_timer_init(stage_loop(stage), &p->pause); /* cannot fail */
+    uv_timer_init(fixture_loop(fixture), &p->pause); /* cannot fail */
     p->pause.data = p;
-    stage_listen(stage, on_note, p);
-    TRY(http_client_new(stage_loop(stage), stage_url(stage), stage_token(stage), &p->http, err));
+    fixture_listen(fixture, on_note, p);
+    TRY(http_client_new(fixture_loop(fixture), fixture_url(fixture), fixture_token(fixture),
+                        &p->http, err));
     ret_latency->begun_us = clock_mono_us();
     p->until_us = ret_latency->begun_us + plan->seconds_max * 1000000;
     send_job(p);
-    return stage_wait(stage, is_done, p, "a job to start", err);
+    return fixture_wait(fixture, is_done, p, "a job to start", err);
 }

@@ -3,8 +3,8 @@
  * One job at a time: it is sent, the worker says how long it took to get there, and after a pause
  * in which the worker reports its result and asks for more, the next one follows. */
 #pragma once
+#include "bench/fixture.h"
 #include "bench/hist.h"
-#include "bench/stage.h"
 
 struct latency_plan {
     uint64_t jobs_max;
@@ -19,5 +19,5 @@ struct latency {
     struct hist answer_us; /* from sending the request to its 201 */
 };
 
-enum rc latency_run(struct stage *stage, const struct latency_plan *plan,
+enum rc latency_run(struct fixture *fixture, const struct latency_plan *plan,
                     struct latency *ret_latency, struct err *err);

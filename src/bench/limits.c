@@ -14,7 +14,7 @@ enum {
 #define MANY "1000000"
 
 struct goal {
-    const struct stage *stage;
+    const struct fixture *fixture;
     uint64_t calls;
 };
 
@@ -40,28 +40,28 @@ static void print_free(void *arg, uint64_t number, struct buf *out)
 static bool all_called(const void *arg)
 {
     const struct goal *goal = arg;
-    return stage_note(goal->stage)->calls >= goal->calls;
+    return fixture_note(goal->fixture)->calls >= goal->calls;
 }
 
-static enum rc run_round(struct stage *stage, struct load_plan *plan, bool limited,
+static enum rc run_round(struct fixture *fixture, struct load_plan *plan, bool limited,
                          struct limits_seen *seen, struct err *err)
 {
     struct load load;
     struct limits_cost *cost = limited ? &seen->with : &seen->without;
-    struct goal goal = {stage, stage_note(stage)->calls};
-    int64_t server_us = stage_usage(stage).server_us;
+    struct goal goal = {fixture, fixture_note(fixture)->calls};
+    int64_t server_us = fixture_usage(fixture).server_us;
     plan->print = limited ? print_limited : print_free;
-    TRY(load_run(stage, plan, &load, err));
+    TRY(load_run(fixture, plan, &load, err));
     goal.calls += load.jobs;
-    TRY(stage_wait(stage, all_called, &goal, "jobs to be run", err));
+    TRY(fixture_wait(fixture, all_called, &goal, "jobs to be run", err));
     seen->requests += load.requests;
     cost->jobs += load.jobs;
     cost->wall_us += clock_mono_us() - load.begun_us;
-    cost->server_us += stage_usage(stage).server_us - server_us;
+    cost->server_us += fixture_usage(fixture).server_us - server_us;
     return RC_OK;
 }
 
-enum rc limits_run(struct stage *stage, const struct limits_plan *plan,
+enum rc limits_run(struct fixture *fixture, const struct limits_plan *plan,
                    struct limits_seen *ret_seen, struct err *err)
 {
     struct load_plan load = {
@@ -71,11 +71,12 @@ enum rc limits_run(struct stage *stage, const struct limits_plan *plan,
         .seconds_max = INT32_MAX,
     };
     *ret_seen = (struct limits_seen){.begun_us = clock_mono_us()};
-    TRY(stage_put(stage, STR("/api/v1/queues/limited"), STR("{\"concurrency\":" MANY "}"), err));
+    TRY(fixture_put(fixture, STR("/api/v1/queues/limited"), STR("{\"concurrency\":" MANY "}"),
+                    err));
     for (int i = 0; i < PAIRS; i++) {
         bool limited_first = i % 2 != 0;
-        TRY(run_round(stage, &load, limited_first, ret_seen, err));
-        TRY(run_round(stage, &load, !limited_first, ret_seen, err));
+        TRY(run_round(fixture, &load, limited_first, ret_seen, err));
+        TRY(run_round(fixture, &load, !limited_first, ret_seen, err));
     }
     return RC_OK;
 }

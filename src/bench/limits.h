@@ -25,5 +25,5 @@ struct limits_seen {
     struct limits_cost with;
 };
 
-enum rc limits_run(struct stage *stage, const struct limits_plan *plan,
+enum rc limits_run(struct fixture *fixture, const struct limits_plan *plan,
                    struct limits_seen *ret_seen, struct err *err);

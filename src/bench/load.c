@@ -23,7 +23,7 @@ struct client {
 
 /* The clients of one run. */
 struct crowd {
-    struct stage *stage;
+    struct fixture *fixture;
     const struct load_plan *plan;
     struct load *load;
     struct client *clients; /* owned */
@@ -83,18 +83,18 @@ static void on_done(void *arg, const struct http_response *response, const struc
 
     crowd->busy--;
     if (response == NULL) {
-        stage_fail(crowd->stage, err);
+        fixture_fail(crowd->fixture, err);
         return;
     }
     if (judge(crowd, response, &taken, &bad) != RC_OK) {
-        stage_fail(crowd->stage, &bad);
+        fixture_fail(crowd->fixture, &bad);
         return;
     }
     hist_add(&crowd->load->answer_us, (uint64_t)(now_us - client->sent_us));
     crowd->load->requests++;
     crowd->load->jobs += taken;
     crowd->load->ended_us = now_us;
-    stage_progress(crowd->stage);
+    fixture_progress(crowd->fixture);
     send_next(client);
 }
 
@@ -167,22 +167,22 @@ static void crowd_end(struct crowd *crowd)
 
 static enum rc crowd_connect(struct crowd *crowd, struct err *err)
 {
-    struct stage *stage = crowd->stage;
+    struct fixture *fixture = crowd->fixture;
     for (uint32_t i = 0; i < crowd->plan->clients; i++) {
         struct client *client = &crowd->clients[i];
         client->crowd = crowd;
-        TRY(http_client_new(stage_loop(stage), stage_url_for(stage, i), stage_token(stage),
-                            &client->http, err));
+        TRY(http_client_new(fixture_loop(fixture), fixture_url_for(fixture, i),
+                            fixture_token(fixture), &client->http, err));
     }
     return RC_OK;
 }
 
-enum rc load_run(struct stage *stage, const struct load_plan *plan, struct load *ret_load,
+enum rc load_run(struct fixture *fixture, const struct load_plan *plan, struct load *ret_load,
                  struct err *err)
 {
     CLEANUP(crowd_end)
     struct crowd crowd = {
-        .stage = stage,
+        .fixture = fixture,
         .plan = plan,
         .load = ret_load,
         .clients = mem_new(plan->clients * sizeof *crowd.clients),
@@ -194,5 +194,5 @@ enum rc load_run(struct stage *stage, const struct load_plan *plan, struct load 
     crowd.until_us = ret_load->begun_us + plan->seconds_max * 1000000;
     for (uint32_t i = 0; i < plan->clients; i++)
         send_next(&crowd.clients[i]);
-    return stage_wait(stage, is_done, &crowd, "answers to submissions", err);
+    return fixture_wait(fixture, is_done, &crowd, "answers to submissions", err);
 }

@@ -4,8 +4,8 @@
  * when the answer to the last one has come. That is a closed loop, so a latency here is what each
  * of so many clients sees when the server is as busy as they can make it. */
 #pragma once
+#include "bench/fixture.h"
 #include "bench/hist.h"
-#include "bench/stage.h"
 
 /* Prints the job with this number, counted from 0. */
 typedef void load_print(void *arg, uint64_t number, struct buf *out);
@@ -27,7 +27,7 @@ struct load {
     struct hist answer_us; /* from sending a request to its answer */
 };
 
-/* Runs the plan against the stage's server until everything sent was answered. Anything but success
+/* Runs the plan against the fixture's server until everything sent was answered. Anything but success
  * is an error: a benchmark of refusals would be a fast one. */
-enum rc load_run(struct stage *stage, const struct load_plan *plan, struct load *ret_load,
+enum rc load_run(struct fixture *fixture, const struct load_plan *plan, struct load *ret_load,
                  struct err *err);

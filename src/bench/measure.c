@@ -54,7 +54,7 @@ struct measure {
     bool by_name;     /* takes a while: only when it is asked for */
     uint64_t jobs;    /* unless the options say otherwise */
     int64_t seconds;
-    enum rc (*run)(struct stage *stage, const struct measure_options *options,
+    enum rc (*run)(struct fixture *fixture, const struct measure_options *options,
                    struct seen *ret_seen, struct err *err);
     const char *setting; /* of the server; NULL: none */
 };
@@ -73,30 +73,30 @@ static void print_keyed(void *arg, uint64_t number, struct buf *out)
 /* ---- life */
 
 struct call_goal {
-    const struct stage *stage;
+    const struct fixture *fixture;
     uint64_t calls;
 };
 
 static bool all_called(const void *arg)
 {
     const struct call_goal *goal = arg;
-    return stage_note(goal->stage)->calls >= goal->calls;
+    return fixture_note(goal->fixture)->calls >= goal->calls;
 }
 
 /* Waits for the worker to have run so many jobs, and to have heard that each result is durable. */
-static enum rc finish_calls(struct stage *stage, uint64_t calls, struct err *err)
+static enum rc finish_calls(struct fixture *fixture, uint64_t calls, struct err *err)
 {
-    struct call_goal goal = {stage, calls};
-    TRY(stage_wait(stage, all_called, &goal, "jobs to be run", err));
-    TRY(stage_drain(stage, err));
-    if (stage_note(stage)->calls == calls)
+    struct call_goal goal = {fixture, calls};
+    TRY(fixture_wait(fixture, all_called, &goal, "jobs to be run", err));
+    TRY(fixture_drain(fixture, err));
+    if (fixture_note(fixture)->calls == calls)
         return RC_OK;
     return err_set(err, RC_CORRUPT, "the handler was called %" PRIu64 " times for %" PRIu64 " jobs",
-                   stage_note(stage)->calls, calls);
+                   fixture_note(fixture)->calls, calls);
 }
 
 /* The whole life of jobs that do nothing: submitted in batches, given out, run, reported. */
-static enum rc run_life(struct stage *stage, const struct measure_options *options,
+static enum rc run_life(struct fixture *fixture, const struct measure_options *options,
                         struct seen *ret_seen, struct err *err)
 {
     struct load load;
@@ -107,11 +107,11 @@ static enum rc run_life(struct stage *stage, const struct measure_options *optio
         .jobs_max = options->jobs,
         .seconds_max = options->seconds,
     };
-    TRY(load_run(stage, &plan, &load, err));
-    TRY(finish_calls(stage, load.jobs, err));
+    TRY(load_run(fixture, &plan, &load, err));
+    TRY(finish_calls(fixture, load.jobs, err));
     ret_seen->requests = load.requests;
     ret_seen->jobs = load.jobs;
-    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - load.begun_us;
+    ret_seen->wall_us = (int64_t)fixture_note(fixture)->drained_us - load.begun_us;
     ret_seen->answer_us = load.answer_us;
     return RC_OK;
 }
@@ -119,7 +119,7 @@ static enum rc run_life(struct stage *stage, const struct measure_options *optio
 /* ---- submit */
 
 /* One job per request, each durable before it is answered. Nobody runs them. */
-static enum rc run_submit(struct stage *stage, const struct measure_options *options,
+static enum rc run_submit(struct fixture *fixture, const struct measure_options *options,
                           struct seen *ret_seen, struct err *err)
 {
     struct load load;
@@ -129,7 +129,7 @@ static enum rc run_submit(struct stage *stage, const struct measure_options *opt
         .jobs_max = options->jobs,
         .seconds_max = options->seconds,
     };
-    TRY(load_run(stage, &plan, &load, err));
+    TRY(load_run(fixture, &plan, &load, err));
     ret_seen->requests = load.requests;
     ret_seen->jobs = load.jobs;
     ret_seen->wall_us = load.ended_us - load.begun_us;
@@ -139,13 +139,13 @@ static enum rc run_submit(struct stage *stage, const struct measure_options *opt
 
 /* ---- latency */
 
-static enum rc run_latency(struct stage *stage, const struct measure_options *options,
+static enum rc run_latency(struct fixture *fixture, const struct measure_options *options,
                            struct seen *ret_seen, struct err *err)
 {
     struct latency latency;
     struct latency_plan plan = {.jobs_max = options->jobs, .seconds_max = options->seconds};
-    TRY(latency_run(stage, &plan, &latency, err));
-    TRY(finish_calls(stage, latency.jobs, err));
+    TRY(latency_run(fixture, &plan, &latency, err));
+    TRY(finish_calls(fixture, latency.jobs, err));
     ret_seen->requests = ret_seen->jobs = latency.jobs;
     ret_seen->wall_us = latency.ended_us - latency.begun_us;
     ret_seen->answer_us = latency.answer_us;
@@ -155,13 +155,13 @@ static enum rc run_latency(struct stage *stage, const struct measure_options *op
 
 /* ---- moments */
 
-static enum rc run_due(struct stage *stage, const struct measure_options *options, int64_t span_ms,
-                       struct seen *ret_seen, struct err *err)
+static enum rc run_due(struct fixture *fixture, const struct measure_options *options,
+                       int64_t span_ms, struct seen *ret_seen, struct err *err)
 {
     struct due due;
     struct due_plan plan = {.jobs = options->jobs, .batch = options->batch, .span_ms = span_ms};
-    TRY(due_run(stage, &plan, &due, err));
-    TRY(finish_calls(stage, due.load.jobs, err));
+    TRY(due_run(fixture, &plan, &due, err));
+    TRY(finish_calls(fixture, due.load.jobs, err));
     ret_seen->requests = due.load.requests;
     ret_seen->jobs = due.load.jobs;
     ret_seen->wall_us = due.all_us - due.load.begun_us;
@@ -171,22 +171,22 @@ static enum rc run_due(struct stage *stage, const struct measure_options *option
 }
 
 /* All due at the same millisecond. */
-static enum rc run_burst(struct stage *stage, const struct measure_options *options,
+static enum rc run_burst(struct fixture *fixture, const struct measure_options *options,
                          struct seen *ret_seen, struct err *err)
 {
-    return run_due(stage, options, 0, ret_seen, err);
+    return run_due(fixture, options, 0, ret_seen, err);
 }
 
 /* All due within one second. */
-static enum rc run_flood(struct stage *stage, const struct measure_options *options,
+static enum rc run_flood(struct fixture *fixture, const struct measure_options *options,
                          struct seen *ret_seen, struct err *err)
 {
-    return run_due(stage, options, FLOOD_SPAN_MS, ret_seen, err);
+    return run_due(fixture, options, FLOOD_SPAN_MS, ret_seen, err);
 }
 
 /* ---- schedules */
 
-static enum rc run_schedules(struct stage *stage, const struct measure_options *options,
+static enum rc run_schedules(struct fixture *fixture, const struct measure_options *options,
                              struct seen *ret_seen, struct err *err)
 {
     struct schedules schedules;
@@ -195,7 +195,7 @@ static enum rc run_schedules(struct stage *stage, const struct measure_options *
         .batch = options->batch,
         .minutes = options->seconds > 60 ? (uint32_t)(options->seconds / 60) : 1,
     };
-    TRY(schedules_run(stage, &plan, &schedules, err));
+    TRY(schedules_run(fixture, &plan, &schedules, err));
     ret_seen->requests = schedules.load.requests;
     ret_seen->jobs = schedules.load.jobs;
     ret_seen->runs = schedules.runs;
@@ -206,27 +206,27 @@ static enum rc run_schedules(struct stage *stage, const struct measure_options *
 
 /* ---- limits */
 
-static enum rc run_limits(struct stage *stage, const struct measure_options *options,
+static enum rc run_limits(struct fixture *fixture, const struct measure_options *options,
                           struct seen *ret_seen, struct err *err)
 {
     struct limits_plan plan = {.jobs = options->jobs, .batch = options->batch};
-    TRY(limits_run(stage, &plan, &ret_seen->limits, err));
+    TRY(limits_run(fixture, &plan, &ret_seen->limits, err));
     ret_seen->requests = ret_seen->limits.requests;
     ret_seen->jobs = ret_seen->limits.with.jobs + ret_seen->limits.without.jobs;
-    TRY(finish_calls(stage, ret_seen->jobs, err));
-    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - ret_seen->limits.begun_us;
+    TRY(finish_calls(fixture, ret_seen->jobs, err));
+    ret_seen->wall_us = (int64_t)fixture_note(fixture)->drained_us - ret_seen->limits.begun_us;
     return RC_OK;
 }
 
 /* ---- commands */
 
-static enum rc run_commands(struct stage *stage, const struct measure_options *options,
+static enum rc run_commands(struct fixture *fixture, const struct measure_options *options,
                             struct seen *ret_seen, struct err *err)
 {
     struct commands commands;
     struct commands_plan plan = {
         .jobs = options->jobs, .batch = options->batch, .at_once = options->slots};
-    TRY(commands_run(stage, &plan, &commands, err));
+    TRY(commands_run(fixture, &plan, &commands, err));
     ret_seen->requests = commands.load.requests;
     ret_seen->jobs = commands.load.jobs;
     ret_seen->wall_us = commands.ended_us - commands.load.begun_us;
@@ -236,50 +236,50 @@ static enum rc run_commands(struct stage *stage, const struct measure_options *o
 
 /* ---- storm */
 
-static enum rc run_storm(struct stage *stage, const struct measure_options *options,
+static enum rc run_storm(struct fixture *fixture, const struct measure_options *options,
                          struct seen *ret_seen, struct err *err)
 {
     struct storm *storm = &ret_seen->storm;
     struct storm_plan plan = {.jobs = options->jobs, .batch = options->batch};
-    TRY(storm_run(stage, &plan, storm, err));
-    TRY(finish_calls(stage, storm->succeeded + storm->failed * STORM_ATTEMPTS, err));
+    TRY(storm_run(fixture, &plan, storm, err));
+    TRY(finish_calls(fixture, storm->succeeded + storm->failed * STORM_ATTEMPTS, err));
     ret_seen->requests = storm->requests;
     ret_seen->jobs = storm->succeeded + storm->failed;
     ret_seen->failed = storm->failed;
     ret_seen->more_tries = storm->failed * STORM_ATTEMPTS;
-    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - storm->begun_us;
+    ret_seen->wall_us = (int64_t)fixture_note(fixture)->drained_us - storm->begun_us;
     return RC_OK;
 }
 
 /* ---- rescue */
 
-static enum rc run_rescue(struct stage *stage, const struct measure_options *options,
+static enum rc run_rescue(struct fixture *fixture, const struct measure_options *options,
                           struct seen *ret_seen, struct err *err)
 {
     struct rescue *rescue = &ret_seen->rescue;
     struct rescue_plan plan = {.jobs = options->jobs, .slots = options->slots};
-    TRY(rescue_run(stage, &plan, rescue, err));
-    TRY(finish_calls(stage, rescue->jobs, err));
+    TRY(rescue_run(fixture, &plan, rescue, err));
+    TRY(finish_calls(fixture, rescue->jobs, err));
     ret_seen->requests = rescue->requests;
     ret_seen->jobs = ret_seen->more_tries = rescue->jobs; /* each was lost once */
-    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - rescue->begun_us;
+    ret_seen->wall_us = (int64_t)fixture_note(fixture)->drained_us - rescue->begun_us;
     return RC_OK;
 }
 
 /* ---- mixed */
 
-static enum rc run_mixed(struct stage *stage, const struct measure_options *options,
+static enum rc run_mixed(struct fixture *fixture, const struct measure_options *options,
                          struct seen *ret_seen, struct err *err)
 {
     struct mixed *mixed = &ret_seen->mixed;
     struct mixed_plan plan = {
         .jobs = options->jobs, .seconds = options->seconds, .batch = options->batch};
-    TRY(mixed_run(stage, &plan, mixed, err));
+    TRY(mixed_run(fixture, &plan, mixed, err));
     ret_seen->jobs = mixed->jobs;
-    TRY(finish_calls(stage, ret_seen->jobs + mixed->retries, err));
+    TRY(finish_calls(fixture, ret_seen->jobs + mixed->retries, err));
     ret_seen->requests = mixed->requests;
     ret_seen->more_tries = mixed->retries;
-    ret_seen->wall_us = (int64_t)stage_note(stage)->drained_us - mixed->begun_us;
+    ret_seen->wall_us = (int64_t)fixture_note(fixture)->drained_us - mixed->begun_us;
     return RC_OK;
 }
 
@@ -433,7 +433,7 @@ static void report_cost(struct report *r, const struct store_cost *cost, uint64_
     report_figure(r, "jobs_per_commit", (double)jobs / (double)cost->commits, 1);
 }
 
-static void report_usage(struct report *r, const struct stage_usage *usage, uint64_t jobs)
+static void report_usage(struct report *r, const struct fixture_usage *usage, uint64_t jobs)
 {
     int64_t own_us = usage->server_us + usage->worker_us + usage->client_us;
     int64_t others_us = usage->machine_us - own_us - usage->store_us;
@@ -453,10 +453,11 @@ static void report_usage(struct report *r, const struct stage_usage *usage, uint
 
 /* ---- the frame */
 
-static struct stage_usage usage_since(const struct stage *stage, const struct stage_usage *before)
+static struct fixture_usage usage_since(const struct fixture *fixture,
+                                        const struct fixture_usage *before)
 {
-    struct stage_usage now = stage_usage(stage);
-    return (struct stage_usage){
+    struct fixture_usage now = fixture_usage(fixture);
+    return (struct fixture_usage){
         .server_us = now.server_us - before->server_us,
         .worker_us = now.worker_us - before->worker_us,
         .client_us = now.client_us - before->client_us,
@@ -481,14 +482,14 @@ static struct measure_options with_defaults(const struct measure *m,
 struct state {
     struct ledger ledger;
     struct stats stats;
-    struct stage_usage usage;
+    struct fixture_usage usage;
 };
 
-static enum rc look(struct stage *stage, struct state *ret_state, struct err *err)
+static enum rc look(struct fixture *fixture, struct state *ret_state, struct err *err)
 {
-    TRY(stage_ledger(stage, &ret_state->ledger, err));
-    TRY(stage_ask(stage, &ret_state->stats, err));
-    ret_state->usage = stage_usage(stage);
+    TRY(fixture_ledger(fixture, &ret_state->ledger, err));
+    TRY(fixture_ask(fixture, &ret_state->stats, err));
+    ret_state->usage = fixture_usage(fixture);
     return RC_OK;
 }
 
@@ -516,7 +517,7 @@ static struct store_cost cost_since(const struct store_cost *now, const struct s
 }
 
 static enum rc run_on_stage(const struct measure *m, const struct measure_options *options,
-                            struct stage *stage, struct report *report, struct err *err)
+                            struct fixture *fixture, struct report *report, struct err *err)
 {
     struct load backlog = {0};
     struct state before;
@@ -524,13 +525,13 @@ static enum rc run_on_stage(const struct measure *m, const struct measure_option
     struct ledger ledger;
     struct seen seen = {0};
 
-    TRY(backlog_make(stage, options->backlog, &backlog, err));
-    TRY(look(stage, &before, err));
-    TRY(m->run(stage, options, &seen, err));
-    struct stage_usage usage = usage_since(stage, &before.usage);
-    TRY(stage_ask(stage, &after, err));
-    TRY(stage_leave(stage, err));
-    TRY(stage_ledger(stage, &ledger, err));
+    TRY(backlog_make(fixture, options->backlog, &backlog, err));
+    TRY(look(fixture, &before, err));
+    TRY(m->run(fixture, options, &seen, err));
+    struct fixture_usage usage = usage_since(fixture, &before.usage);
+    TRY(fixture_ask(fixture, &after, err));
+    TRY(fixture_leave(fixture, err));
+    TRY(fixture_ledger(fixture, &ledger, err));
     struct ledger_truth truth = truth_of(m, &seen, backlog.jobs);
     TRY(ledger_check(&ledger, &truth, err));
 
@@ -541,7 +542,7 @@ static enum rc run_on_stage(const struct measure *m, const struct measure_option
     report_cost(report, &cost, runs);
     report_ledger(report, &ledger);
     report_usage(report, &usage, runs);
-    report_count(report, "server_peak_memory_mib", (uint64_t)stage_peak_bytes(stage) >> 20);
+    report_count(report, "server_peak_memory_mib", (uint64_t)fixture_peak_bytes(fixture) >> 20);
     return RC_OK;
 }
 
@@ -561,7 +562,7 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
 {
     struct measure_options full = with_defaults(m, options);
     full.slots = slots_of(m, full.slots);
-    struct stage_options stage_options = {
+    struct fixture_options fixture_options = {
         .tmp_root = full.tmp_root,
         .store = full.store,
         .here = full.here,
@@ -571,9 +572,9 @@ enum rc measure_run(const struct measure *m, const struct measure_options *optio
         .setting = m->setting,
         .runs_commands = m->hands == HANDS_COMMANDS,
     };
-    CLEANUP(stage_free) struct stage *stage = NULL;
-    enum rc rc = stage_open(&stage_options, &stage, err);
+    CLEANUP(fixture_free) struct fixture *fixture = NULL;
+    enum rc rc = fixture_open(&fixture_options, &fixture, err);
     if (rc == RC_OK)
-        rc = run_on_stage(m, &full, stage, report, err);
+        rc = run_on_stage(m, &full, fixture, report, err);
     return rc == RC_OK ? RC_OK : err_note(err, "%s", m->name);
 }

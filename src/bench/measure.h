@@ -1,16 +1,16 @@
 /* measure.h - the things `belfry bench` can measure.
  *
- * Each measurement has a stage of its own, so none inherits the backlog or the file of another.
+ * Each measurement has a fixture of its own, so none inherits the backlog or the file of another.
  * Afterwards the server is ended in order and the rows of its database are counted: figures are
  * reported only when the database holds exactly what was acknowledged and run. */
 #pragma once
+#include "bench/fixture.h"
 #include "bench/report.h"
-#include "bench/stage.h"
 
 struct measure;
 
 struct measure_options {
-    const char *tmp_root; /* as of struct stage_options */
+    const char *tmp_root; /* as of struct fixture_options */
     const char *store;
     bool here;
     uint32_t servers;

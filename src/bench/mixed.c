@@ -16,7 +16,7 @@ enum {
 static const uint32_t fills[] = {0, 0, 40, 300, 0, 4000}; /* bytes of payload */
 
 struct goal {
-    const struct stage *stage;
+    const struct fixture *fixture;
     uint64_t calls;
 };
 
@@ -75,44 +75,44 @@ static uint64_t count_failing(uint64_t first, uint64_t count)
 static bool all_called(const void *arg)
 {
     const struct goal *goal = arg;
-    return stage_note(goal->stage)->calls >= goal->calls;
+    return fixture_note(goal->fixture)->calls >= goal->calls;
 }
 
-static enum rc run_round(struct stage *stage, struct load_plan *plan, struct mixed *mixed,
+static enum rc run_round(struct fixture *fixture, struct load_plan *plan, struct mixed *mixed,
                          struct mixed_part *part, struct err *err)
 {
     struct load load;
     uint64_t first = mixed->jobs;
-    struct goal goal = {stage, stage_note(stage)->calls};
-    int64_t store_us = stage_usage(stage).store_us;
+    struct goal goal = {fixture, fixture_note(fixture)->calls};
+    int64_t store_us = fixture_usage(fixture).store_us;
     plan->arg = &first;
-    TRY(load_run(stage, plan, &load, err));
+    TRY(load_run(fixture, plan, &load, err));
     uint64_t failing = count_failing(first, load.jobs);
     goal.calls += load.jobs + failing;
-    TRY(stage_wait(stage, all_called, &goal, "jobs to be run", err));
+    TRY(fixture_wait(fixture, all_called, &goal, "jobs to be run", err));
     int64_t wall_us = clock_mono_us() - load.begun_us;
     part->last_per_s = (double)load.jobs * 1e6 / (double)wall_us;
     if (part->jobs == 0)
         part->first_per_s = part->last_per_s;
     part->jobs += load.jobs;
     part->wall_us += wall_us;
-    part->store_us += stage_usage(stage).store_us - store_us;
+    part->store_us += fixture_usage(fixture).store_us - store_us;
     mixed->jobs += load.jobs;
     mixed->requests += load.requests;
     mixed->retries += failing;
     return RC_OK;
 }
 
-static enum rc run_part(struct stage *stage, struct load_plan *plan, struct mixed *mixed,
+static enum rc run_part(struct fixture *fixture, struct load_plan *plan, struct mixed *mixed,
                         struct mixed_part *part, struct err *err)
 {
-    TRY(stage_analyze(stage, err));
+    TRY(fixture_analyze(fixture, err));
     for (int i = 0; i < ROUNDS; i++)
-        TRY(run_round(stage, plan, mixed, part, err));
+        TRY(run_round(fixture, plan, mixed, part, err));
     return RC_OK;
 }
 
-enum rc mixed_run(struct stage *stage, const struct mixed_plan *plan, struct mixed *ret_mixed,
+enum rc mixed_run(struct fixture *fixture, const struct mixed_plan *plan, struct mixed *ret_mixed,
                   struct err *err)
 {
     struct mixed_part warm = {0};
@@ -124,10 +124,10 @@ enum rc mixed_run(struct stage *stage, const struct mixed_plan *plan, struct mix
         .seconds_max = INT32_MAX,
     };
     *ret_mixed = (struct mixed){.begun_us = clock_mono_us()};
-    TRY(run_round(stage, &load, ret_mixed, &warm, err));
+    TRY(run_round(fixture, &load, ret_mixed, &warm, err));
     load.jobs_max = plan->jobs / (2 * ROUNDS) + 1;
     load.seconds_max = plan->seconds < INT32_MAX ? plan->seconds / (2 * ROUNDS) + 1 : INT32_MAX;
-    TRY(run_part(stage, &load, ret_mixed, &ret_mixed->free, err));
-    TRY(stage_hold(stage, err));
-    return run_part(stage, &load, ret_mixed, &ret_mixed->held, err);
+    TRY(run_part(fixture, &load, ret_mixed, &ret_mixed->free, err));
+    TRY(fixture_hold(fixture, err));
+    return run_part(fixture, &load, ret_mixed, &ret_mixed->held, err);
 }

@@ -35,5 +35,5 @@ struct mixed {
 };
 
 /* RC_INVALID on SQLite, which has no such transactions. */
-enum rc mixed_run(struct stage *stage, const struct mixed_plan *plan, struct mixed *ret_mixed,
+enum rc mixed_run(struct fixture *fixture, const struct mixed_plan *plan, struct mixed *ret_mixed,
                   struct err *err);

@@ -10,7 +10,7 @@ enum {
     APART_MS = 100, /* two deaths */
     HOLD_MAX = 500, /* leases of one of them: a batch, and a poll of moderate size */
     BODY_BYTES_MAX = 1 << 20,
-    PAUSE_MS = 5000, /* shorter than a silence (stage.h) */
+    PAUSE_MS = 5000, /* shorter than a silence (fixture.h) */
     EARLY_MS = 2,    /* clocks are read in whole milliseconds */
 };
 
@@ -31,7 +31,7 @@ static void print_job(void *arg, uint64_t number, struct buf *out)
                no, no + 1);
 }
 
-static enum rc submit(struct stage *stage, int no, uint32_t count, struct rescue *rescue,
+static enum rc submit(struct fixture *fixture, int no, uint32_t count, struct rescue *rescue,
                       struct err *err)
 {
     struct load load;
@@ -43,7 +43,7 @@ static enum rc submit(struct stage *stage, int no, uint32_t count, struct rescue
         .jobs_max = count,
         .seconds_max = INT32_MAX,
     };
-    TRY(load_run(stage, &plan, &load, err));
+    TRY(load_run(fixture, &plan, &load, err));
     rescue->jobs += load.jobs;
     rescue->requests += load.requests;
     return RC_OK;
@@ -51,7 +51,7 @@ static enum rc submit(struct stage *stage, int no, uint32_t count, struct rescue
 
 /* ---- a worker that takes work and dies */
 
-static enum rc enlist(struct stage *stage, int no, uint32_t slots, struct arena *arena,
+static enum rc enlist(struct fixture *fixture, int no, uint32_t slots, struct arena *arena,
                       struct str *ret_poll, struct err *err)
 {
     struct json answer;
@@ -59,7 +59,7 @@ static enum rc enlist(struct stage *stage, int no, uint32_t slots, struct arena 
                                    "{\"name\":\"mortal-%d\",\"slots\":%u,\"handlers\":["
                                    "\"" ROLE_HANDLER "\"],\"queues\":[\"rescue-%d\"]}",
                                    no, (unsigned)slots, no);
-    TRY(stage_post(stage, STR("/api/v1/workers"), body, arena, &answer, err));
+    TRY(fixture_post(fixture, STR("/api/v1/workers"), body, arena, &answer, err));
     const struct json *id = json_get(&answer, STR("worker_id"));
     if (id == NULL || id->kind != JSON_STRING)
         return err_set(err, RC_INVALID, "a worker was registered without an id");
@@ -67,13 +67,13 @@ static enum rc enlist(struct stage *stage, int no, uint32_t slots, struct arena 
     return RC_OK;
 }
 
-static enum rc take(struct stage *stage, struct str poll, uint32_t count, struct arena *arena,
+static enum rc take(struct fixture *fixture, struct str poll, uint32_t count, struct arena *arena,
                     const struct json **ret_leases, struct err *err)
 {
     struct json *answer = ARENA_NEW(arena, struct json);
     struct str body =
         arena_printf(arena, "{\"seq\":1,\"free\":%u,\"wait_ms\":1000}", (unsigned)count);
-    TRY(stage_post(stage, poll, body, arena, answer, err));
+    TRY(fixture_post(fixture, poll, body, arena, answer, err));
     *ret_leases = json_get(answer, STR("leases"));
     if (*ret_leases == NULL || (*ret_leases)->kind != JSON_ARRAY || (*ret_leases)->count != count)
         return err_set(err, RC_INVALID, "a worker was not given the %u leases that wait for it",
@@ -82,7 +82,7 @@ static enum rc take(struct stage *stage, struct str poll, uint32_t count, struct
 }
 
 /* Its last words: it has started all of them. */
-static enum rc confirm(struct stage *stage, struct str poll, const struct json *leases,
+static enum rc confirm(struct fixture *fixture, struct str poll, const struct json *leases,
                        struct arena *arena, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = BUF(BODY_BYTES_MAX);
@@ -103,22 +103,22 @@ static enum rc confirm(struct stage *stage, struct str poll, const struct json *
     }
     json_close_array(&w);
     json_close(&w);
-    return stage_post(stage, poll, buf_str(&body), arena, &answer, err);
+    return fixture_post(fixture, poll, buf_str(&body), arena, &answer, err);
 }
 
-static enum rc live_and_die(struct stage *stage, int no, uint32_t count, struct vigil *vigil,
+static enum rc live_and_die(struct fixture *fixture, int no, uint32_t count, struct vigil *vigil,
                             struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const struct json *leases;
     struct str poll;
-    TRY(submit(stage, no, count, vigil->rescue, err));
-    TRY(enlist(stage, no, count, &arena, &poll, err));
-    TRY(take(stage, poll, count, &arena, &leases, err));
+    TRY(submit(fixture, no, count, vigil->rescue, err));
+    TRY(enlist(fixture, no, count, &arena, &poll, err));
+    TRY(take(fixture, poll, count, &arena, &leases, err));
     const struct json *ttl = json_get(&leases->items[0], STR("ttl_ms"));
     vigil->rescue->lease_ms = ttl != NULL && ttl->kind == JSON_INT ? ttl->integer : 0;
     vigil->spoke_ms[no] = clock_wall_ms();
-    return confirm(stage, poll, leases, &arena, err);
+    return confirm(fixture, poll, leases, &arena, err);
 }
 
 /* ---- the one that lives */
@@ -144,29 +144,30 @@ static bool all_rescued(const void *arg)
 }
 
 /* Until the first lease is about to end, nothing happens. */
-static enum rc wait_for_the_first(struct stage *stage, const struct vigil *vigil, struct err *err)
+static enum rc wait_for_the_first(struct fixture *fixture, const struct vigil *vigil,
+                                  struct err *err)
 {
     int64_t ends_ms = vigil->spoke_ms[0] + vigil->rescue->lease_ms;
     for (int64_t left_ms; (left_ms = ends_ms - clock_wall_ms()) > 0;)
-        TRY(stage_pause(stage, left_ms < PAUSE_MS ? left_ms : PAUSE_MS, err));
+        TRY(fixture_pause(fixture, left_ms < PAUSE_MS ? left_ms : PAUSE_MS, err));
     return RC_OK;
 }
 
-enum rc rescue_run(struct stage *stage, const struct rescue_plan *plan, struct rescue *ret_rescue,
-                   struct err *err)
+enum rc rescue_run(struct fixture *fixture, const struct rescue_plan *plan,
+                   struct rescue *ret_rescue, struct err *err)
 {
     struct vigil vigil = {.rescue = ret_rescue};
     uint64_t each = plan->jobs / DEATHS;
     each = each < 1 ? 1 : each > HOLD_MAX ? HOLD_MAX : each;
     *ret_rescue = (struct rescue){.begun_us = clock_mono_us()};
     for (int i = 0; i < DEATHS; i++) {
-        TRY(live_and_die(stage, i, (uint32_t)each, &vigil, err));
-        TRY(stage_pause(stage, APART_MS, err));
+        TRY(live_and_die(fixture, i, (uint32_t)each, &vigil, err));
+        TRY(fixture_pause(fixture, APART_MS, err));
     }
-    stage_listen(stage, on_note, &vigil);
-    TRY(stage_hire(stage, plan->slots, err));
-    TRY(wait_for_the_first(stage, &vigil, err));
-    TRY(stage_wait(stage, all_rescued, &vigil, "runs to be given to another worker", err));
+    fixture_listen(fixture, on_note, &vigil);
+    TRY(fixture_hire(fixture, plan->slots, err));
+    TRY(wait_for_the_first(fixture, &vigil, err));
+    TRY(fixture_wait(fixture, all_rescued, &vigil, "runs to be given to another worker", err));
     if (vigil.early > 0)
         return err_set(err, RC_CORRUPT, "%" PRIu64 " runs were given away before their lease ended",
                        vigil.early);

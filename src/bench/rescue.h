@@ -4,8 +4,8 @@
  * other. Then a worker comes that waits for work, and what it is called for, and when, tells how long
  * after the end of its lease each run was given to another. */
 #pragma once
+#include "bench/fixture.h"
 #include "bench/hist.h"
-#include "bench/stage.h"
 
 struct rescue_plan {
     uint64_t jobs;  /* at most, rounded down to a multiple of the workers that die */
@@ -20,5 +20,5 @@ struct rescue {
     struct hist beyond_us; /* from the end of the lease to the call */
 };
 
-enum rc rescue_run(struct stage *stage, const struct rescue_plan *plan, struct rescue *ret_rescue,
-                   struct err *err);
+enum rc rescue_run(struct fixture *fixture, const struct rescue_plan *plan,
+                   struct rescue *ret_rescue, struct err *err);

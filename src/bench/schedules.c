@@ -1,5 +1,5 @@
 #include "bench/schedules.h"
-#include "bench/muster.h"
+#include "bench/slot_audit.h"
 #include "loop/clock.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ enum {
 
 struct watch {
     struct schedules *seen;
-    struct muster muster;
+    struct slot_audit slot_audit;
 };
 
 /* Numbers are told from 1 on, so that 0 can mean none. */
@@ -29,7 +29,8 @@ static void print_job(void *arg, uint64_t number, struct buf *out)
 static void on_note(void *arg, const struct note *note)
 {
     struct watch *w = arg;
-    if (note->number == 0 || !muster_add(&w->muster, note->number - 1, (int64_t)note->slot_ms))
+    if (note->number == 0 ||
+        !slot_audit_add(&w->slot_audit, note->number - 1, (int64_t)note->slot_ms))
         return;
     hist_add(&w->seen->late_us, note->start_us);
     w->seen->ended_us = clock_mono_us();
@@ -37,28 +38,28 @@ static void on_note(void *arg, const struct note *note)
 
 static bool is_over(const void *arg)
 {
-    const struct muster *t = &((const struct watch *)arg)->muster;
+    const struct slot_audit *t = &((const struct watch *)arg)->slot_audit;
     return t->told == t->jobs * t->periods ||
            clock_wall_ms() > t->from_ms + t->periods * t->period_ms + PATIENCE_MS;
 }
 
-static enum rc watch(struct stage *stage, const struct schedules_plan *plan, struct schedules *seen,
-                     struct err *err)
+static enum rc watch(struct fixture *fixture, const struct schedules_plan *plan,
+                     struct schedules *seen, struct err *err)
 {
     int64_t from_ms = ((clock_wall_ms() + LEAD_MS) / MINUTE_MS + 1) * MINUTE_MS;
-    struct watch w = {seen, muster_new(seen->load.jobs, plan->minutes, from_ms, MINUTE_MS)};
-    stage_listen(stage, on_note, &w);
-    enum rc rc = stage_wait(stage, is_over, &w, "slots to be run", err);
+    struct watch w = {seen, slot_audit_new(seen->load.jobs, plan->minutes, from_ms, MINUTE_MS)};
+    fixture_listen(fixture, on_note, &w);
+    enum rc rc = fixture_wait(fixture, is_over, &w, "slots to be run", err);
     if (rc == RC_OK) /* what it does until its end is watched, too */
-        rc = stage_drain(stage, err);
-    stage_listen(stage, NULL, NULL);
+        rc = fixture_drain(fixture, err);
+    fixture_listen(fixture, NULL, NULL);
     if (rc == RC_OK)
-        rc = muster_check(&w.muster, err);
-    muster_free(&w.muster);
+        rc = slot_audit_check(&w.slot_audit, err);
+    slot_audit_free(&w.slot_audit);
     return rc;
 }
 
-enum rc schedules_run(struct stage *stage, const struct schedules_plan *plan,
+enum rc schedules_run(struct fixture *fixture, const struct schedules_plan *plan,
                       struct schedules *ret_schedules, struct err *err)
 {
     struct load_plan load = {
@@ -69,8 +70,8 @@ enum rc schedules_run(struct stage *stage, const struct schedules_plan *plan,
         .seconds_max = INT32_MAX,
     };
     *ret_schedules = (struct schedules){0};
-    TRY(load_run(stage, &load, &ret_schedules->load, err));
-    TRY(watch(stage, plan, ret_schedules, err));
-    ret_schedules->runs = stage_note(stage)->calls;
+    TRY(load_run(fixture, &load, &ret_schedules->load, err));
+    TRY(watch(fixture, plan, ret_schedules, err));
+    ret_schedules->runs = fixture_note(fixture)->calls;
     return RC_OK;
 }

@@ -21,5 +21,5 @@ struct schedules {
 };
 
 /* Ends the worker. RC_CORRUPT when a slot was not run, or twice. */
-enum rc schedules_run(struct stage *stage, const struct schedules_plan *plan,
+enum rc schedules_run(struct fixture *fixture, const struct schedules_plan *plan,
                       struct schedules *ret_schedules, struct err *err);

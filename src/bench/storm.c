@@ -8,7 +8,7 @@ enum {
 };
 
 struct watch {
-    const struct stage *stage;
+    const struct fixture *fixture;
     uint64_t calls; /* to wait for */
     uint64_t retries;
     int64_t first_us; /* when the first of them was heard of; 0: none was */
@@ -42,11 +42,11 @@ static void on_note(void *arg, const struct note *note)
 static bool all_called(const void *arg)
 {
     const struct watch *w = arg;
-    return stage_note(w->stage)->calls >= w->calls;
+    return fixture_note(w->fixture)->calls >= w->calls;
 }
 
 /* Submits so many and waits for their calls; what that cost the server. */
-static enum rc run_jobs(struct stage *stage, const struct storm_plan *plan, load_print *print,
+static enum rc run_jobs(struct fixture *fixture, const struct storm_plan *plan, load_print *print,
                         uint64_t attempts, struct watch *watch, struct load *ret_load,
                         int64_t *ret_server_us, struct err *err)
 {
@@ -57,11 +57,11 @@ static enum rc run_jobs(struct stage *stage, const struct storm_plan *plan, load
         .jobs_max = plan->jobs,
         .seconds_max = INT32_MAX,
     };
-    int64_t before_us = stage_usage(stage).server_us;
-    TRY(load_run(stage, &load, ret_load, err));
+    int64_t before_us = fixture_usage(fixture).server_us;
+    TRY(load_run(fixture, &load, ret_load, err));
     watch->calls += ret_load->jobs * attempts;
-    TRY(stage_wait(stage, all_called, watch, "jobs to be tried", err));
-    *ret_server_us = stage_usage(stage).server_us - before_us;
+    TRY(fixture_wait(fixture, all_called, watch, "jobs to be tried", err));
+    *ret_server_us = fixture_usage(fixture).server_us - before_us;
     return RC_OK;
 }
 
@@ -78,18 +78,18 @@ static void count_seconds(const struct watch *w, struct storm *storm)
     storm->second_mean = (double)w->retries / ((double)span_us / SECOND_US);
 }
 
-enum rc storm_run(struct stage *stage, const struct storm_plan *plan, struct storm *ret_storm,
+enum rc storm_run(struct fixture *fixture, const struct storm_plan *plan, struct storm *ret_storm,
                   struct err *err)
 {
     static struct watch watch; /* too large for a stack; there is one measurement at a time */
     struct load good;
     struct load bad;
-    watch = (struct watch){.stage = stage};
+    watch = (struct watch){.fixture = fixture};
     *ret_storm = (struct storm){.begun_us = clock_mono_us()};
-    stage_listen(stage, on_note, &watch);
-    TRY(run_jobs(stage, plan, NULL, 1, &watch, &good, &ret_storm->success_us, err));
-    TRY(run_jobs(stage, plan, print_failing, STORM_ATTEMPTS, &watch, &bad, &ret_storm->failures_us,
-                 err));
+    fixture_listen(fixture, on_note, &watch);
+    TRY(run_jobs(fixture, plan, NULL, 1, &watch, &good, &ret_storm->success_us, err));
+    TRY(run_jobs(fixture, plan, print_failing, STORM_ATTEMPTS, &watch, &bad,
+                 &ret_storm->failures_us, err));
     ret_storm->requests = good.requests + bad.requests;
     ret_storm->succeeded = good.jobs;
     ret_storm->failed = bad.jobs;

@@ -25,5 +25,5 @@ struct storm {
 /* Attempts of a job that fails, with the default policy. */
 enum { STORM_ATTEMPTS = 4 };
 
-enum rc storm_run(struct stage *stage, const struct storm_plan *plan, struct storm *ret_storm,
+enum rc storm_run(struct fixture *fixture, const struct storm_plan *plan, struct storm *ret_storm,
                   struct err *err);

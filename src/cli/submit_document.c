@@ -222,7 +222,7 @@ enum rc submit_document(struct cli *cli, const struct submit_args *args, struct 
     TRY(put_limit(&w, "rate", args->rate, true, err));
     put_unique(&w, args->unique);
     put_breaker(&w, args->breaker);
-    put_text(&w, "idempotency_key", args->once_key);
+    put_text(&w, "idempotency_key", args->idempotency_key);
     json_key(&w, "retry");
     json_open(&w);
     json_put_int(&w, "max_retries", args->retries);

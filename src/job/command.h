@@ -42,7 +42,7 @@ enum command_kind {
     CMD_STATS,
 };
 
-/* A request that its sender may send again, and that is to be done once (engine/submit/once.c). */
+/* A request that its sender may send again, and that is to be done once (engine/submit/idempotency.c). */
 struct once {
     struct str key;  /* with the scope it counts in; empty: it is done as often as it comes */
     struct str hash; /* of what is asked for; the same key with another one is refused */

@@ -78,7 +78,7 @@ struct str rules_target(const struct rules *rules, char *ret_text)
     return buf_str(&target);
 }
 
-bool once_key_is_valid(struct str key)
+bool idempotency_key_is_valid(struct str key)
 {
     for (size_t i = 0; i < key.len; i++) {
         if (key.ptr[i] <= ' ' || key.ptr[i] > '~')

@@ -157,7 +157,7 @@ struct spec {
     size_t depends_count;
     const struct calendar_wish *calendars;
     size_t calendar_count;
-    struct str once_key; /* not in the canonical print either: it is of the submission */
+    struct str idempotency_key; /* not in the canonical print either: it is of the submission */
 };
 
 struct rules {
@@ -191,7 +191,7 @@ struct rules spec_rules(const struct spec *spec);
  * empty: it has none. ret_text has room for SPEC_TARGET_MAX bytes. */
 struct str rules_target(const struct rules *rules, char *ret_text);
 /* Whether this can be an idempotency key: 1 to SPEC_ONCE_KEY_MAX characters, visible ASCII. */
-bool once_key_is_valid(struct str key);
+bool idempotency_key_is_valid(struct str key);
 bool spec_recurs(const struct spec *spec);
 /* The schedule of a job that recurs; zone is the one spec->zone names. When it was made and its
  * share of the stagger are for the engine to say. */

@@ -5,7 +5,7 @@
 #include "loop/clock.h"
 #include "loop/signals.h"
 #include "loop/zones.h"
-#include "server/alert/herald.h"
+#include "server/alert/alert_sender.h"
 #include "server/api/context.h"
 #include "server/api/net.h"
 #include "server/api/queries.h"
@@ -13,7 +13,7 @@
 #include "server/cluster/peers.h"
 #include "server/config/data_dir.h"
 #include "server/local_worker.h"
-#include "server/output/tail.h"
+#include "server/output/output_log.h"
 #include "server/turn/decider.h"
 
 #include <arpa/inet.h>
@@ -241,10 +241,10 @@ static enum rc start(struct process *p, struct err *err)
     s->zones = zones_new(NULL);
     zones_trust_ms(s->zones, ZONES_TRUST_MS);
     atomic_store(&s->deletes_from_ms, INT64_MAX); /* until the first turn has said so */
-    TRY(tail_start(s, &s->tail, err));
+    TRY(output_log_start(s, &s->tail, err));
     TRY(decider_start(s, &s->decider, err));
     TRY(queries_start(s, &s->queries, err));
-    TRY(herald_start(s, &s->herald, err));
+    TRY(alert_sender_start(s, &s->alert_sender, err));
     TRY(start_nets(p, err));
     serve_members(p);
     return RC_OK;
@@ -329,7 +329,7 @@ static void stop(struct process *p)
     size_t nets = atomic_load(&s->net_count);
     for (size_t i = 0; i < nets; i++)
         net_drain(s->nets[i]);
-    herald_stop(s->herald);
+    alert_sender_stop(s->alert_sender);
     if (s->decider != NULL)
         decider_stop(s->decider);
     if (s->membership != NULL)
@@ -337,13 +337,13 @@ static void stop(struct process *p)
     if (s->queries != NULL)
         queries_stop(s->queries);
     if (s->tail != NULL)
-        tail_stop(s->tail);
+        output_log_stop(s->tail);
     for (size_t i = 0; i < nets; i++)
         net_stop(s->nets[i]);
     if (s->queries != NULL)
         queries_free(s->queries);
     if (s->tail != NULL)
-        tail_free(s->tail);
+        output_log_free(s->tail);
     if (s->decider != NULL)
         decider_free(s->decider);
     membership_free(s->membership);

@@ -6,8 +6,8 @@
 #include "loop/clock.h"
 #include "loop/machine.h"
 #include "loop/signals.h"
-#include "worker/link/crew.h"
-#include "worker/link/outlet.h"
+#include "worker/link/failover_client.h"
+#include "worker/link/session.h"
 #include "worker/run/run.h"
 #include "worker/run/tmpdir.h"
 #include "worker/spawn/pidlock.h"
@@ -40,7 +40,7 @@ struct worker {
     uint64_t replaces; /* as in struct hello */
     uv_loop_t loop;
     struct signals *signals;
-    struct crew *crew;
+    struct session *session;
     struct run_host host;
     struct arena env_arena; /* of host.env */
     struct oom_watch oom;
@@ -56,7 +56,7 @@ struct worker {
     uv_timer_t watch_timer;
     uv_timer_t leave_timer;
     bool leaving;
-    bool drained;          /* the crew has told all */
+    bool drained;          /* the session has told all */
     int64_t end_all_us;    /* when leaving: what still runs then is ended; INT64_MAX: never */
     int64_t idle_since_us; /* when leaving: nothing runs since then; 0: something does */
     int exit_code;
@@ -67,7 +67,7 @@ struct worker {
 static void on_run_done(void *arg, struct run *run, const struct poll_result *result)
 {
     struct worker *w = arg;
-    crew_done(w->crew, result);
+    session_done(w->session, result);
     map_remove(&w->runs, run_id(run));
     map_remove(&w->by_exec, run_exec_id(run));
     run_free(run);
@@ -96,14 +96,15 @@ static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline
     struct run *run;
     struct err err;
     if (run_new(&w->host, w->last_run + 1, lease, &run, &err)) {
-        crew_done(w->crew, &(struct poll_result){
-                               .exec_id = lease->exec_id,
-                               .token = lease->token,
-                               .outcome = OUTCOME_PERMANENT,
-                               .usage = {.exit_code = -1},
-                               .error = str_c(err.text),
-                               .code = err.rc == RC_CORRUPT ? POLL_CODE_UNREADABLE : POLL_CODE_NONE,
-                           });
+        session_done(w->session,
+                     &(struct poll_result){
+                         .exec_id = lease->exec_id,
+                         .token = lease->token,
+                         .outcome = OUTCOME_PERMANENT,
+                         .usage = {.exit_code = -1},
+                         .error = str_c(err.text),
+                         .code = err.rc == RC_CORRUPT ? POLL_CODE_UNREADABLE : POLL_CODE_NONE,
+                     });
         return;
     }
     w->last_run++;
@@ -195,7 +196,7 @@ static void hurry_all(struct worker *w)
 
 static bool is_busy(const struct worker *w)
 {
-    return crew_running(w->crew) > 0 || w->runs.len > 0;
+    return session_running(w->session) > 0 || w->runs.len > 0;
 }
 
 /* Whether all that ran should have been dead for a while: what is left is stuck in the kernel, or the
@@ -209,15 +210,16 @@ static bool is_stuck(const struct worker *w, int64_t now_us)
 /* A result may be taken as long as nobody else was given the run. */
 static int64_t leave_patience_us(const struct worker *w)
 {
-    bool wanted = crew_pending(w->crew) > 0 && w->outage_ms > LEAVE_PATIENCE_MS;
+    bool wanted = session_pending(w->session) > 0 && w->outage_ms > LEAVE_PATIENCE_MS;
     return (wanted ? w->outage_ms : LEAVE_PATIENCE_MS) * 1000;
 }
 
 static bool may_leave(struct worker *w, int64_t now_us)
 {
-    bool log_sent = uplink_is_idle(w->host.uplink);
+    bool log_sent = output_sender_is_idle(w->host.output_sender);
     bool stuck = is_stuck(w, now_us);
-    bool hopeless = crew_pending(w->crew) == 0 && (stuck || !crew_is_connected(w->crew));
+    bool hopeless =
+        session_pending(w->session) == 0 && (stuck || !session_is_connected(w->session));
     if (is_busy(w) && !stuck)
         return false;
     if (w->idle_since_us == 0)
@@ -250,7 +252,7 @@ static void leave(struct worker *w, int64_t end_all_us, const char *why)
         snprintf(running, sizeof(running), "%zu", w->runs.len);
         log_info("draining", "why", why, "running", running, NULL);
         w->leaving = true;
-        crew_drain(w->crew);
+        session_drain(w->session);
         uv_timer_start(&w->leave_timer, on_leave_tick, 0, LEAVE_TICK_MS);
     }
     if (end_all_us < w->end_all_us)
@@ -305,8 +307,9 @@ static bool never_met(const struct worker *w)
 /* The server it was started by is dead, and none has followed. */
 static void look_for_server(struct worker *w, int64_t now_us)
 {
-    bool alone = w->options->lock_path != NULL && !w->leaving && !crew_is_connected(w->crew) &&
-                 !is_busy(w) && crew_pending(w->crew) == 0;
+    bool alone = w->options->lock_path != NULL && !w->leaving &&
+                 !session_is_connected(w->session) && !is_busy(w) &&
+                 session_pending(w->session) == 0;
     int64_t patience_ms = never_met(w) && w->forget_ms > UNMET_MS ? UNMET_MS : w->forget_ms;
     if (!alone)
         w->alone_since_us = 0;
@@ -382,14 +385,14 @@ static struct str default_name(struct arena *arena)
 static struct str pick_server(void *arg, struct str now, bool failed)
 {
     const struct worker *w = arg;
-    return crew_pick_server(w->crew, now, failed);
+    return session_pick_server(w->session, now, failed);
 }
 
 static enum rc start_talking(struct worker *w, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const struct worker_options *options = w->options;
-    struct crew_options crew = {
+    struct session_options session = {
         .urls = options->url,
         .token = options->token,
         .token_file = options->token_file,
@@ -415,11 +418,12 @@ static enum rc start_talking(struct worker *w, struct err *err)
                 .arg = w,
             },
     };
-    TRY(uplink_new(&w->loop, options->url, options->token, &w->host.uplink, err));
-    TRY(courier_new(&w->loop, options->url, options->token, &w->host.courier, err));
-    TRY(crew_new(&w->loop, &crew, &w->crew, err));
-    outlet_guide(uplink_outlet(w->host.uplink), pick_server, w);
-    outlet_guide(courier_outlet(w->host.courier), pick_server, w);
+    TRY(output_sender_new(&w->loop, options->url, options->token, &w->host.output_sender, err));
+    TRY(checkpoint_client_new(&w->loop, options->url, options->token, &w->host.checkpoint_client,
+                              err));
+    TRY(session_new(&w->loop, &session, &w->session, err));
+    failover_client_guide(output_sender_link(w->host.output_sender), pick_server, w);
+    failover_client_guide(checkpoint_client_link(w->host.checkpoint_client), pick_server, w);
     return RC_OK;
 }
 
@@ -452,9 +456,9 @@ static void tear_down(struct worker *w)
     }
     map_free(&w->runs);
     map_free(&w->by_exec);
-    crew_free(w->crew);
-    uplink_free(w->host.uplink);
-    courier_free(w->host.courier);
+    session_free(w->session);
+    output_sender_free(w->host.output_sender);
+    checkpoint_client_free(w->host.checkpoint_client);
     signals_free(w->signals);
     uv_close((uv_handle_t *)&w->leave_timer, NULL);
     uv_close((uv_handle_t *)&w->watch_timer, NULL);

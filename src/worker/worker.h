@@ -1,6 +1,6 @@
 /* worker.h - the process that runs commands: `belfry worker`.
  *
- * It needs a server's address and a key, opens no port, and asks for work (`crew.h`). Commands
+ * It needs a server's address and a key, opens no port, and asks for work (`session.h`). Commands
  * are started by a small process of its own (`spawner.h`), so that nothing a worker has started
  * outlives it, however it dies. */
 #pragma once

@@ -94,7 +94,7 @@ static void extend_sla(struct world *w)
     net_send(w, call);
 }
 
-/* As the herald does, once somebody has taken it. */
+/* As the alert_sender does, once somebody has taken it. */
 static void mark_alert(struct world *w)
 {
     const struct model *m = &w->model;

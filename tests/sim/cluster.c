@@ -2,7 +2,7 @@
 #include "base/plant.h"
 #include "coverage.h"
 #include "promises.h"
-#include "server/cluster/seating.h"
+#include "server/cluster/balance.h"
 #include "server/cluster/unsure.h"
 #include "world.h"
 
@@ -34,7 +34,7 @@ bool cluster_has_grace(const struct sim_server *s)
 
 static int server_of(const struct world *w, const struct cluster_view *view, struct str start)
 {
-    int node = roster_find(view, start);
+    int node = cluster_map_find(view, start);
     for (size_t i = 0; node >= 0 && i < w->server_count; i++) {
         if (str_eq(view->nodes[node].name, str_c(w->servers[i].name)))
             return (int)i;
@@ -77,7 +77,7 @@ static void take(struct sim_server *s, const struct cluster_view *view, uint64_t
     uint64_t got = ownership_set(&m->own).bits & ~before;
     if (got == 0)
         return;
-    unsure_date(&m->own, got, view, &m->roster, w->boot_ms);
+    unsure_date(&m->own, got, view, &m->cluster_map, w->boot_ms);
     model_owned(w, &m->own);
     saw(SAW_TAKEN);
     SAY(w, s->name, "takes partitions %04" PRIx64 ", %04" PRIx64 " from who fell silent", got,
@@ -154,7 +154,7 @@ static void act_on(struct sim_server *s, const struct cluster_view *view)
     drop_lost(s, view);
     learn_owners(s, view);
     bool just_back = m->back_ms > 0 && w->boot_ms - m->back_ms < FIRST_CLAIM_MS;
-    struct shares_plan p = seating_plan(&m->roster, view, just_back);
+    struct shares_plan p = balance_plan(&m->cluster_map, view, just_back);
     if (m->loaded)
         give(s); /* what was left out by the engine that is there now */
     uint64_t wanted = p.take & ~ownership_set(&m->own).bits;
@@ -221,11 +221,11 @@ static enum rc renew(struct sim_server *s, struct err *err)
     TRY(rc);
     if (has_gone_back(m, &view))
         TRY(recover(s, &arena, &view, err));
-    roster_observe(&m->roster, &view, w->boot_ms);
-    bool was_away = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
-    if (was_away)
+    cluster_map_observe(&m->cluster_map, &view, w->boot_ms);
+    bool was_outage = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
+    if (was_outage)
         m->back_ms = m->sent_ms;
-    clocks_answered(s, &view, was_away);
+    clocks_answered(s, &view, was_outage);
     m->renewed_ms = m->sent_ms;
     if (m->own.partitions == 0)
         m->own.partitions = (uint32_t)view.partition_count;
@@ -279,8 +279,8 @@ static void name_start(struct sim_server *s)
                               .grace_ms = w->scene.grace_ms};
     if (pick(w, 2) == 0)
         m->me.replaces = str_c(s->former_start);
-    roster_init(&m->roster, m->me.start, w->scene.node_lease_ms);
-    m->roster.replaces = m->me.replaces;
+    cluster_map_init(&m->cluster_map, m->me.start, w->scene.node_lease_ms);
+    m->cluster_map.replaces = m->me.replaces;
 }
 
 bool cluster_join(struct sim_server *s, struct err *err)
@@ -305,7 +305,7 @@ void cluster_vanish(struct sim_server *s)
     struct sim_member *m = &s->member;
     if (m->member != NULL) {
         m->member->ops->close(m->member);
-        roster_free(&m->roster);
+        cluster_map_free(&m->cluster_map);
     }
     m->member = NULL;
     m->beat_no++;

@@ -1,12 +1,12 @@
 /* cluster.h - a simulated server as a member of a cluster: what server/cluster/membership.c does, without its
  * thread.
  *
- * It renews its row, learns who else is there (the real server/cluster/roster.c), takes what is meant for it and
- * gives back what is meant for others (server/cluster/seating.c), and loads a new engine whenever what it owns has
+ * It renews its row, learns who else is there (the real server/cluster/cluster_map.c), takes what is meant for it and
+ * gives back what is meant for others (server/cluster/balance.c), and loads a new engine whenever what it owns has
  * changed. How long leases of a silent owner may live is the real server/cluster/unsure.c. By its own boot
  * clock it knows until when it may decide, and until when it may keep leases alive. */
 #pragma once
-#include "server/cluster/roster.h"
+#include "server/cluster/cluster_map.h"
 
 struct world;
 struct sim_server;
@@ -14,7 +14,7 @@ struct sim_server;
 struct sim_member {
     struct member *member; /* owned; NULL: not there */
     struct node_rec me;
-    struct roster roster;
+    struct cluster_map cluster_map;
     struct ownership own;
     uint64_t giving;    /* not decided about any more, and given back with the next beat */
     int64_t renewed_ms; /* boot clock: when the newest renewal that succeeded was sent */

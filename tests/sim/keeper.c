@@ -73,11 +73,11 @@ static void give_up(struct sim_server *s, struct call *call)
     answer(s->world, call);
 }
 
-static void run_away(struct sim_server *s, struct command *const *polls, size_t count)
+static void run_outage(struct sim_server *s, struct command *const *polls, size_t count)
 {
     struct world *w = s->world;
     struct turn_news news;
-    turn_run_away(&s->turn, polls, count, sim_server_now(s), &news);
+    turn_run_outage(&s->turn, polls, count, sim_server_now(s), &news);
     for (struct list_node *node; (node = list_pop_front(&news.done)) != NULL;) {
         struct call *call = call_of(node);
         restrict_kept(s, &s->turn.owned, &call->cmd);
@@ -104,7 +104,7 @@ void keeper_step(struct sim_server *s)
         else
             polls[count++] = &call->cmd;
     }
-    run_away(s, polls, count);
+    run_outage(s, polls, count);
 }
 
 void keeper_wait(struct sim_server *s)

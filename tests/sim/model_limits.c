@@ -17,7 +17,7 @@ bool model_settings_known(const struct world *w, int64_t boot_ms)
     return !w->cluster || boot_ms > w->model.settings_ms + w->scene.node_lease_ms;
 }
 
-/* So long mail is on its way, and so long a permit or a pass waits for a worker (engine/ready/permits.c). */
+/* So long mail is on its way, and so long a permit or a pass waits for a worker (engine/ready/limit_remote.c). */
 enum { MAIL_MS = 1000, IDLE_MS = 10000 };
 
 /* From when on a limit of a queue or a team holds, after settings were changed:
@@ -25,7 +25,7 @@ enum { MAIL_MS = 1000, IDLE_MS = 10000 };
  * - every server that decides has heard of it after the lease of a node, and in its next turn tells the home what
  *   runs already; a server may be frozen in between, for three such leases;
  * - the home reads that within MAIL_MS. Until then it knows less than runs, and grants too much;
- * - such a grant is read within MAIL_MS, and waits for a worker for IDLE_MS at most (engine/ready/permits.c); so does what
+ * - such a grant is read within MAIL_MS, and waits for a worker for IDLE_MS at most (engine/ready/limit_remote.c); so does what
  *   was granted before the limit was lowered. Then the permit goes back.
  *
  * What was loaded in the meantime begins anew: a takeover says who holds something, and the home reads that. */

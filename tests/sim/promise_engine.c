@@ -4,7 +4,7 @@
  * timer shows itself here in the turn that lost it, not an hour later. */
 #include "coverage.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "promises.h"
 #include "world.h"
 
@@ -235,7 +235,7 @@ static bool waits_for(const struct world *w, const struct model_exec *x, const s
 {
     const struct rules *rules = &model_wish(&w->model, x->job)->rules;
     if (x->rec.state != EXEC_QUEUED || model_is_suspect(x) ||
-        !trade_serves(k->trade, rules->queue, rules->handler))
+        !worker_class_serves(k->worker_class, rules->queue, rules->handler))
         return false;
     if (model_is_held(w, x))
         saw(SAW_HELD_BACK);

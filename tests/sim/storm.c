@@ -317,7 +317,7 @@ static void watch_workers(struct world *w)
 {
     for (size_t i = 0; i < w->scene.workers; i++) {
         struct sim_worker *k = &w->workers[i];
-        if (!k->alive || !k->registered || k->holdings.running_count >= k->hello.slots)
+        if (!k->alive || !k->registered || k->lease_set.running_count >= k->hello.slots)
             k->full_ms = w->boot_ms;
     }
 }

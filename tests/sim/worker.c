@@ -85,10 +85,10 @@ static struct partition_set both(const struct partition_set *named,
 /* Costs no attempt. We have offered it to several when there was work nowhere. */
 static void give_back(struct sim_worker *k, const struct poll_lease *lease)
 {
-    holdings_end(&k->holdings, &(struct poll_result){.exec_id = lease->exec_id,
-                                                     .token = lease->token,
-                                                     .outcome = OUTCOME_RETURNED,
-                                                     .error = STR(SIM_ERROR)});
+    lease_set_end(&k->lease_set, &(struct poll_result){.exec_id = lease->exec_id,
+                                                       .token = lease->token,
+                                                       .outcome = OUTCOME_RETURNED,
+                                                       .error = STR(SIM_ERROR)});
 }
 
 static size_t take_leases(struct world *w, struct sim_worker *k, const struct sim_link *link,
@@ -100,8 +100,8 @@ static size_t take_leases(struct world *w, struct sim_worker *k, const struct si
         const struct poll_lease *lease = &reply->leases[i];
         if (believed.count > 0 && !partition_has(&believed, lease->exec_id))
             continue;
-        bool full = k->holdings.running_count >= k->hello.slots;
-        if (!holdings_accept(&k->holdings, lease, k->seq + 1, link->sent_ms, w->boot_ms))
+        bool full = k->lease_set.running_count >= k->hello.slots;
+        if (!lease_set_accept(&k->lease_set, lease, k->seq + 1, link->sent_ms, w->boot_ms))
             continue;
         taken++;
         if (full)
@@ -127,12 +127,12 @@ static void take_terms(struct world *w, struct sim_worker *k, const struct sim_l
         link->seq, renewed.bits, reply->owned.bits, believed.bits,
         reply->provisional ? ", provisional" : "", reply->kept_count);
     if (reply->provisional)
-        holdings_keep(&k->holdings, reply->kept, reply->kept_count, link->sent_ms, &believed);
+        lease_set_keep(&k->lease_set, reply->kept, reply->kept_count, link->sent_ms, &believed);
     else
-        holdings_renew(&k->holdings, link->seq, link->sent_ms, &renewed);
+        lease_set_renew(&k->lease_set, link->seq, link->sent_ms, &renewed);
     for (size_t i = 0; i < reply->verdict_count; i++)
-        holdings_verdict(&k->holdings, &reply->verdicts[i]);
-    holdings_landed(&k->holdings, link->seq);
+        lease_set_verdict(&k->lease_set, &reply->verdicts[i]);
+    lease_set_landed(&k->lease_set, link->seq);
     if (reply->provisional)
         return;
     runs_stop(w, k, link, reply, &believed);
@@ -174,7 +174,7 @@ static int64_t gap_ms(const struct world *w, const struct sim_poller *p,
         return 0;
     if (link->result_count > 0 && w->cluster)
         return NO_VERDICT_GAP_MS;
-    return holdings_wait(&p->worker->holdings, &scope) ? 0 : IDLE_GAP_MS;
+    return lease_set_wait(&p->worker->lease_set, &scope) ? 0 : IDLE_GAP_MS;
 }
 
 static void take_reply(struct world *w, struct sim_poller *p, const struct sim_link *link,
@@ -189,7 +189,7 @@ static void take_reply(struct world *w, struct sim_poller *p, const struct sim_l
         taken = take_leases(w, k, link, reply);
     take_terms(w, k, link, reply);
     bool last_word = k->draining && link->free == 0 && link->seq == p->seq &&
-                     k->holdings.running_count + k->holdings.ended_count == 0;
+                     k->lease_set.running_count + k->lease_set.ended_count == 0;
     if (last_word) {
         SAY(w, k->label, "leaves, as it was asked to");
         sim_worker_crash(w, k);
@@ -207,14 +207,14 @@ static void take_failure(struct world *w, struct sim_poller *p, const struct sim
                          enum rc rc)
 {
     if (w->cluster) /* somebody else may take its results */
-        holdings_landed(&p->worker->holdings, link->seq);
+        lease_set_landed(&p->worker->lease_set, link->seq);
     if (link->seq != p->seq) { /* a newer one says all it would have said */
         act_in(w, p, 0);
         if ((rc == RC_TIMEOUT || rc == RC_UNREACHABLE))
             relay_poll(w, p);
         return;
     }
-    holdings_landed(&p->worker->holdings, link->seq);
+    lease_set_landed(&p->worker->lease_set, link->seq);
     poller_doubt(p);
     if (rc == RC_NOT_FOUND) {
         p->paused_until_ms = w->boot_ms + UNKNOWN_GAP_MS;
@@ -252,7 +252,7 @@ static void lose_relayed(struct sim_poller *p, const struct sim_link *link)
 {
     p->relay_heard = 0;
     p->relays_lost++;
-    holdings_landed(&p->worker->holdings, link->seq);
+    lease_set_landed(&p->worker->lease_set, link->seq);
 }
 
 static void take_relayed(struct world *w, struct sim_poller *p, const struct sim_link *link,
@@ -379,12 +379,12 @@ static int64_t crew_wait_ms(const struct world *w, const struct sim_poller *p, u
 {
     const struct sim_worker *k = p->worker;
     struct partition_set orphans = crew_orphans(p);
-    int64_t left_ms = holdings_deadline_ms(&k->holdings, &p->owned) - w->boot_ms;
+    int64_t left_ms = lease_set_deadline_ms(&k->lease_set, &p->owned) - w->boot_ms;
     int64_t spare_ms = left_ms - w->scene.engine.lease_ms / 2;
     if (spare_ms <= 0)
         return 0;
     longest_ms = spare_ms < longest_ms ? spare_ms : longest_ms;
-    if (holdings_any(&k->holdings, &orphans) && longest_ms > ORPHAN_WAIT_MS)
+    if (lease_set_any(&k->lease_set, &orphans) && longest_ms > ORPHAN_WAIT_MS)
         longest_ms = ORPHAN_WAIT_MS;
     if (offer == 0 && crew_free_slots(k) > 0 && longest_ms > PEEK_WAIT_MS)
         longest_ms = PEEK_WAIT_MS;
@@ -397,12 +397,12 @@ static int64_t wait_ms(const struct world *w, const struct sim_poller *p, uint32
     int64_t longest_ms = w->scene.engine.lease_ms / 4;
     if (w->scene.engine.park_ms < longest_ms)
         longest_ms = w->scene.engine.park_ms;
-    if (!poller_is_connected(p) || (k->draining && k->holdings.running_count == 0))
+    if (!poller_is_connected(p) || (k->draining && k->lease_set.running_count == 0))
         return 0;
     return p->owned.count == 0 ? longest_ms : crew_wait_ms(w, p, offer, longest_ms);
 }
 
-/* The texts are the holdings', which may change while the call is on its way. */
+/* The texts are the lease_set', which may change while the call is on its way. */
 static void own_texts(struct call *call)
 {
     struct poll *poll = &call->cmd.poll;
@@ -465,7 +465,7 @@ static void send_poll(struct world *w, struct sim_poller *p, struct sim_link *li
                           .heard = w->cluster ? p->heard : 0};
     p->seq = ++k->seq;
     call->to = p->server;
-    holdings_fill(&k->holdings, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
+    lease_set_fill(&k->lease_set, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     add_late_success(w, k, call);
     *link = (struct sim_link){
@@ -484,7 +484,7 @@ static void relay_poll(struct world *w, struct sim_poller *p)
     struct sim_server *via = w->cluster && k->registered ? crew_go_between(p) : NULL;
     if (PLANTED(relay_needs_meeting) && !p->met)
         return;
-    if (via == NULL || p->relay.call_no != 0 || !holdings_any(&k->holdings, NULL))
+    if (via == NULL || p->relay.call_no != 0 || !lease_set_any(&k->lease_set, NULL))
         return;
     struct call *call = call_new(w, CMD_POLL, STR("key:worker"));
     struct poll *poll = &call->cmd.poll;
@@ -493,7 +493,7 @@ static void relay_poll(struct world *w, struct sim_poller *p)
     *poll = (struct poll){.worker_id = k->id, .seq = ++k->seq, .heard = p->relay_heard};
     call->to = p->server;
     call->via = via;
-    holdings_fill(&k->holdings, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
+    lease_set_fill(&k->lease_set, poll, &results, SIZE_MAX, SIZE_MAX, &call->arena);
     own_texts(call);
     p->relay = (struct sim_link){.seq = poll->seq, .result_count = poll->result_count};
     SAY(w, k->label, "poll %" PRIu64 " to %s by way of %s: %zu held, %zu results", poll->seq,
@@ -519,7 +519,7 @@ static bool names_too_little(const struct sim_poller *p, const struct sim_link *
     struct partition_set more = *scope;
     if (scope->count == newest->scope.count)
         more.bits &= ~newest->scope.bits;
-    return (more.count == 0 || more.bits != 0) && holdings_any(&p->worker->holdings, &more);
+    return (more.count == 0 || more.bits != 0) && lease_set_any(&p->worker->lease_set, &more);
 }
 
 static bool is_outdated(const struct world *w, struct sim_poller *p, const struct sim_link *newest)
@@ -527,7 +527,7 @@ static bool is_outdated(const struct world *w, struct sim_poller *p, const struc
     struct partition_set of = crew_scope(w, p);
     struct partition_set results = poller_result_scope(p, &of);
     return newest->result_count == 0 &&
-           (holdings_wait(&p->worker->holdings, &results) || crew_offer_moved(w, p) ||
+           (lease_set_wait(&p->worker->lease_set, &results) || crew_offer_moved(w, p) ||
             names_too_little(p, newest, &of));
 }
 
@@ -541,7 +541,7 @@ static void act(struct world *w, void *what, uint64_t no)
         agenda_add(w, k->asleep_until_ms, act, p, no);
         return;
     }
-    if (w->boot_ms >= k->holdings.deadline_ms) { /* slept too long: first hear of what ended */
+    if (w->boot_ms >= k->lease_set.deadline_ms) { /* slept too long: first hear of what ended */
         runs_expire(w, k);
         act_in(w, p, IDLE_GAP_MS);
         return;
@@ -598,7 +598,7 @@ void sim_worker_start(struct world *w, struct sim_worker *k)
     for (size_t i = 0; i < k->poller_count; i++)
         k->pollers[i] = (struct sim_poller){
             .worker = k, .server = w->cluster ? &w->servers[i] : NULL, .act_no = act_nos[i]};
-    holdings_init(&k->holdings);
+    lease_set_init(&k->lease_set);
     draw_trade(w, k);
     SAY(w, label, "starts with %" PRIu32 " slots", k->hello.slots);
     sim_worker_act(w, k);
@@ -614,7 +614,7 @@ static void start(struct world *w, void *what, uint64_t no)
 void sim_worker_free(struct sim_worker *k)
 {
     if (k->alive)
-        holdings_free(&k->holdings);
+        lease_set_free(&k->lease_set);
     k->alive = false;
 }
 

@@ -1,6 +1,6 @@
 /* worker.h - a simulated worker: the conversation of worker/link/poller.c without its sockets.
  *
- * What it holds is kept by the real worker/link/holdings.c. Two connections, numbered polls, a second
+ * What it holds is kept by the real worker/link/lease_set.c. Two connections, numbered polls, a second
  * poll that replaces a parked one, back-off, killing what could not be renewed, starting over when
  * the server does not know it: all as the real one does, on the boot clock. What it runs is in
  * worker_runs.c.
@@ -10,7 +10,7 @@
 #pragma once
 #include "net.h"
 #include "worker/link/epochs.h"
-#include "worker/link/holdings.h"
+#include "worker/link/lease_set.h"
 
 enum { LINKS = 2, RUNS_MAX = 16, POLLERS_MAX = 3 };
 
@@ -73,7 +73,7 @@ struct sim_worker {
     uint64_t seq;
     struct sim_poller pollers[POLLERS_MAX];
     size_t poller_count;
-    struct holdings holdings;
+    struct lease_set lease_set;
     struct epochs epochs;
     uint64_t
         dead_id; /* under which the life before was registered; 0: it is not known to be dead */

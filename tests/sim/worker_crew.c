@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    START_OVER_MS = 100, /* these as in worker/link/crew.c */
+    START_OVER_MS = 100, /* these as in worker/link/session.c */
     STALE_MAX = 3,
     TURN_MS = 1000, /* so long free slots stay where they are, while many want them */
 };
@@ -85,7 +85,7 @@ struct partition_set poller_result_scope(const struct sim_poller *p,
 
 uint32_t crew_free_slots(const struct sim_worker *k)
 {
-    size_t running = k->holdings.running_count;
+    size_t running = k->lease_set.running_count;
     return k->draining || running >= k->hello.slots ? 0 : (uint32_t)(k->hello.slots - running);
 }
 
@@ -164,7 +164,7 @@ void crew_unknown(struct world *w, struct sim_poller *p)
 {
     struct sim_worker *k = p->worker;
     p->unknown = true;
-    if (p->met && k->holdings.running_count + k->holdings.ended_count == 0)
+    if (p->met && k->lease_set.running_count + k->lease_set.ended_count == 0)
         start_over(w, k);
     else
         judge(w, k);

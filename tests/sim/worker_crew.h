@@ -1,4 +1,4 @@
-/* worker_crew.h - what the pollers of a simulated worker know together, after worker/link/crew.c: whose is
+/* worker_crew.h - what the pollers of a simulated worker know together, after worker/link/session.c: whose is
  * what, where to offer what is free, and whether any server still knows the worker. */
 #pragma once
 #include "worker.h"

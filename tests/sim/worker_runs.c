@@ -84,7 +84,7 @@ static void run_ends(struct world *w, void *what, uint64_t no)
     if (run->outcome == OUTCOME_FAILED)
         draw_failure(w, &result);
     *run = (struct sim_run){0};
-    holdings_end(&k->holdings, &result);
+    lease_set_end(&k->lease_set, &result);
     sim_worker_act(w, k);
 }
 
@@ -161,8 +161,8 @@ static void on_lost(void *arg, uint64_t exec_id, uint64_t token)
 void runs_expire(struct world *w, struct sim_worker *k)
 {
     struct visit visit = {w, k};
-    bool late = w->boot_ms >= k->holdings.deadline_ms;
-    holdings_expire(&k->holdings, w->boot_ms, on_lost, &visit);
+    bool late = w->boot_ms >= k->lease_set.deadline_ms;
+    lease_set_expire(&k->lease_set, w->boot_ms, on_lost, &visit);
     for (size_t i = 0; late && PLANTED(one_deadline_for_all) && i < RUNS_MAX; i++) {
         if (k->runs[i].token != 0)
             on_lost(&visit, k->runs[i].exec_id, k->runs[i].token);
@@ -173,16 +173,16 @@ void runs_expire(struct world *w, struct sim_worker *k)
 static void watch(struct world *w, void *what, uint64_t no)
 {
     struct sim_worker *k = what;
-    if (no != k->watch_no || !k->alive || k->holdings.running_count == 0)
+    if (no != k->watch_no || !k->alive || k->lease_set.running_count == 0)
         return;
     if (sim_worker_sleeps(w, k)) {
         agenda_add(w, k->asleep_until_ms, watch, k, no);
         return;
     }
     runs_expire(w, k);
-    if (k->holdings.deadline_ms == INT64_MAX)
+    if (k->lease_set.deadline_ms == INT64_MAX)
         return;
-    int64_t next_ms = k->holdings.deadline_ms;
+    int64_t next_ms = k->lease_set.deadline_ms;
     agenda_add(w, next_ms + pick_ms(w, 1, WATCH_MS / 4), watch, k, no);
 }
 
@@ -194,7 +194,7 @@ void runs_watch(struct world *w, struct sim_worker *k)
 void runs_void(struct world *w, struct sim_worker *k)
 {
     struct visit visit = {w, k};
-    holdings_void(&k->holdings, on_lost, &visit);
+    lease_set_void(&k->lease_set, on_lost, &visit);
 }
 
 void runs_stop(struct world *w, struct sim_worker *k, const struct sim_link *link,
@@ -206,7 +206,7 @@ void runs_stop(struct world *w, struct sim_worker *k, const struct sim_link *lin
         int64_t delay_ms = pick_ms(w, 0, STOP_MAX_MS);
         if (believed->count > 0 && !partition_has(believed, stop->exec_id))
             continue;
-        if (run == NULL || !holdings_runs(&k->holdings, stop->exec_id, stop->token) ||
+        if (run == NULL || !lease_set_runs(&k->lease_set, stop->exec_id, stop->token) ||
             run->ends_ms <= w->boot_ms + delay_ms)
             continue;
         SAY(w, k->label, "stops %s: %.*s", exec_label(w, stop->exec_id), STR_ARG(stop->reason));

@@ -1,7 +1,7 @@
 /* worker_runs.h - what runs on a simulated worker.
  *
  * A run is a moment at which it will end and a dice roll how; the model knows its job's timeout, and
- * some defy that. Its end is written into the worker's holdings, as that of a process is. */
+ * some defy that. Its end is written into the worker's lease_set, as that of a process is. */
 #pragma once
 #include "worker.h"
 

@@ -38,7 +38,8 @@ static const struct opt table[] = {
     {"working-dir", 0, OPT_TEXT, "DIR", AT(working_dir), "where the command runs"},
     {"file", 'f', OPT_TEXT, "FILE|-", AT(file), "a job document, or one on each line"},
     {"wait", 0, OPT_FLAG, NULL, AT(wait), "stream its output and exit with its exit code"},
-    {"idempotency-key", 0, OPT_TEXT, "K", AT(once_key), "submitted again with K, it is made once"},
+    {"idempotency-key", 0, OPT_TEXT, "K", AT(idempotency_key),
+     "submitted again with K, it is made once"},
     {"unique", 0, OPT_TEXT, "KEY", AT(unique), "not while another job with this key is unfinished"},
     CLI_COMMON_OPTS,
 };

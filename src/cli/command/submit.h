@@ -29,7 +29,7 @@ struct submit_args {
     struct opt_list env;
     struct opt_list tags;
     struct opt_list after; /* [TYPE:]JOB */
-    const char *once_key;
+    const char *idempotency_key;
     const char *unique;
     const char *payload;
     const char *handler;

@@ -17,17 +17,17 @@ enum { LOOK_MS = 10000, FORGET_MS = 86400000, ERROR_SHOWN_MAX = 200 };
 
 void alerts_free(struct alerts *a)
 {
-    for (size_t i = 0; i < a->hushes.cap; i++)
-        free(a->hushes.slots[i].value);
-    strmap_free(&a->hushes);
+    for (size_t i = 0; i < a->alert_mutes.cap; i++)
+        free(a->alert_mutes.slots[i].value);
+    strmap_free(&a->alert_mutes);
 }
 
 /* ---- telling a key once in a while */
 
-static struct hush *hush_of(struct engine *e, enum alert_kind kind, struct str key)
+static struct alert_mute *alert_mute_of(struct engine *e, enum alert_kind kind, struct str key)
 {
-    struct strmap *all = &e->alerts.hushes;
-    struct hush *h = strmap_get(all, key);
+    struct strmap *all = &e->alerts.alert_mutes;
+    struct alert_mute *h = strmap_get(all, key);
     if (h == NULL && all->len >= HUSHES_MAX) {
         key = alert_kind_name(kind);
         h = strmap_get(all, key);
@@ -48,7 +48,7 @@ static struct alert_rec *raise(struct engine *e, enum alert_kind kind, enum aler
                                struct str key)
 {
     const struct alert_rules *rules = &e->options.alerts;
-    struct hush *h = hush_of(e, kind, key);
+    struct alert_mute *h = alert_mute_of(e, kind, key);
     bool again = h->turn == e->begun;
     if (!again) {
         h->turn = e->begun;
@@ -414,7 +414,7 @@ static bool look_at_queues(struct engine *e)
 }
 
 /* What was hushed meanwhile is told with the next one, but not after a day. */
-static bool is_past(const struct engine *e, const struct hush *h)
+static bool is_past(const struct engine *e, const struct alert_mute *h)
 {
     int64_t past_ms = e->boot_ms - h->told_ms;
     return past_ms >= FORGET_MS || (past_ms >= e->options.alerts.quiet_ms && h->repeats == 0);
@@ -422,9 +422,9 @@ static bool is_past(const struct engine *e, const struct hush *h)
 
 static void forget_hushes(struct engine *e)
 {
-    struct strmap *all = &e->alerts.hushes;
+    struct strmap *all = &e->alerts.alert_mutes;
     for (size_t i = 0; i < all->cap;) {
-        struct hush *h = all->slots[i].value;
+        struct alert_mute *h = all->slots[i].value;
         if (h == NULL || !is_past(e, h)) {
             i++;
             continue;
@@ -461,7 +461,7 @@ void alerts_commit(struct engine *e)
     for (size_t i = 0; i < e->hushed.len; i++)
         e->hushed.items[i]->repeats += e->hushed.items[i]->turn_repeats;
     for (size_t i = 0; i < e->raised.len; i++) {
-        struct hush *h = hush_of(e, e->raised.items[i].kind, e->raised.items[i].key);
+        struct alert_mute *h = alert_mute_of(e, e->raised.items[i].kind, e->raised.items[i].key);
         h->told_ms = e->boot_ms;
         h->repeats = h->turn_repeats;
     }

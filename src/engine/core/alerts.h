@@ -5,7 +5,7 @@
 #include "job/record/alert.h"
 
 /* One key that was told. Memory only: a restart may tell a key once more. */
-struct hush {
+struct alert_mute {
     struct str key;        /* owned, behind the struct */
     int64_t told_ms;       /* boot clock; so long ago that it does not count: never */
     uint64_t repeats;      /* since then */
@@ -16,8 +16,8 @@ struct hush {
 enum { HUSHES_MAX = 10000 }; /* beyond that all new keys of a kind share one */
 
 struct alerts {
-    struct strmap hushes; /* owned */
-    int64_t look_ms;      /* boot clock: when to look at queues again; 0: nothing to look at */
+    struct strmap alert_mutes; /* owned */
+    int64_t look_ms;           /* boot clock: when to look at queues again; 0: nothing to look at */
     struct breaker_window finals; /* executions that ended, of all queues */
 };
 

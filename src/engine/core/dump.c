@@ -5,7 +5,7 @@
  * ids, numbers of polls and grants) is left out: undo does not take it back. */
 #include "base/mem.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
 #include <inttypes.h>
@@ -145,11 +145,11 @@ static void dump_exec(const struct engine *e, struct buf *out, const struct exec
                x->touched == NULL ? "" : " touched");
 }
 
-static void dump_trade_name(struct buf *out, const struct trade *trade)
+static void dump_trade_name(struct buf *out, const struct worker_class *worker_class)
 {
-    struct str queues = trade->queues;
-    struct str handlers = trade->handlers;
-    buf_printf(out, "commands=%d queues=", trade->runs_commands);
+    struct str queues = worker_class->queues;
+    struct str handlers = worker_class->handlers;
+    buf_printf(out, "commands=%d queues=", worker_class->runs_commands);
     while (queues.len > 0)
         buf_printf(out, "%.*s,", STR_ARG(str_cut(&queues, '\n')));
     buf_add(out, STR(" handlers="));
@@ -157,13 +157,13 @@ static void dump_trade_name(struct buf *out, const struct trade *trade)
         buf_printf(out, "%.*s,", STR_ARG(str_cut(&handlers, '\n')));
 }
 
-static void dump_trade(struct buf *out, const struct trade *trade)
+static void dump_trade(struct buf *out, const struct worker_class *worker_class)
 {
-    buf_add(out, STR("trade "));
-    dump_trade_name(out, trade);
-    buf_printf(out, " members=%zu%s waiting:", trade->members,
-               list_linked(&trade->idle) ? " idle" : "");
-    LIST_EACH(&trade->waiting, node)
+    buf_add(out, STR("worker_class "));
+    dump_trade_name(out, worker_class);
+    buf_printf(out, " members=%zu%s waiting:", worker_class->members,
+               list_linked(&worker_class->idle) ? " idle" : "");
+    LIST_EACH(&worker_class->waiting, node)
     buf_printf(out, " %" PRIu64, CONTAINER_OF(node, struct worker, waiting)->id);
     buf_add_char(out, '\n');
 }
@@ -171,9 +171,9 @@ static void dump_trade(struct buf *out, const struct trade *trade)
 static void dump_worker(const struct engine *e, struct buf *out, const struct worker *w)
 {
     const struct worker_values *v = &w->v;
-    buf_printf(out, "worker %" PRIu64 " name=%.*s slots=%" PRIu32 " trade ", w->id,
+    buf_printf(out, "worker %" PRIu64 " name=%.*s slots=%" PRIu32 " worker_class ", w->id,
                (int)w->name_len, w->name, w->slots);
-    dump_trade_name(out, w->trade);
+    dump_trade_name(out, w->worker_class);
     buf_printf(out,
                " seq=%" PRIu64 ",%" PRIu64 " replaces=%" PRIu64 " boot=%.*s seen=%" PRId64
                " wake=%" PRId64 " poll=%" PRIu64 ",%" PRIu64 " offered=%" PRIu32
@@ -342,7 +342,7 @@ void engine_dump(const struct engine *e, struct buf *out)
     struct strmap_slot *tracks = sorted_names(&e->ready.tracks);
     struct strmap_slot *limits = sorted_names(&e->ready.limits.by_key);
     struct strmap_slot *breakers = sorted_names(&e->ready.breakers.by_target);
-    struct strmap_slot *trades = sorted_names(&e->trades.by_key);
+    struct strmap_slot *worker_classes = sorted_names(&e->worker_classes.by_key);
     struct strmap_slot *queues = sorted_names(&e->queues);
     struct strmap_slot *calendars = sorted_names(&e->calendars);
     buf_printf(out,
@@ -367,8 +367,8 @@ void engine_dump(const struct engine *e, struct buf *out)
         dump_limit(e, out, limits[i].value);
     for (size_t i = 0; i < e->ready.breakers.by_target.len; i++)
         dump_breaker(e, out, breakers[i].value);
-    for (size_t i = 0; i < e->trades.by_key.len; i++)
-        dump_trade(out, trades[i].value);
+    for (size_t i = 0; i < e->worker_classes.by_key.len; i++)
+        dump_trade(out, worker_classes[i].value);
     for (size_t i = 0; i < e->queues.len; i++)
         dump_queue(out, queues[i].value);
     dump_queue(out, &e->forgotten_queues);
@@ -383,7 +383,7 @@ void engine_dump(const struct engine *e, struct buf *out)
     free(tracks);
     free(limits);
     free(breakers);
-    free(trades);
+    free(worker_classes);
     free(queues);
     free(calendars);
 }

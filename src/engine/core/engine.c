@@ -2,7 +2,7 @@
 #include "engine/core/engine.h"
 #include "base/mem.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
 #include <assert.h>
@@ -74,7 +74,7 @@ struct engine *engine_new(const struct engine_options *options)
     struct engine *e = MEM_NEW(struct engine);
     e->options = *options;
     ready_init(&e->ready, options->point_ms, &options->breaker);
-    trades_init(&e->trades);
+    worker_classes_init(&e->worker_classes);
     list_init(&e->open);
     list_init(&e->done);
     list_init(&e->changed_queues);
@@ -131,7 +131,7 @@ void engine_free(struct engine *e)
     free(e->zone_news);
     strmap_free(&e->uniques);
     ready_free(&e->ready);
-    trades_free(&e->trades);
+    worker_classes_free(&e->worker_classes);
     heap_free(&e->dues);
     heap_free(&e->deadlines);
     heap_free(&e->asking);
@@ -239,8 +239,8 @@ void engine_ask(struct engine *e, struct command *cmd, unsigned round, struct qu
         cmd->questions = NULL;
         cmd->question_count = 0;
         cmd->unique = (struct unique_asked){0};
-        once_ask(e, cmd, list);
-    } else if (once_was_asked(&cmd->once)) {
+        idempotency_ask(e, cmd, list);
+    } else if (idempotency_was_asked(&cmd->once)) {
         return;
     }
     switch (cmd->kind) {
@@ -283,7 +283,7 @@ void engine_ask_own(struct engine *e, unsigned round, struct question_list *list
         steps_ask(e, list);
         ask_due(e, list);
         retain_ask(e, list);
-        pace_ask(e, list);
+        slow_runs_ask(e, list);
     }
     mail_ask(e, round, list);
     operations_ask(e, round, list);
@@ -309,8 +309,8 @@ static void decide_workers(struct engine *e, struct command *cmd)
         *view = (struct worker_view){worker_record(w), w->busy, e->boot_ms - w->v.seen_ms,
                                      w->v.parked != NULL};
         view->worker.name = arena_str(cmd->arena, view->worker.name);
-        view->worker.queues = arena_str(cmd->arena, w->trade->queues);
-        view->worker.handlers = arena_str(cmd->arena, w->trade->handlers);
+        view->worker.queues = arena_str(cmd->arena, w->worker_class->queues);
+        view->worker.handlers = arena_str(cmd->arena, w->worker_class->handlers);
     }
     if (len > 0)
         qsort(views, len, sizeof *views, by_id);
@@ -396,9 +396,9 @@ void engine_decide(struct engine *e, struct command *cmd)
     assert(cmd->kind < COUNT_OF(deciders) && deciders[cmd->kind] != NULL);
     memset(&cmd->reply, 0, sizeof cmd->reply);
     cmd->reply.at_ms = e->now_ms;
-    if (once_begin(e, cmd)) {
+    if (idempotency_begin(e, cmd)) {
         deciders[cmd->kind](e, cmd);
-        once_end(e, cmd);
+        idempotency_end(e, cmd);
     }
 }
 
@@ -430,7 +430,7 @@ static void watch_due(struct engine *e, struct exec *x)
     int64_t sla_ms = sla_next_ms(x);
     int64_t pace_ms = pace_next_ms(e, x);
     if (pace_ms > 0 && (sla_ms == 0 || pace_ms < sla_ms))
-        pace_due(e, x);
+        slow_runs_due(e, x);
     else
         sla_due(e, x);
 }
@@ -470,7 +470,7 @@ void engine_tick(struct engine *e)
     depends_answer(e);
     zones_renew(e);
     retain_step(e);
-    pace_answer(e);
+    slow_runs_answer(e);
     silence_spare(e);
     while ((node = next_until(e, &e->terms, e->boot_ms)) != NULL)
         end_term(e, CONTAINER_OF(node, struct term, node));
@@ -503,7 +503,7 @@ const struct delta *engine_seal(struct engine *e)
         permits_grant(e, true);
     }
     polls_close(e);
-    seal_delta(e);
+    make_delta(e);
     assert(!e->away || delta_is_empty(&e->delta));
     return &e->delta;
 }

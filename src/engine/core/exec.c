@@ -1,7 +1,7 @@
 /* exec.c - jobs and executions in memory: making them, placing them, moving them. */
 #include "base/mem.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 #include "job/record/trail.h"
 
@@ -247,7 +247,7 @@ static void watch_place(struct engine *e, struct exec *x)
         heap_set(&e->dues, &x->due, (uint64_t)at_ms, x->id);
     else
         heap_remove(&e->dues, &x->due);
-    if (x->v.pace == PACE_ASKING && pace_watches(e, x))
+    if (x->v.pace == PACE_ASKING && slow_runs_watches(e, x))
         heap_set(&e->pacing, &x->ready, x->id, 0);
     else
         heap_remove(&e->pacing, &x->ready);

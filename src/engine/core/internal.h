@@ -1,14 +1,14 @@
 /* internal.h - what the engine's own files call of one another; nobody else includes it. What they
- * call it with is in things.h. */
+ * call it with is in model.h. */
 #pragma once
 #include "base/plant.h"
-#include "engine/core/things.h"
+#include "engine/core/model.h"
 
 #define SERVER STR("server") /* the actor when nobody asked */
 /* Why something is deduplicated. */
 #define DONE_BEFORE STR("an attempt whose lease had ended reported that the work is done")
 
-/* ---- touch.c: before-images, undo, and what they imply */
+/* ---- undo.c: before-images, undo, and what they imply */
 
 struct touched *touch_job(struct engine *e, struct job *job);
 struct touched *touch_exec(struct engine *e, struct exec *x);
@@ -296,17 +296,17 @@ void decide_extend_sla(struct engine *e, struct command *cmd);
 /* When the next limit that nobody was told of comes, while it runs; 0: never. */
 int64_t sla_next_ms(const struct exec *x);
 
-/* ---- pace.c: runs that take much longer than usual */
+/* ---- slow_runs.c: runs that take much longer than usual */
 
 /* It may turn out to be slow, as far as anybody knows. */
-bool pace_watches(const struct engine *e, const struct exec *x);
+bool slow_runs_watches(const struct engine *e, const struct exec *x);
 /* When to look at it next; 0: never. */
 int64_t pace_next_ms(const struct engine *e, const struct exec *x);
 /* That moment has come. */
-void pace_due(struct engine *e, struct exec *x);
+void slow_runs_due(struct engine *e, struct exec *x);
 /* Asks what is usual for some of those that are to be looked at, and takes the answers. */
-void pace_ask(struct engine *e, struct question_list *list);
-void pace_answer(struct engine *e);
+void slow_runs_ask(struct engine *e, struct question_list *list);
+void slow_runs_answer(struct engine *e);
 
 /* ---- slots.c: jobs with a schedule */
 
@@ -346,7 +346,7 @@ struct exec *slot_under_way(const struct job *job, const struct exec *but);
 /* What keeps another run from starting, by the job's own rule; NULL: nothing. */
 const struct exec *slot_in_the_way(const struct job *job);
 
-/* ---- renew.c: zones with other rules */
+/* ---- tzdata.c: zones with other rules */
 
 /* Within a turn, before anything that is due: what engine_renew_zone said, and, after a start, a look
  * at everything that was loaded. */
@@ -535,7 +535,7 @@ struct operation_rec operation_record(const struct operation *op);
 void decide_operate(struct engine *e, struct command *cmd);
 void decide_operations(struct engine *e, struct command *cmd);
 
-/* ---- retain.c: what is too old */
+/* ---- retention.c: what is too old */
 
 void retain_ask(struct engine *e, struct question_list *list);
 void retain_step(struct engine *e);
@@ -557,24 +557,24 @@ bool steps_want_turn(const struct engine *e, struct moment now);
 /* The time is that of a step which has yet to be carried out: what begins now must not move with it. */
 bool steps_pending(const struct engine *e);
 
-/* ---- once.c: requests that come again */
+/* ---- idempotency.c: requests that come again */
 
 /* Asks for the key of a command that is no submission, and for that of one submission. */
-void once_ask(struct engine *e, struct command *cmd, struct question_list *list);
-void once_ask_item(struct engine *e, struct command *cmd, struct submission *item,
-                   struct question_list *list);
+void idempotency_ask(struct engine *e, struct command *cmd, struct question_list *list);
+void idempotency_ask_item(struct engine *e, struct command *cmd, struct submission *item,
+                          struct question_list *list);
 /* Asks about the job that was made the first time: others of its batch may wait for it. */
-void once_ask_original(struct engine *e, struct command *cmd, struct submission *item,
-                       struct question_list *list);
+void idempotency_ask_original(struct engine *e, struct command *cmd, struct submission *item,
+                              struct question_list *list);
 /* By the answer: somebody asked for the same before, so nothing is to be decided. */
-bool once_was_asked(const struct once *once);
+bool idempotency_was_asked(const struct once *once);
 /* True when the command is to be decided. False: it has its answer, the first one again or a
  * refusal. And after it was decided: remembers the answer, or gives the key back. */
-bool once_begin(struct engine *e, struct command *cmd);
-void once_end(struct engine *e, struct command *cmd);
+bool idempotency_begin(struct engine *e, struct command *cmd);
+void idempotency_end(struct engine *e, struct command *cmd);
 /* The same for one submission of a command. */
-bool once_begin_item(struct engine *e, struct command *cmd, struct submission *item);
-void once_end_item(struct engine *e, struct submission *item);
+bool idempotency_begin_item(struct engine *e, struct command *cmd, struct submission *item);
+void idempotency_end_item(struct engine *e, struct submission *item);
 
 /* ---- unique.c: work that is there once */
 
@@ -671,14 +671,14 @@ void grant_again(struct engine *e, struct worker *w, struct exec *x);
 /* Answers the polls of this turn that have something to hear, and parks the others. */
 void polls_close(struct engine *e);
 
-/* ---- away.c: while the store takes nothing */
+/* ---- outage.c: while the store takes nothing */
 
 /* Leases whose results cannot be taken now are renewed: their worker is there. */
-void away_renew(struct engine *e, const struct worker *w, const struct poll *poll);
+void outage_renew(struct engine *e, const struct worker *w, const struct poll *poll);
 
-/* ---- seal.c */
+/* ---- make_delta.c */
 
-void seal_delta(struct engine *e);
+void make_delta(struct engine *e);
 
 /* The command has its answer. */
 void command_done(struct engine *e, struct command *cmd);

@@ -2,7 +2,7 @@
  * command needs them, and the horizon behind which executions stay in the store. */
 #include "base/when.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
 #include <assert.h>

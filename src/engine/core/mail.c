@@ -9,7 +9,7 @@
  * A row that has to wait stays where it is and is remembered (left.h): reading goes on behind it, and once in
  * a while some of those that wait are asked for by their ids. */
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * written down where people can see it, and never comes again. Only what a server is too busy for stays
  * where it is, what has the key of another request of the same turn, and what only a newer version knows. */
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 
 /* ---- commands out of rows */
 

@@ -355,7 +355,7 @@ static void nobody_is_called_unknown_while_the_store_is_away(void **state)
     struct list done;
     list_init(&done);
     engine_begin(w.engine, world_now(&w), &w.arena);
-    engine_away(w.engine);
+    engine_outage(w.engine);
     engine_decide(w.engine, &asked->cmd);
     engine_seal(w.engine);
     engine_commit(w.engine, &done, &w.events, &w.event_count);

@@ -1,7 +1,7 @@
 /* explain_ready.c - what keeps a ready execution from a worker. Everything here is bounded: it runs
  * in the turn, and a queue may hold a million. */
 #include "engine/explain/explain.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
 #include <inttypes.h>
@@ -258,8 +258,8 @@ static struct census count_workers(const struct scene *s)
         if (w->v.gone)
             continue;
         c.all++;
-        c.able += trade_knows(w->trade, lane->handler);
-        if (trade_serves(w->trade, lane->queue, lane->handler))
+        c.able += worker_class_knows(w->worker_class, lane->handler);
+        if (worker_class_serves(w->worker_class, lane->queue, lane->handler))
             count_serving(s->engine, w, &c);
     }
     return c;

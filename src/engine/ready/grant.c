@@ -5,7 +5,7 @@
  * parked worker has a free slot for anything that is ready, so a turn looks only at what is new
  * in it: polls that came, and lanes that are fresh. */
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 
 /* Whoever is not sure to be the owner shall soon be asked again: it may be sure by then. */
@@ -52,7 +52,7 @@ static bool fill(struct engine *e, struct worker *w)
     bool expired = false;
     bool suspects = may_suspect(e, w);
     while (w->turn.free > 0) {
-        struct heap_node *node = ready_best(&e->ready, w->trade, suspects);
+        struct heap_node *node = ready_best(&e->ready, w->worker_class, suspects);
         if (node == NULL)
             break;
         struct exec *x = CONTAINER_OF(node, struct exec, ready);
@@ -77,10 +77,11 @@ static bool fill(struct engine *e, struct worker *w)
     return expired;
 }
 
-/* The first of a trade that may have what is in the lane; NULL: none may. */
-static struct worker *first_waiting(const struct trade *trade, const struct lane *lane)
+/* The first of a worker_class that may have what is in the lane; NULL: none may. */
+static struct worker *first_waiting(const struct worker_class *worker_class,
+                                    const struct lane *lane)
 {
-    LIST_EACH(&trade->waiting, node)
+    LIST_EACH(&worker_class->waiting, node)
     {
         struct worker *w = CONTAINER_OF(node, struct worker, waiting);
         if (!lane->suspects || !worker_on_probation(w))
@@ -92,12 +93,12 @@ static struct worker *first_waiting(const struct trade *trade, const struct lane
 static struct worker *longest_waiting(const struct engine *e, const struct lane *lane)
 {
     struct worker *longest = NULL;
-    LIST_EACH(&e->trades.idle, node)
+    LIST_EACH(&e->worker_classes.idle, node)
     {
-        const struct trade *trade = CONTAINER_OF(node, struct trade, idle);
-        struct worker *w = first_waiting(trade, lane);
+        const struct worker_class *worker_class = CONTAINER_OF(node, struct worker_class, idle);
+        struct worker *w = first_waiting(worker_class, lane);
         if (w != NULL && (longest == NULL || w->v.parked_no < longest->v.parked_no) &&
-            trade_serves(trade, lane->queue, lane->handler))
+            worker_class_serves(worker_class, lane->queue, lane->handler))
             longest = w;
     }
     return longest;
@@ -175,7 +176,7 @@ static void answer(struct engine *e, struct worker *w)
     reply->stop_count = w->turn.stops.len;
     if (reply->owned.count > 0 && !e->away && !w->v.draining)
         reply->backlog =
-            (uint32_t)ready_count(&e->ready, w->trade, may_suspect(e, w), POLL_BACKLOG_MAX);
+            (uint32_t)ready_count(&e->ready, w->worker_class, may_suspect(e, w), POLL_BACKLOG_MAX);
     command_done(e, w->turn.cmd);
 }
 

@@ -217,12 +217,12 @@ static void what_the_turn_has_taken_away_is_not_kept(void **state)
 
 /* ---- turns without a store, as one of several */
 
-static void away_turn(struct world *w)
+static void outage_turn(struct world *w)
 {
     for (int undone = 1; undone >= 0; undone--) {
         arena_reset(&w->arena);
         engine_begin(w->engine, world_now(w), &w->arena);
-        engine_away(w->engine);
+        engine_outage(w->engine);
         for (size_t i = 0; i < w->command_count; i++)
             engine_decide(w->engine, w->commands[i]);
         w->delta = *engine_seal(w->engine);
@@ -243,10 +243,10 @@ static void one_of_several_says_no_stop_while_the_store_is_away(void **state)
     fake_start(&w, &f);
     f.held[f.held_count++] = (struct poll_held){job->exec_id + 1, 4};
     struct asked *poll = ask_poll(&w, &f, 2);
-    away_turn(&w);
+    outage_turn(&w);
     assert_int_equal(poll->answers, 0); /* for a moment, so that nobody asks in a circle */
     w.now_ms += 1000;
-    away_turn(&w);
+    outage_turn(&w);
     assert_says_nothing_else(reply_of(poll));
     assert_int_equal(reply_of(poll)->kept_count, 1);
     assert_true(exec_of(&w, job->exec_id)->v.lease.ends_ms >=

@@ -41,7 +41,7 @@ struct limit {
     uint64_t serial;       /* so that wakes at one moment have an order */
     size_t members;        /* how often it was joined */
     uint32_t held;         /* leases that count */
-    uint32_t lent;         /* of those: no leases of ours, but permits (permits.h) */
+    uint32_t lent;         /* of those: no leases of ours, but permits (limit_remote.h) */
     uint32_t home;         /* the bucket that its key lives in */
     bool remote;           /* that is somebody else's: who starts needs a permit */
     struct list bars;      /* of tracks (bar.node) */

@@ -3,7 +3,7 @@
  * it from its place returns them, so neither a crash nor an undone turn can leave one behind. */
 #include "base/mem.h"
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -465,15 +465,15 @@ void ready_remove(struct ready *r, struct track *track, struct heap_node *node)
 
 /* ---- looking */
 
-static bool is_served(const void *trade, struct heap_node *node)
+static bool is_served(const void *worker_class, struct heap_node *node)
 {
     const struct lane *lane = CONTAINER_OF(node, struct lane, order);
-    return trade_serves(trade, lane->queue, lane->handler);
+    return worker_class_serves(worker_class, lane->queue, lane->handler);
 }
 
-static bool is_served_unsuspected(const void *trade, struct heap_node *node)
+static bool is_served_unsuspected(const void *worker_class, struct heap_node *node)
 {
-    return !CONTAINER_OF(node, struct lane, order)->suspects && is_served(trade, node);
+    return !CONTAINER_OF(node, struct lane, order)->suspects && is_served(worker_class, node);
 }
 
 static const struct heap_item *best_of(const struct strmap *lanes, struct str queue,
@@ -486,15 +486,16 @@ static const struct heap_item *best_of(const struct strmap *lanes, struct str qu
     return lane == NULL ? NULL : lane_best(lane);
 }
 
-/* Looks into each of the lanes that the trade names; finds a track. */
-static const struct heap_item *best_by_name(const struct strmap *lanes, const struct trade *trade)
+/* Looks into each of the lanes that the worker_class names; finds a track. */
+static const struct heap_item *best_by_name(const struct strmap *lanes,
+                                            const struct worker_class *worker_class)
 {
     const struct heap_item *best = NULL;
-    struct str queues = trade->queues;
+    struct str queues = worker_class->queues;
     while (queues.len > 0) {
         struct str queue = str_cut(&queues, '\n');
-        struct str handlers = trade->handlers;
-        if (trade->runs_commands)
+        struct str handlers = worker_class->handlers;
+        if (worker_class->runs_commands)
             best = better(best, best_of(lanes, queue, STR("")));
         while (handlers.len > 0)
             best = better(best, best_of(lanes, queue, str_cut(&handlers, '\n')));
@@ -507,17 +508,18 @@ static struct heap_node *best_of_track(struct heap_node *order)
     return heap_min(&CONTAINER_OF(order, struct track, order)->heap)->node;
 }
 
-struct heap_node *ready_best(const struct ready *r, const struct trade *trade, bool suspects)
+struct heap_node *ready_best(const struct ready *r, const struct worker_class *worker_class,
+                             bool suspects)
 {
     /* A lane is found by name in the time of some four steps through the order of lanes. */
-    if (trade->lane_count < r->order.len / 4) {
-        const struct heap_item *best = best_by_name(&r->lanes, trade);
+    if (worker_class->lane_count < r->order.len / 4) {
+        const struct heap_item *best = best_by_name(&r->lanes, worker_class);
         if (suspects && r->shadows.len > 0)
-            best = better(best, best_by_name(&r->shadows, trade));
+            best = better(best, best_by_name(&r->shadows, worker_class));
         return best == NULL ? NULL : best_of_track(best->node);
     }
     const struct heap_item *found =
-        heap_find(&r->order, suspects ? is_served : is_served_unsuspected, trade);
+        heap_find(&r->order, suspects ? is_served : is_served_unsuspected, worker_class);
     if (found == NULL)
         return NULL;
     const struct lane *lane = CONTAINER_OF(found->node, struct lane, order);
@@ -542,12 +544,14 @@ static size_t count_lane(const struct lane *lane, size_t max)
     return count;
 }
 
-size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max)
+size_t ready_count(const struct ready *r, const struct worker_class *worker_class, bool suspects,
+                   size_t max)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->order.len && i < LOOK_MAX && count < max; i++) {
         const struct lane *lane = CONTAINER_OF(r->order.items[i].node, struct lane, order);
-        if ((suspects || !lane->suspects) && trade_serves(trade, lane->queue, lane->handler))
+        if ((suspects || !lane->suspects) &&
+            worker_class_serves(worker_class, lane->queue, lane->handler))
             count += lane->suspects ? 1 : count_lane(lane, max - count);
     }
     return count < max ? count : max;

@@ -4,7 +4,7 @@
  * never has to step over work it cannot do. Inside a lane it waits in tracks, one for what has no
  * limits and no breaker of its own, and one for each set of them (limit.h, breaker.h), so that nobody steps over
  * work that may not start yet: a track whose limits have no room leaves its lane whole, a lane whose queue is closed leaves
- * the order whole, and ten thousand that are held back cost nothing. What has its permits (permits.h) has
+ * the order whole, and ten thousand that are held back cost nothing. What has its permits (limit_remote.h) has
  * its place in a full queue already: it waits in tracks of its own, which only a pause holds back.
  *
  * The order is by rank: the moment since when it is ready, earlier by so much for each point of
@@ -17,7 +17,7 @@
 #pragma once
 #include "engine/ready/breaker.h"
 #include "engine/ready/limit.h"
-#include "engine/ready/trade.h"
+#include "engine/ready/worker_class.h"
 #include "job/spec.h"
 
 struct track;
@@ -137,13 +137,15 @@ bool bar_is_open(const struct bar *bar);
 /* True when something of the track may start now as far as its limits and its target go. */
 bool track_is_open(const struct track *track);
 
-/* The best of all that workers of this trade may be given, suspects among them or not, or NULL. It stays where
+/* The best of all that workers of this worker_class may be given, suspects among them or not, or NULL. It stays where
  * it is. */
-struct heap_node *ready_best(const struct ready *r, const struct trade *trade, bool suspects);
-/* About how much a worker of this trade could be given at once, as far as limits go, but no more than max.
+struct heap_node *ready_best(const struct ready *r, const struct worker_class *worker_class,
+                             bool suspects);
+/* About how much a worker of this worker_class could be given at once, as far as limits go, but no more than max.
  * Suspects, where it may have one, count as one of each lane: they are given one by one. Cheap: of very many
  * lanes and tracks it looks at some. */
-size_t ready_count(const struct ready *r, const struct trade *trade, bool suspects, size_t max);
+size_t ready_count(const struct ready *r, const struct worker_class *worker_class, bool suspects,
+                   size_t max);
 /* The first fresh lane, or NULL. It stays fresh until it was offered to all, or nothing is left in it; a lane of
  * suspects is gone with the last of them. */
 struct lane *ready_fresh(const struct ready *r);

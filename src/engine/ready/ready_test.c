@@ -9,24 +9,24 @@
 
 #include <cmocka.h>
 
-/* The ready queues, and the trade of a worker that does everything. */
+/* The ready queues, and the worker_class of a worker that does everything. */
 struct hall {
     struct ready ready;
-    struct trades trades;
-    struct trade *all;
+    struct worker_classes worker_classes;
+    struct worker_class *all;
 };
 
 static void hall_init(struct hall *h)
 {
     ready_init(&h->ready, 60000, &(struct breaker_rule){.percent = 0});
-    trades_init(&h->trades);
-    h->all = trade_join(&h->trades, STR(""), STR("mail\nsms\n"), true);
+    worker_classes_init(&h->worker_classes);
+    h->all = worker_class_join(&h->worker_classes, STR(""), STR("mail\nsms\n"), true);
 }
 
 static void hall_free(struct hall *h)
 {
     ready_free(&h->ready);
-    trades_free(&h->trades);
+    worker_classes_free(&h->worker_classes);
 }
 
 static struct track *join(struct hall *h, struct str queue, struct str handler, size_t lanes_max)
@@ -56,15 +56,17 @@ static void the_best_of_all_lanes_is_first(void **state)
     assert_int_equal(h.ready.len, 0);
 }
 
-/* However few of the lanes a trade serves, and whichever way it is found: the best of them. */
+/* However few of the lanes a worker_class serves, and whichever way it is found: the best of them. */
 static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
 {
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
     static const char *const handlers[] = {"", "mail", "sms", "fax"};
-    struct trade *few = trade_join(&h.trades, STR("q07\nq31\nq99\n"), STR("mail\nsms\n"), true);
-    struct trade *one = trade_join(&h.trades, STR("q20\n"), STR("fax\n"), false);
+    struct worker_class *few =
+        worker_class_join(&h.worker_classes, STR("q07\nq31\nq99\n"), STR("mail\nsms\n"), true);
+    struct worker_class *one =
+        worker_class_join(&h.worker_classes, STR("q20\n"), STR("fax\n"), false);
     struct heap_node nodes[160] = {{0}};
     struct track *tracks[160];
     char names[40][4];
@@ -73,15 +75,16 @@ static void few_of_many_lanes_are_searched_as_well_as_all(void **state)
         tracks[i] = join(&h, str_c(names[i / 4]), str_c(handlers[i % 4]), 999);
         ready_put(&h.ready, tracks[i], &nodes[i], (int32_t)(i * 37 % 1000), 1, i);
     }
-    struct trade *trades[] = {h.all, few, one};
+    struct worker_class *worker_classes[] = {h.all, few, one};
     size_t found[3] = {0};
     for (size_t t = 0; t < 3; t++) {
-        for (struct heap_node *best; (best = ready_best(&h.ready, trades[t], true)) != NULL;) {
+        for (struct heap_node *best;
+             (best = ready_best(&h.ready, worker_classes[t], true)) != NULL;) {
             size_t at = (size_t)(best - nodes);
             for (size_t i = 0; i < 160; i++)
-                assert_false(
-                    heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
-                    trade_serves(trades[t], tracks[i]->lane->queue, tracks[i]->lane->handler));
+                assert_false(heap_holds(&nodes[i]) && i * 37 % 1000 > at * 37 % 1000 &&
+                             worker_class_serves(worker_classes[t], tracks[i]->lane->queue,
+                                                 tracks[i]->lane->handler));
             ready_remove(&h.ready, tracks[at], best);
             found[t]++;
         }
@@ -289,20 +292,20 @@ static void a_rate_waits_no_longer_than_its_interval_wherever_the_clock_went(voi
     assert_int_equal(v.wake_ms, 250);
 }
 
-/* ---- trades */
+/* ---- worker_classes */
 
 static void a_trade_is_shared_by_all_that_can_do_the_same(void **state)
 {
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
-    struct trade *a = trade_join(&h.trades, STR("x\n"), STR("mail\n"), false);
-    assert_ptr_equal(trade_join(&h.trades, STR("x\n"), STR("mail\n"), false), a);
-    assert_ptr_not_equal(trade_join(&h.trades, STR("x\n"), STR("mail\n"), true), a);
-    assert_ptr_not_equal(trade_join(&h.trades, STR("x\nmail\n"), STR(""), false), a);
-    trade_leave(&h.trades, a);
-    trade_leave(&h.trades, a);
-    assert_int_equal(h.trades.by_key.len, 3);
+    struct worker_class *a = worker_class_join(&h.worker_classes, STR("x\n"), STR("mail\n"), false);
+    assert_ptr_equal(worker_class_join(&h.worker_classes, STR("x\n"), STR("mail\n"), false), a);
+    assert_ptr_not_equal(worker_class_join(&h.worker_classes, STR("x\n"), STR("mail\n"), true), a);
+    assert_ptr_not_equal(worker_class_join(&h.worker_classes, STR("x\nmail\n"), STR(""), false), a);
+    worker_class_leave(&h.worker_classes, a);
+    worker_class_leave(&h.worker_classes, a);
+    assert_int_equal(h.worker_classes.by_key.len, 3);
 }
 
 static void a_trade_serves_its_queues_and_handlers_and_no_others(void **state)
@@ -310,14 +313,15 @@ static void a_trade_serves_its_queues_and_handlers_and_no_others(void **state)
     (void)state;
     CLEANUP(hall_free) struct hall h;
     hall_init(&h);
-    const struct trade *t = trade_join(&h.trades, STR("x\nyy\n"), STR("mail\n"), false);
-    assert_true(trade_serves(t, STR("x"), STR("mail")));
-    assert_true(trade_serves(t, STR("yy"), STR("mail")));
-    assert_false(trade_serves(t, STR("y"), STR("mail")));
-    assert_false(trade_serves(t, STR("x"), STR("mai")));
-    assert_false(trade_serves(t, STR("x"), STR("")));
-    assert_true(trade_serves(h.all, STR("anything"), STR("")));
-    assert_false(trade_serves(h.all, STR("anything"), STR("fax")));
+    const struct worker_class *t =
+        worker_class_join(&h.worker_classes, STR("x\nyy\n"), STR("mail\n"), false);
+    assert_true(worker_class_serves(t, STR("x"), STR("mail")));
+    assert_true(worker_class_serves(t, STR("yy"), STR("mail")));
+    assert_false(worker_class_serves(t, STR("y"), STR("mail")));
+    assert_false(worker_class_serves(t, STR("x"), STR("mai")));
+    assert_false(worker_class_serves(t, STR("x"), STR("")));
+    assert_true(worker_class_serves(h.all, STR("anything"), STR("")));
+    assert_false(worker_class_serves(h.all, STR("anything"), STR("fax")));
 }
 
 static int64_t cpu_us(void)

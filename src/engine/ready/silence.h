@@ -2,7 +2,7 @@
  * to be their owner. */
 #pragma once
 #include "base/plant.h"
-#include "engine/core/things.h"
+#include "engine/core/model.h"
 
 /* ---- silence.c: leases that end unseen */
 

@@ -159,7 +159,7 @@ static void a_turn_without_the_store_leaves_that_to_the_next(void **state)
     fake_start(&w, &f);
     w.now_ms += 60 * 60000;
     engine_begin(w.engine, world_now(&w), &w.arena);
-    engine_away(w.engine);
+    engine_outage(w.engine);
     (void)engine_seal(w.engine);
     struct list done;
     list_init(&done);

@@ -4,7 +4,7 @@
  * it may have is decided about the team, durably, and not said by each job. A team of which there are
  * no jobs in memory, and about which nobody decided anything, is not known. */
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 
 #include <stdlib.h>
 

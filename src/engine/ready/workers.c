@@ -43,7 +43,8 @@ struct worker *worker_new(struct engine *e, const struct worker_rec *rec)
     w->name_len = (uint32_t)rec->name.len;
     w->boot_id_len = (uint32_t)rec->boot_id.len;
     w->replaces = rec->replaces;
-    w->trade = trade_join(&e->trades, rec->queues, rec->handlers, rec->runs_commands);
+    w->worker_class =
+        worker_class_join(&e->worker_classes, rec->queues, rec->handlers, rec->runs_commands);
     w->slots = rec->slots;
     w->registered_ms = rec->registered_ms;
     w->v.draining = rec->draining;
@@ -59,17 +60,17 @@ void worker_free(struct engine *e, struct worker *w)
 {
     assert(list_empty(&w->leases));
     map_remove(&e->workers, w->id);
-    trade_leave(&e->trades, w->trade);
+    worker_class_leave(&e->worker_classes, w->worker_class);
     free(w);
 }
 
 /* As on a worker's leases, what undo puts back belongs near the front. */
 static void waiting_place(struct engine *e, struct worker *w)
 {
-    struct trade *trade = w->trade;
-    struct list_node *at = &trade->waiting.head;
-    if (list_empty(&trade->waiting)) {
-        list_push_back(&e->trades.idle, &trade->idle);
+    struct worker_class *worker_class = w->worker_class;
+    struct list_node *at = &worker_class->waiting.head;
+    if (list_empty(&worker_class->waiting)) {
+        list_push_back(&e->worker_classes.idle, &worker_class->idle);
     } else if (CONTAINER_OF(at->prev, struct worker, waiting)->v.parked_no > w->v.parked_no) {
         at = at->next;
         while (CONTAINER_OF(at, struct worker, waiting)->v.parked_no < w->v.parked_no)
@@ -89,8 +90,8 @@ void worker_place(struct engine *e, struct worker *w)
 void worker_unplace(struct engine *e, struct worker *w)
 {
     list_remove(&w->waiting);
-    if (list_empty(&w->trade->waiting))
-        list_remove(&w->trade->idle);
+    if (list_empty(&w->worker_class->waiting))
+        list_remove(&w->worker_class->idle);
     heap_remove(&e->terms, &w->term.node);
 }
 
@@ -104,9 +105,9 @@ struct worker_rec worker_record(const struct worker *w)
     return (struct worker_rec){
         .id = w->id,
         .name = str_of(w->name, w->name_len),
-        .queues = w->trade->queues,
-        .handlers = w->trade->handlers,
-        .runs_commands = w->trade->runs_commands,
+        .queues = w->worker_class->queues,
+        .handlers = w->worker_class->handlers,
+        .runs_commands = w->worker_class->runs_commands,
         .draining = w->v.draining,
         .slots = w->slots,
         .registered_ms = w->registered_ms,
@@ -530,7 +531,7 @@ void decide_poll(struct engine *e, struct command *cmd)
     e->polls++;
     poll_held(e, w, poll, heard);
     if (e->away) {
-        away_renew(e, w, poll);
+        outage_renew(e, w, poll);
         return;
     }
     poll_results(e, w, poll);

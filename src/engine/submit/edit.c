@@ -7,7 +7,7 @@
  * it is to run may change, too; an edit never looks back, and what has begun cannot be planned
  * again. What a job is (its name, whether it recurs, what it waits for, its unique key) stays. */
 #include "engine/core/internal.h"
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 
 /* All that is unfinished, also beyond the horizon, goes with its job. */
 void ask_edit(struct engine *e, struct command *cmd, unsigned round, struct question_list *list)

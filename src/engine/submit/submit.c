@@ -46,7 +46,7 @@ static void ask_first(struct engine *e, struct command *cmd, struct submission *
                       struct question_list *list)
 {
     give_ids(e, item);
-    once_ask_item(e, cmd, item, list);
+    idempotency_ask_item(e, cmd, item, list);
     item->asked = cmd->question_count;
     if (item->name.len > 0) {
         struct question *q = command_ask(e, cmd, list);
@@ -63,8 +63,8 @@ void ask_submit(struct engine *e, struct command *cmd, unsigned round, struct qu
         struct submission *item = &cmd->submit.items[i];
         if (round == 0)
             ask_first(e, cmd, item, list);
-        else if (round == 1 && once_was_asked(&item->once))
-            once_ask_original(e, cmd, item, list);
+        else if (round == 1 && idempotency_was_asked(&item->once))
+            idempotency_ask_original(e, cmd, item, list);
         else if (round == 1)
             unique_ask_holder(e, cmd, &item->unique, list);
     }
@@ -247,9 +247,9 @@ static void submit_item(struct engine *e, struct command *cmd, struct submission
 {
     const struct question *name = name_question(cmd, item);
     uint64_t job_id = item->job_id;
-    if (once_begin_item(e, cmd, item)) {
+    if (idempotency_begin_item(e, cmd, item)) {
         submit_new(e, cmd, item);
-        once_end_item(e, item);
+        idempotency_end_item(e, item);
     }
     if (item->rc == RC_OK && item->job_id == job_id)
         return;

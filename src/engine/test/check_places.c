@@ -1,5 +1,5 @@
 /* Places follow from values, and nobody waits in vain. */
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/ready/silence.h"
 #include "engine/test/check.h"
 
@@ -8,19 +8,19 @@ static bool test_serves(const struct worker *w, const struct lane *lane)
     struct buf text = BUF(1 << 16);
     struct buf line = BUF(1 << 10);
     bool yes;
-    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->queues));
+    buf_printf(&text, "\n%.*s", STR_ARG(w->worker_class->queues));
     buf_printf(&line, "\n%.*s\n", STR_ARG(lane->queue));
     buf_add_char(&text, '\0');
     buf_add_char(&line, '\0');
-    yes = w->trade->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
+    yes = w->worker_class->queues.len == 0 || strstr(text.ptr, line.ptr) != NULL;
     buf_clear(&text);
     buf_clear(&line);
-    buf_printf(&text, "\n%.*s", STR_ARG(w->trade->handlers));
+    buf_printf(&text, "\n%.*s", STR_ARG(w->worker_class->handlers));
     buf_printf(&line, "\n%.*s\n", STR_ARG(lane->handler));
     buf_add_char(&text, '\0');
     buf_add_char(&line, '\0');
-    yes = yes &&
-          (lane->handler.len == 0 ? w->trade->runs_commands : strstr(text.ptr, line.ptr) != NULL);
+    yes = yes && (lane->handler.len == 0 ? w->worker_class->runs_commands
+                                         : strstr(text.ptr, line.ptr) != NULL);
     buf_free(&text);
     buf_free(&line);
     return yes;
@@ -34,7 +34,7 @@ static void check_nobody_waits_in_vain(const struct engine *e)
         const struct worker *w = slot->value;
         bool waits = w->v.parked != NULL && w->v.offered > 0 && !w->v.draining;
         assert_true(list_linked(&w->waiting) == waits);
-        assert_true(!waits || list_linked(&w->trade->idle));
+        assert_true(!waits || list_linked(&w->worker_class->idle));
         for (uint32_t i = 0; waits && i < e->ready.order.len; i++) {
             const struct lane *lane =
                 CONTAINER_OF(e->ready.order.items[i].node, struct lane, order);
@@ -60,7 +60,7 @@ static void check_sla(const struct engine *e, const struct exec *x)
     assert_true(heap_holds(&x->due) == (next_ms != INT64_MAX));
     if (heap_holds(&x->due))
         assert_int_equal(e->dues.items[x->due.place - 1].key, next_ms);
-    assert_true(heap_holds(&x->ready) == (v->pace == PACE_ASKING && pace_watches(e, x)));
+    assert_true(heap_holds(&x->ready) == (v->pace == PACE_ASKING && slow_runs_watches(e, x)));
 }
 
 static void check_exec(const struct engine *e, const struct exec *x)

@@ -1,5 +1,5 @@
 /* What the engine holds is what the deltas said. */
-#include "engine/ready/permits.h"
+#include "engine/ready/limit_remote.h"
 #include "engine/test/check.h"
 
 static void check_same_exec(const struct exec *x, const struct exec_rec *rec)

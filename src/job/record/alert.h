@@ -2,7 +2,7 @@
  *
  * The engine raises alerts (engine/core/alerts.c) as records of the very turn that gave rise to them, so
  * a crash can neither lose one nor make two of it. Those with the same key are told once within a
- * quiet time, and the next one says how many there were meanwhile. The herald (server/alert/herald.h)
+ * quiet time, and the next one says how many there were meanwhile. The alert_sender (server/alert/alert_sender.h)
  * sends them on. */
 #pragma once
 #include "base/str.h"

@@ -1,7 +1,7 @@
 /* api_checkpoints.c - what an attempt leaves for the next one: kept and fetched by workers, looked at
  * by people. */
 #include "server/api/api.h"
-#include "server/output/tail.h"
+#include "server/output/output_log.h"
 
 /* A body of nothing needs no type. */
 static bool is_bytes(struct request *r)
@@ -44,7 +44,7 @@ static void to_tail(struct request *r, struct checkpoint_call *call, request_ste
 {
     r->checkpoint = call;
     r->home = home;
-    enum rc rc = tail_checkpoint(r->server->tail, r);
+    enum rc rc = output_log_checkpoint(r->server->tail, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
 }

@@ -1,6 +1,6 @@
 #include "server/api/api.h"
 #include "server/api/job_document.h"
-#include "server/turn/once.h"
+#include "server/turn/idempotency.h"
 #include "wire/json/fields.h"
 #include "wire/message/record_json.h"
 
@@ -107,14 +107,14 @@ static bool read_edit(struct request *r)
 
 void api_execution_retry(struct request *r)
 {
-    r->cmd.once = once_of_call(r);
+    r->cmd.once = idempotency_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
         request_to_turn(r, CMD_RETRY_EXEC, answer_retried);
 }
 
 void api_letter_retry(struct request *r)
 {
-    r->cmd.once = once_of_call(r);
+    r->cmd.once = idempotency_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_EXEC, &r->cmd.target.id) && read_edit(r))
         request_to_turn(r, CMD_RETRY_LETTER, answer_retried);
 }
@@ -131,7 +131,7 @@ static void answer_triggered(struct request *r)
 
 void api_job_trigger(struct request *r)
 {
-    r->cmd.once = once_of_call(r);
+    r->cmd.once = idempotency_of_call(r);
     if (request_no_params(r) && request_path_id(r, ID_JOB, &r->cmd.target.id))
         request_to_turn(r, CMD_TRIGGER_JOB, answer_triggered);
 }

@@ -2,7 +2,7 @@
 #include "server/api/job_document.h"
 #include "server/api/job_view.h"
 #include "server/cluster/forward.h"
-#include "server/turn/once.h"
+#include "server/turn/idempotency.h"
 
 enum {
     CREATED_BYTES_MAX = 64 << 10,
@@ -49,13 +49,14 @@ void api_job_create(struct request *r)
         job_document_refuse(r, rc, &errors, &err);
         return;
     }
-    if (r->once_key.len > 0 && spec->once_key.len > 0) {
+    if (r->idempotency_key.len > 0 && spec->idempotency_key.len > 0) {
         field_error(&errors, r->arena, STR("idempotency_key"),
                     "must not stand beside the header Idempotency-Key");
         request_fail_fields(r, &errors);
         return;
     }
-    item->once = once_of_job(r, spec->once_key.len > 0 ? spec->once_key : r->once_key, item);
+    item->once = idempotency_of_job(
+        r, spec->idempotency_key.len > 0 ? spec->idempotency_key : r->idempotency_key, item);
     r->own = spec;
     r->cmd.submit.items = item;
     r->cmd.submit.count = 1;
@@ -127,9 +128,9 @@ static void answer_batch(struct request *r)
 /* Of the whole batch, for its jobs without one of their own. */
 static struct str key_of_item(const struct request *r, const struct spec *spec, size_t number)
 {
-    if (spec->once_key.len > 0 || r->once_key.len == 0)
-        return spec->once_key;
-    return arena_printf(r->arena, "%.*s#%zu", STR_ARG(r->once_key), number);
+    if (spec->idempotency_key.len > 0 || r->idempotency_key.len == 0)
+        return spec->idempotency_key;
+    return arena_printf(r->arena, "%.*s#%zu", STR_ARG(r->idempotency_key), number);
 }
 
 static void read_batch(struct request *r, const struct json *jobs, struct batch *batch)
@@ -146,7 +147,7 @@ static void read_batch(struct request *r, const struct json *jobs, struct batch 
         if (entry->taken) {
             struct submission *item = &r->cmd.submit.items[r->cmd.submit.count++];
             item->number = i;
-            item->once = once_of_job(r, key_of_item(r, &spec, i), item);
+            item->once = idempotency_of_job(r, key_of_item(r, &spec, i), item);
         }
         if (entry->rc == RC_INVALID) {
             entry->errors = ARENA_NEW(r->arena, struct field_errors);

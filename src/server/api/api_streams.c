@@ -1,7 +1,7 @@
 /* api_streams.c - endless answers: output and events. */
 #include "server/api/api.h"
-#include "server/output/events_all.h"
-#include "server/output/tail.h"
+#include "server/output/merged_events.h"
+#include "server/output/output_log.h"
 #include "wire/http/sse.h"
 
 /* Comes home only when there is nothing to follow. */
@@ -17,7 +17,7 @@ static void follow(struct request *r, struct follow *f)
     if (!request_accepts(r, f->kind == FOLLOW_TEXT ? "text/plain" : SSE_TYPE))
         return;
     r->home = answer_refused;
-    enum rc rc = tail_follow(r->server->tail, r);
+    enum rc rc = output_log_follow(r->server->tail, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
 }

@@ -3,7 +3,7 @@
 #include "server/api/api.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/membership.h"
-#include "server/output/tail.h"
+#include "server/output/output_log.h"
 #include "server/turn/decider.h"
 #include "wire/http/log_frame.h"
 #include "wire/message/poll_json.h"
@@ -140,7 +140,7 @@ void api_worker_logs(struct request *r)
     r->chunks = chunks.items;
     r->chunk_count = chunks.len;
     r->home = answer_kept;
-    enum rc rc = tail_keep(r->server->tail, r);
+    enum rc rc = output_log_keep(r->server->tail, r);
     if (rc != RC_OK)
         request_fail(r, rc, "the server has too much to do; try again in a moment");
 }

@@ -26,7 +26,7 @@ struct checkpoint_call;
 struct net_stream;
 struct forward;
 struct gathering;
-struct river;
+struct merged_events;
 
 typedef void request_step(struct request *r);
 typedef void request_look(struct request *r, struct reader *reader);
@@ -44,15 +44,15 @@ struct request {
     struct net *net; /* where it came from and goes back to */
     const struct route *route;
     const struct principal *who;
-    struct str id;       /* the part of the path that a route's {} stands for … */
-    struct str sub_id;   /* … and its second one */
-    struct str once_key; /* of the header Idempotency-Key; empty: none */
-    bool replayed;       /* the answer was given before, to the first request with that key */
+    struct str id;              /* the part of the path that a route's {} stands for … */
+    struct str sub_id;          /* … and its second one */
+    struct str idempotency_key; /* of the header Idempotency-Key; empty: none */
+    bool replayed; /* the answer was given before, to the first request with that key */
     char request_id[REQUEST_ID_MAX];
-    bool by_server;              /* another server sent it, for its caller: not to be forwarded */
-    struct forward *forward;     /* on its way to another server */
-    struct river *events;        /* of all servers, while they are followed */
-    struct gathering *gathering; /* while all servers are asked: takes the answer */
+    bool by_server;               /* another server sent it, for its caller: not to be forwarded */
+    struct forward *forward;      /* on its way to another server */
+    struct merged_events *events; /* of all servers, while they are followed */
+    struct gathering *gathering;  /* while all servers are asked: takes the answer */
 
     request_step *decided;    /* what to do when the turn has answered */
     request_step *home;       /* on the net thread, when it comes back */

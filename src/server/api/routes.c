@@ -2,7 +2,7 @@
 #include "server/api/api.h"
 #include "server/cluster/forward.h"
 #include "server/cluster/gather.h"
-#include "server/turn/once.h"
+#include "server/turn/idempotency.h"
 
 enum { PATH_SHOWN_MAX = 200 };
 
@@ -253,7 +253,7 @@ bool routes_admit(struct request *r, bool body_follows)
         return false;
     }
     return may_call(r, r->route) && is_acceptable(r, r->route) &&
-           once_read_header(r, takes_once_key(r->route));
+           idempotency_read_header(r, takes_once_key(r->route));
 }
 
 void routes_handle(struct request *r)
@@ -337,7 +337,7 @@ static const struct placed *place_of(const struct request *r)
 enum repeat routes_repeat(const struct request *r)
 {
     const struct placed *place = place_of(r);
-    if (r->once_key.len > 0)
+    if (r->idempotency_key.len > 0)
         return REPEAT_FREELY;
     return place == NULL ? REPEAT_NEVER
                          : place->repeat; /* NULL: a poll, which its worker repeats */

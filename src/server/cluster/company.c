@@ -1,6 +1,6 @@
 #include "server/cluster/company.h"
 #include "job/shares.h"
-#include "server/cluster/roster.h"
+#include "server/cluster/cluster_map.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ struct time_company company_look(const struct cluster_view *v, struct str me, in
 {
     struct time_company c = {0};
     struct str owner = v->partition_count > 0 ? v->partitions[0].owner : STR("");
-    int n = roster_find(v, owner);
+    int n = cluster_map_find(v, owner);
     look_at_others(v, me, lease_ms, &c);
     c.leads = str_eq(owner, me);
     if (c.leads || n == ROSTER_NOBODY || v->nodes[n].seen_ms == *leader_ms)

@@ -5,9 +5,9 @@
 #include "loop/clock.h"
 #include "loop/mailbox.h"
 #include "loop/thread.h"
+#include "server/cluster/balance.h"
 #include "server/cluster/company.h"
 #include "server/cluster/heirs.h"
-#include "server/cluster/seating.h"
 #include "server/cluster/unsure.h"
 
 #include <assert.h>
@@ -55,10 +55,10 @@ struct membership {
     int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
     int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
     unsigned beats;
-    bool losing;   /* the last one failed, and somebody was told */
-    bool was_away; /* for so long that others may have forgotten us */
+    bool losing;     /* the last one failed, and somebody was told */
+    bool was_outage; /* for so long that others may have forgotten us */
 
-    struct roster roster;
+    struct cluster_map cluster_map;
 
     pthread_mutex_t lock; /* of what follows, and of me.address; held for copies only */
     struct membership_events events;
@@ -175,7 +175,7 @@ static void release_strays(struct membership *m, const struct cluster_view *v)
 static struct shares_plan plan(const struct membership *m, const struct cluster_view *v)
 {
     bool just_back = m->back_ms > 0 && clock_boot_ms() - m->back_ms < FIRST_CLAIM_MS;
-    return seating_plan(&m->roster, v, just_back);
+    return balance_plan(&m->cluster_map, v, just_back);
 }
 
 /* The view is from before: whoever looks at it next must not find the one that we took from, or nobody. */
@@ -203,7 +203,7 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
     }
     char count[24];
     uint64_t taken = bits_of(&m->own) & ~before;
-    unsure_date(&m->own, taken, v, &m->roster, clock_boot_ms());
+    unsure_date(&m->own, taken, v, &m->cluster_map, clock_boot_ms());
     show_taken(m, v, taken);
     snprintf(count, sizeof count, "%d", __builtin_popcountll(taken));
     log_info("took partitions", "count", count, NULL);
@@ -261,19 +261,19 @@ static void finish_giving(struct membership *m)
 
 static void publish(struct membership *m, const struct cluster_view *v, struct arena *take_arena)
 {
-    roster_publish(&m->roster, v, take_arena);
+    cluster_map_publish(&m->cluster_map, v, take_arena);
     atomic_store(&m->settings_version, v->settings_version);
 }
 
 static void keep_time(struct membership *m, const struct cluster_view *v, int64_t sent_us,
-                      bool was_away)
+                      bool was_outage)
 {
     struct time_answer answer = {v->now_ms, sent_us, clock_boot_us()};
     struct time_company company = company_look(v, m->me.start, m->lease_ms, &m->leader_ms);
     int64_t newest_ms = v->newest_id == 0 ? TIMELINE_NO_ID : id_time_ms(v->newest_id);
     if (!m->knows_time)
         timekeeper_enter(&m->time, &m->time_rules, newest_ms, &answer, &company);
-    else if (was_away)
+    else if (was_outage)
         (void)timekeeper_back(&m->time, &answer, &company);
     else
         (void)timekeeper_sample(&m->time, &answer, &company);
@@ -283,13 +283,13 @@ static void keep_time(struct membership *m, const struct cluster_view *v, int64_
 static void note_renewed(struct membership *m, int64_t sent_us, const struct cluster_view *v)
 {
     int64_t sent_ms = sent_us / 1000;
-    bool was_away = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
-    if (was_away)
+    bool was_outage = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
+    if (was_outage)
         m->back_ms = sent_ms;
-    m->was_away = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
+    m->was_outage = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
     m->sent_ms = sent_ms;
     m->beats++;
-    keep_time(m, v, sent_us, was_away);
+    keep_time(m, v, sent_us, was_outage);
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
     m->losing = false;
@@ -323,7 +323,7 @@ static enum rc renew(struct membership *m, struct arena *arena, struct cluster_v
     if (!same || ret_view->partition_count == 0 || ret_view->partition_count > PARTITIONS_MAX)
         return err_set(err, RC_CORRUPT, "the store says that it has %zu partitions",
                        ret_view->partition_count);
-    roster_observe(&m->roster, ret_view, clock_boot_ms());
+    cluster_map_observe(&m->cluster_map, ret_view, clock_boot_ms());
     note_renewed(m, sent_us, ret_view);
     return RC_OK;
 }
@@ -350,8 +350,8 @@ static void forget_old(struct membership *m, const struct cluster_view *v, struc
     struct node_rec *gone = ARENA_ARRAY(arena, struct node_rec, v->node_count);
     size_t count = 0;
     for (size_t n = 0; m->beats % FORGET_BEATS == 1 && n < v->node_count; n++) {
-        if (roster_is_silent(&m->roster, &v->nodes[n]) &&
-            roster_silent_ms(&m->roster, &v->nodes[n]) > FORGET_MS)
+        if (cluster_map_is_silent(&m->cluster_map, &v->nodes[n]) &&
+            cluster_map_silent_ms(&m->cluster_map, &v->nodes[n]) > FORGET_MS)
             gone[count++] = v->nodes[n];
     }
     if (count > 0 && m->member->ops->forget(m->member, gone, count, &err) != RC_OK)
@@ -373,7 +373,7 @@ static bool has_gone_back(const struct membership *m, const struct cluster_view 
 static void note_gone_back(struct membership *m, uint64_t turns)
 {
     char text[24];
-    if (m->was_away) /* then what we had kept was forgotten as that of a server that is gone */
+    if (m->was_outage) /* then what we had kept was forgotten as that of a server that is gone */
         return;
     if (turns == 0)
         turns = 1; /* it had taken a partition, at least */
@@ -503,7 +503,7 @@ static enum rc first_beat(struct membership *m, struct err *err)
         struct cluster_view view = {0};
         TRY(renew(m, &arena, &view, err));
         act_on(m, &view);
-        bool enough = bits_of(&m->own) != 0 || roster_has_company(&m->roster);
+        bool enough = bits_of(&m->own) != 0 || cluster_map_has_company(&m->cluster_map);
         if (enough || clock_mono_us() > until_us) {
             publish(m, &view, &arena);
             return RC_OK;
@@ -529,8 +529,8 @@ enum rc membership_join(struct store *store, const struct membership_options *op
         .boot_id = arena_str(&m->texts, options->boot_id),
         .replaces = arena_str(&m->texts, options->replaces),
     };
-    roster_init(&m->roster, m->me.start, m->lease_ms);
-    m->roster.replaces = m->me.replaces;
+    cluster_map_init(&m->cluster_map, m->me.start, m->lease_ms);
+    m->cluster_map.replaces = m->me.replaces;
     m->box = mailbox_new(WAKES_MAX);
     enum rc rc = store->ops->member(store, &m->member, err);
     if (rc == RC_OK)
@@ -587,7 +587,7 @@ void membership_free(struct membership *m)
     pthread_mutex_destroy(&m->lock);
     arena_free(&m->texts);
     heirs_free(&m->heirs);
-    roster_free(&m->roster);
+    cluster_map_free(&m->cluster_map);
     free(m);
 }
 
@@ -693,7 +693,7 @@ const char *membership_why_idle(struct membership *m)
 {
     if (membership_owns_any(m))
         return NULL;
-    if (roster_is_crowded(&m->roster))
+    if (cluster_map_is_crowded(&m->cluster_map))
         return "there are more servers than partitions; this one owns none and forwards";
     if (atomic_load(&m->deposed))
         return "other servers took its partitions while it was silent; it waits for its share, and "
@@ -704,17 +704,18 @@ const char *membership_why_idle(struct membership *m)
 bool membership_owner(struct membership *m, uint64_t id, struct arena *arena,
                       struct peer *ret_owner)
 {
-    return roster_owner(&m->roster, partition_of(membership_partitions(m), id), arena, ret_owner);
+    return cluster_map_owner(&m->cluster_map, partition_of(membership_partitions(m), id), arena,
+                             ret_owner);
 }
 
 bool membership_any_owner(struct membership *m, struct arena *arena, struct peer *ret_owner)
 {
-    return roster_any_owner(&m->roster, arena, ret_owner);
+    return cluster_map_any_owner(&m->cluster_map, arena, ret_owner);
 }
 
 size_t membership_peers(struct membership *m, struct arena *arena, struct peer **ret_peers)
 {
-    return roster_peers(&m->roster, arena, ret_peers);
+    return cluster_map_peers(&m->cluster_map, arena, ret_peers);
 }
 
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
@@ -722,13 +723,13 @@ void membership_look(struct membership *m, struct arena *arena, struct cluster_v
 {
     struct node_rec me = m->me;
     me.address = membership_address(m);
-    roster_look(&m->roster, arena, ret_view);
-    *ret_me = roster_copy(&me, arena);
+    cluster_map_look(&m->cluster_map, arena, ret_view);
+    *ret_me = cluster_map_copy(&me, arena);
 }
 
 bool membership_sees_silent(struct membership *m, struct str start)
 {
-    return roster_sees_silent(&m->roster, start);
+    return cluster_map_sees_silent(&m->cluster_map, start);
 }
 
 bool membership_is_me(const struct membership *m, const struct peer *peer)
@@ -757,7 +758,7 @@ void membership_drain(struct membership *m)
 
 bool membership_has_handed_over(struct membership *m)
 {
-    return roster_has_handed_over(&m->roster);
+    return cluster_map_has_handed_over(&m->cluster_map);
 }
 
 bool membership_failed(const struct membership *m)

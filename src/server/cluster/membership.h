@@ -15,7 +15,7 @@
  *
  * If the process dies anywhere in here, our row grows old, and the others take what we had. */
 #pragma once
-#include "server/cluster/roster.h"
+#include "server/cluster/cluster_map.h"
 #include "server/cluster/timekeeper.h"
 
 struct membership;

@@ -11,10 +11,10 @@ static void date_one(struct ownership *own, size_t p, int64_t beat_ms, int64_t b
 }
 
 void unsure_date(struct ownership *own, uint64_t taken, const struct cluster_view *v,
-                 const struct roster *roster, int64_t boot_ms)
+                 const struct cluster_map *cluster_map, int64_t boot_ms)
 {
     for (size_t p = 0; p < v->partition_count; p++) {
-        int64_t beat_ms = roster_changed_ms(roster, v->partitions[p].owner);
+        int64_t beat_ms = cluster_map_changed_ms(cluster_map, v->partitions[p].owner);
         if (taken >> p & 1)
             date_one(own, p, beat_ms, boot_ms);
     }

@@ -4,11 +4,11 @@
  * that. The partition's row says how long that is, as a duration, since no two servers have a clock in
  * common; here it gets a beginning and an end on ours. Plain values: no I/O, no clock. */
 #pragma once
-#include "server/cluster/roster.h"
+#include "server/cluster/cluster_map.h"
 
 /* After a take: fills unsure_until_ms and alive_ms of what was taken. v: the view by which it was wanted. */
 void unsure_date(struct ownership *own, uint64_t taken, const struct cluster_view *v,
-                 const struct roster *roster, int64_t boot_ms);
+                 const struct cluster_map *cluster_map, int64_t boot_ms);
 /* Before a release: unsure_ms of what is given becomes what is left. */
 void unsure_leave(struct ownership *own, uint64_t given, int64_t boot_ms);
 /* The bits of what is owned whose row still says unsure, while unsure has no bit for it. */

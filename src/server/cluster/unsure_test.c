@@ -8,7 +8,7 @@
 
 enum { NOW_MS = 100000, BEAT_MS = 93000, WAIT_MS = 80000 };
 
-static struct roster roster;
+static struct cluster_map cluster_map;
 
 /* What was taken: the first from an owner that fell silent, the second was given back with a rest, the third
  * had nothing in doubt. */
@@ -20,10 +20,10 @@ static struct ownership taken(void)
         .nodes = &node, .node_count = 1, .partitions = partitions, .partition_count = 3};
     struct ownership own = {
         .partitions = 3, .epochs = {1, 1, 1}, .unsure_ms = {WAIT_MS, 500, 0}, .deprived = 1};
-    roster_init(&roster, STR("me/1"), 5000);
-    roster_observe(&roster, &view, BEAT_MS);
-    unsure_date(&own, 7, &view, &roster, NOW_MS);
-    roster_free(&roster);
+    cluster_map_init(&cluster_map, STR("me/1"), 5000);
+    cluster_map_observe(&cluster_map, &view, BEAT_MS);
+    unsure_date(&own, 7, &view, &cluster_map, NOW_MS);
+    cluster_map_free(&cluster_map);
     return own;
 }
 

@@ -12,7 +12,7 @@ enum {
 
 /* Whoever had the newest lease may still put: nobody else was given the execution, so the next
  * attempt has not looked yet, and what was saved late is better than what is older. */
-static enum rc put(struct tail *t, struct checkpoint_call *call, struct err *err)
+static enum rc put(struct output_log *t, struct checkpoint_call *call, struct err *err)
 {
     TRY(fence_check(t->fence, &call->name, STANDING_LATE, err));
     call->checkpoint.exec_id = call->name.exec_id;
@@ -22,7 +22,7 @@ static enum rc put(struct tail *t, struct checkpoint_call *call, struct err *err
 }
 
 /* The next attempt may start with what it finds only while it has its lease. */
-static enum rc fetch(struct tail *t, struct request *r, struct err *err)
+static enum rc fetch(struct output_log *t, struct request *r, struct err *err)
 {
     struct checkpoint_call *call = r->checkpoint;
     TRY(fence_check(t->fence, &call->name, STANDING_HELD, err));
@@ -31,7 +31,7 @@ static enum rc fetch(struct tail *t, struct request *r, struct err *err)
     return rc == RC_NOT_FOUND ? RC_OK : rc; /* it is told by having no bytes */
 }
 
-static enum rc show(struct tail *t, struct request *r, struct err *err)
+static enum rc show(struct output_log *t, struct request *r, struct err *err)
 {
     struct checkpoint_call *call = r->checkpoint;
     struct exec_rec exec;
@@ -45,7 +45,7 @@ static enum rc show(struct tail *t, struct request *r, struct err *err)
 void checkpoints_serve(struct parcel *parcel)
 {
     struct request *r = CONTAINER_OF(parcel, struct request, parcel);
-    struct tail *t = r->server->tail;
+    struct output_log *t = r->server->tail;
     switch (r->checkpoint->kind) {
     case CHECKPOINT_PUT: r->rc = put(t, r->checkpoint, &r->err); break;
     case CHECKPOINT_FETCH: r->rc = fetch(t, r, &r->err); break;
@@ -56,7 +56,7 @@ void checkpoints_serve(struct parcel *parcel)
 
 /* ---- growing old */
 
-static bool is_over(struct tail *t, const struct checkpoint *checkpoint, int64_t before_ms)
+static bool is_over(struct output_log *t, const struct checkpoint *checkpoint, int64_t before_ms)
 {
     struct exec_rec exec;
     struct attempt_rec *attempts;
@@ -71,7 +71,7 @@ static bool is_over(struct tail *t, const struct checkpoint *checkpoint, int64_t
     return over;
 }
 
-static enum rc sweep_page(struct tail *t, int64_t before_ms, struct err *err)
+static enum rc sweep_page(struct output_log *t, int64_t before_ms, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct checkpoint *page;
@@ -85,7 +85,7 @@ static enum rc sweep_page(struct tail *t, int64_t before_ms, struct err *err)
     return RC_OK;
 }
 
-void checkpoints_sweep(struct tail *t)
+void checkpoints_sweep(struct output_log *t)
 {
     struct err err;
     struct moment now = clock_now();

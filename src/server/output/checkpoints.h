@@ -4,11 +4,11 @@
  * worker that has fetched a checkpoint can be sure that nobody changes it behind its back: its own
  * lease was committed before it asked, and whoever had the one before is refused from then on. */
 #pragma once
-#include "server/output/feed.h"
+#include "server/output/followers.h"
 
 /* Mail: a request with a checkpoint_call. */
 void checkpoints_serve(struct parcel *parcel);
 /* Deletes, a page at a time, what nobody needs any more: the checkpoints of executions that were
  * completed, and those of other ended ones when they are as old as output may get. One that may
  * still have a next attempt is kept, however old. */
-void checkpoints_sweep(struct tail *t);
+void checkpoints_sweep(struct output_log *t);

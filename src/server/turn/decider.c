@@ -7,7 +7,7 @@
 #include "loop/zones.h"
 #include "server/cluster/membership.h"
 #include "server/cluster/peers.h"
-#include "server/output/tail.h"
+#include "server/output/output_log.h"
 #include "server/turn/engine_options.h"
 #include "server/turn/intake.h"
 #include "server/turn/keeper.h"
@@ -92,7 +92,7 @@ static void tell(struct decider *d, struct turn_news *news)
     if (news->mailed !=
         0) /* durable, and read within a second; who owns those partitions reads it now */
         peers_mail_owners(d->server, news->mailed);
-    tail_tell(d->server->tail, news->events, news->event_count);
+    output_log_tell(d->server->tail, news->events, news->event_count);
     answers_send(&news->done);
     atomic_store(&d->server->quarantined, d->turn.quarantined);
     atomic_store(&d->server->deletes_from_ms, engine_deletes_from_ms(d->turn.engine));
@@ -210,7 +210,7 @@ static void step_without_store(struct decider *d, struct command **commands, siz
     }
     answers_give_up(commands + away, count - away, &d->outage.why);
     away = keep_by_former(d, commands, away);
-    turn_run_away(&d->turn, commands, away, clock_now(), &news);
+    turn_run_outage(&d->turn, commands, away, clock_now(), &news);
     LIST_EACH(&news.done, node)
     {
         struct command *cmd = CONTAINER_OF(node, struct command, node);
@@ -360,7 +360,7 @@ static void change_ownership(struct decider *d)
     drop_engine(d);
     d->stale = false;
     membership_obey(d->membership, d->serial);
-    tail_moved(d->server->tail, ownership_set(&d->owned));
+    output_log_moved(d->server->tail, ownership_set(&d->owned));
     load(d);
 }
 

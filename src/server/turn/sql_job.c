@@ -1,5 +1,5 @@
 #include "server/turn/sql_job.h"
-#include "server/turn/once_hash.h"
+#include "server/turn/idempotency_hash.h"
 #include "server/turn/rules.h"
 #include "wire/message/spec_json.h"
 
@@ -54,6 +54,6 @@ enum rc sql_job_read(const struct sql_job_rule *rule, const struct inbox_rec *re
         .depends_on = spec.depends_on,
         .depends_count = spec.depends_count,
     };
-    ret_item->once = once_in_scope(rec->actor, spec.once_key, ret_item, arena);
+    ret_item->once = idempotency_in_scope(rec->actor, spec.idempotency_key, ret_item, arena);
     return RC_OK;
 }

@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "base/plant.h"
 #include "base/vec.h"
+#include "server/turn/bisect.h"
 #include "server/turn/rules.h"
 #include "server/turn/rules_memo.h"
 #include "server/turn/sql_job.h"
-#include "server/turn/untangle.h"
 #include "wire/json/json_scan.h"
 #include "wire/message/calendar_json.h"
 #include "wire/message/spec_json.h"
@@ -544,16 +544,16 @@ enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, 
     if (t->broken != RC_OK)
         return err_set(err, t->broken, "an earlier turn could not be ended");
     enum rc rc = turn_run_once(t, commands, count, now, ret_news, err);
-    return is_contradiction(rc) ? untangle(t, commands, count, now, ret_news, err) : rc;
+    return is_contradiction(rc) ? bisect(t, commands, count, now, ret_news, err) : rc;
 }
 
-void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
-                   struct turn_news *ret_news)
+void turn_run_outage(struct turn *t, struct command *const *commands, size_t count,
+                     struct moment now, struct turn_news *ret_news)
 {
     arena_reset(&t->arena);
     rules_memo_tidy(&t->reading->memo);
     engine_begin(t->engine, now, &t->arena);
-    engine_away(t->engine);
+    engine_outage(t->engine);
     for (size_t i = 0; i < count; i++) {
         assert(engine_works_away(commands[i]));
         engine_decide(t->engine, commands[i]);

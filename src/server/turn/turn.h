@@ -57,8 +57,8 @@ enum rc turn_run(struct turn *t, struct command *const *commands, size_t count, 
 
 /* One turn while the store takes nothing, over commands of which engine_works_away: running leases
  * are renewed and polls answered, in memory only. Cannot fail. */
-void turn_run_away(struct turn *t, struct command *const *commands, size_t count, struct moment now,
-                   struct turn_news *ret_news);
+void turn_run_outage(struct turn *t, struct command *const *commands, size_t count,
+                     struct moment now, struct turn_news *ret_news);
 
 /* The same for nothing at all, without asking the store: what a server is while it cannot load. */
 void turn_idle(struct turn *t, struct store *store, uint32_t partitions,

@@ -556,7 +556,7 @@ static void a_store_in_trouble_does_not_end_a_healthy_run(void **state)
         struct command *all[] = {poll(w, 0, &lease, 1), submit(w, STR("2"))};
         w->now.boot_ms += 15000;
         assert_int_equal(run(w, all, 2), RC_FULL);
-        turn_run_away(&w->turn, all, 1, w->now, &w->news);
+        turn_run_outage(&w->turn, all, 1, w->now, &w->news);
         assert_true(is_done(w, all[0]));
         assert_int_equal(all[0]->reply.rc, RC_OK);
         assert_int_equal(all[0]->reply.poll.stop_count, 0);

@@ -9,18 +9,18 @@
 
 /* What was queued for one question. */
 struct asked {
-    struct pg_use *exec; /* ASK_AHEAD, ASK_EXEC, ASK_SLOT */
-    struct pg_use *job;
-    struct pg_use *newest;
-    struct pg_use *letter;
-    struct pg_use *payload;
+    struct pg_call *exec; /* ASK_AHEAD, ASK_EXEC, ASK_SLOT */
+    struct pg_call *job;
+    struct pg_call *newest;
+    struct pg_call *letter;
+    struct pg_call *payload;
     struct inbox_asked inbox; /* ASK_INBOX, ASK_LEFT_MAIL */
-    struct pg_use *other;     /* the only one that the others need */
+    struct pg_call *other;    /* the only one that the others need */
 };
 
-static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
+static struct pg_call *use_id(struct pg *pg, enum query query, uint64_t id)
 {
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     pg_u64(use, id);
     return use;
 }
@@ -64,16 +64,16 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
     case ASK_WORKER: a->other = use_id(pg, Q_FIND_WORKER, q->id); return;
     case ASK_MET: a->other = use_id(pg, Q_FIND_MET, q->id); return;
     case ASK_CALENDAR:
-        a->other = pg_use(pg, Q_CALENDAR_JOBS);
+        a->other = pg_call(pg, Q_CALENDAR_JOBS);
         pg_text(a->other, q->name);
         pg_u64(a->other, q->limit);
         return;
     case ASK_QUEUE:
-        a->other = pg_use(pg, Q_FIND_COUNTERS);
+        a->other = pg_call(pg, Q_FIND_COUNTERS);
         pg_text(a->other, q->name);
         return;
     case ASK_PACE:
-        a->other = pg_use(pg, Q_FIND_PACE);
+        a->other = pg_call(pg, Q_FIND_PACE);
         pg_i64(a->other, TALLY_JOB);
         pg_text(a->other, q->name);
         pg_i64(a->other, EXEC_COMPLETED);
@@ -94,7 +94,7 @@ static void ask(struct postgres_store *s, const struct ownership *own, struct qu
 /* ---- reading */
 
 /* Empty where there is none. */
-static struct str read_payload(const struct pg_use *use, struct arena *arena)
+static struct str read_payload(const struct pg_call *use, struct arena *arena)
 {
     if (use == NULL || pg_rows(use) == 0)
         return STR("");
@@ -102,7 +102,7 @@ static struct str read_payload(const struct pg_use *use, struct arena *arena)
     return row_text(&row);
 }
 
-static const struct exec_rec *read_exec(const struct pg_use *use, const struct pg_use *payload,
+static const struct exec_rec *read_exec(const struct pg_call *use, const struct pg_call *payload,
                                         struct arena *arena)
 {
     struct exec_rec *exec = ARENA_NEW(arena, struct exec_rec);
@@ -128,7 +128,7 @@ static void read_job(const struct asked *a, struct arena *arena, struct question
     q->answer.newest = read_exec(a->newest, NULL, arena);
 }
 
-static void read_pace(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_pace(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct sketch *pace = ARENA_NEW(arena, struct sketch);
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -141,7 +141,7 @@ static void read_pace(const struct pg_use *use, struct arena *arena, struct ques
     q->answer.pace = pace;
 }
 
-static void read_letter(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_letter(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct letter_rec *letter = ARENA_NEW(arena, struct letter_rec);
     if (pg_rows(use) == 0)
@@ -151,7 +151,7 @@ static void read_letter(const struct pg_use *use, struct arena *arena, struct qu
     q->answer.letter_count = row_letter(&row, letter);
 }
 
-static void read_attempt(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_attempt(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct attempt_rec *attempt = ARENA_NEW(arena, struct attempt_rec);
     if (pg_rows(use) == 0)
@@ -162,7 +162,7 @@ static void read_attempt(const struct pg_use *use, struct arena *arena, struct q
 }
 
 /* One that cannot be read is left out: it only explains. */
-static void read_trail(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_trail(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     if (pg_rows(use) == 0)
         return;
@@ -172,7 +172,7 @@ static void read_trail(const struct pg_use *use, struct arena *arena, struct que
         q->answer.trail = trail;
 }
 
-static void read_worker(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_worker(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct worker_rec *worker = ARENA_NEW(arena, struct worker_rec);
     if (pg_rows(use) == 0)
@@ -182,7 +182,7 @@ static void read_worker(const struct pg_use *use, struct arena *arena, struct qu
         q->answer.worker = worker;
 }
 
-static void read_ids(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_ids(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     uint64_t *ids = ARENA_ARRAY(arena, uint64_t, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -193,7 +193,7 @@ static void read_ids(const struct pg_use *use, struct arena *arena, struct quest
     q->answer.id_count = pg_rows(use);
 }
 
-static void read_counters(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_counters(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct counter *counters = ARENA_ARRAY(arena, struct counter, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -203,7 +203,7 @@ static void read_counters(const struct pg_use *use, struct arena *arena, struct 
     q->answer.counters = counters;
 }
 
-static void read_met(const struct pg_use *use, struct arena *arena, struct question *q)
+static void read_met(const struct pg_call *use, struct arena *arena, struct question *q)
 {
     struct dependency_rec *met = ARENA_ARRAY(arena, struct dependency_rec, pg_rows(use));
     struct job_rec *jobs = ARENA_ARRAY(arena, struct job_rec, pg_rows(use));
@@ -285,7 +285,7 @@ static enum rc find_due(struct postgres_store *s, const struct ownership *own, s
     bool full = false;
     while (more && !full) {
         PG_CLEAR(&s->pg);
-        struct pg_use *use = pg_use(&s->pg, Q_DUE);
+        struct pg_call *use = pg_call(&s->pg, Q_DUE);
         size_t limit = q->limit - due.execs.len + 1; /* is there one more? */
         pg_i64(use, after_ms);
         pg_u64(use, after_id);
@@ -332,7 +332,7 @@ static enum rc answer_by_pages(struct postgres_store *s, const struct ownership 
 
 /* What was asked in one round trip. */
 struct round_trip {
-    struct pg_use *fence; /* see postgres_turn_begin */
+    struct pg_call *fence; /* see postgres_turn_begin */
     struct asked *asked;
     struct claims_asked claims;
 };
@@ -396,8 +396,8 @@ enum rc postgres_fetch(struct store *store, uint64_t job_id, uint64_t exec_id, s
 {
     struct postgres_store *s = postgres_of(store);
     PG_CLEAR(&s->pg);
-    struct pg_use *use = use_id(&s->pg, Q_FETCH, job_id);
-    struct pg_use *own = exec_id == 0 ? NULL : use_id(&s->pg, Q_FETCH_PAYLOAD, exec_id);
+    struct pg_call *use = use_id(&s->pg, Q_FETCH, job_id);
+    struct pg_call *own = exec_id == 0 ? NULL : use_id(&s->pg, Q_FETCH_PAYLOAD, exec_id);
     TRY(pg_run(&s->pg, err));
     if (pg_rows(use) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no job %s", ID_TEXT(ID_JOB, job_id));

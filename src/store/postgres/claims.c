@@ -80,7 +80,7 @@ static struct round *round_of(struct question *const *questions, size_t count, b
 
 /* ---- statements */
 
-static void bind_key(struct pg_use *use, const struct claim *claim)
+static void bind_key(struct pg_call *use, const struct claim *claim)
 {
     if (is_request(claim)) {
         pg_uuid(use, claim->key);
@@ -90,7 +90,7 @@ static void bind_key(struct pg_use *use, const struct claim *claim)
     pg_text(use, claim->key);
 }
 
-static void bind_claim(struct pg_use *use, const struct claim *claim)
+static void bind_claim(struct pg_call *use, const struct claim *claim)
 {
     bind_key(use, claim);
     pg_u64(use, claim->holder);
@@ -101,11 +101,11 @@ static void bind_claim(struct pg_use *use, const struct claim *claim)
 enum { HOPE_WORTH = 16 }; /* keys; a failure is a line in PostgreSQL's log, and a round trip more */
 
 /* hopeful: it fails when one of them is taken, see take_free_requests. */
-static struct pg_use *insert(struct pg *pg, const struct round *r, bool hopeful)
+static struct pg_call *insert(struct pg *pg, const struct round *r, bool hopeful)
 {
     enum query requests =
         hopeful && r->key_count >= HOPE_WORTH ? Q_TAKE_FREE_REQUESTS : Q_TAKE_REQUESTS;
-    struct pg_use *use = pg_use(pg, r->of_requests ? requests : Q_TAKE_CLAIMS);
+    struct pg_call *use = pg_call(pg, r->of_requests ? requests : Q_TAKE_CLAIMS);
     if (r->of_requests)
         pg_columns(use, "uiit", r->key_count);
     else
@@ -116,9 +116,9 @@ static struct pg_use *insert(struct pg *pg, const struct round *r, bool hopeful)
 }
 
 /* Nothing but requests ever ends. */
-static struct pg_use *take_ended(struct pg *pg, const struct round *r)
+static struct pg_call *take_ended(struct pg *pg, const struct round *r)
 {
-    struct pg_use *use = pg_use(pg, Q_TAKE_ENDED_REQUESTS);
+    struct pg_call *use = pg_call(pg, Q_TAKE_ENDED_REQUESTS);
     pg_columns(use, "uiiti", r->key_count);
     for (size_t i = 0; i < r->key_count; i++) {
         bind_claim(use, &r->keys[i].first->claim);
@@ -127,9 +127,9 @@ static struct pg_use *take_ended(struct pg *pg, const struct round *r)
     return use;
 }
 
-static struct pg_use *ask_holders(struct pg *pg, const struct round *r)
+static struct pg_call *ask_holders(struct pg *pg, const struct round *r)
 {
-    struct pg_use *use = pg_use(pg, r->of_requests ? Q_REQUEST_HOLDERS : Q_CLAIM_HOLDERS);
+    struct pg_call *use = pg_call(pg, r->of_requests ? Q_REQUEST_HOLDERS : Q_CLAIM_HOLDERS);
     pg_columns(use, r->of_requests ? "u" : "it", r->key_count);
     for (size_t i = 0; i < r->key_count; i++)
         bind_key(use, &r->keys[i].first->claim);
@@ -160,7 +160,7 @@ static void keep_lots(struct postgres_store *s)
     for (size_t i = 0, count; i < s->taken.len; i += count) {
         const struct taken_request *first = &s->taken.items[i];
         count = ends_together(first, s->taken.len - i);
-        struct pg_use *use = pg_use(&s->pg, Q_KEEP_LOTS);
+        struct pg_call *use = pg_call(&s->pg, Q_KEEP_LOTS);
         pg_i64(use, first->until_ms);
         pg_columns(use, "u", count);
         for (size_t k = 0; k < count; k++)
@@ -191,7 +191,7 @@ static void answer_all(const struct round *r, const struct wanted *key, uint64_t
 /* Gives out the answers; *ret_open gets the keys that have to be tried again: their holder's time is over,
  * or they were given back between the two statements. */
 static enum rc read_holders(struct postgres_store *s, const struct round *r,
-                            const struct pg_use *holders, struct arena *arena,
+                            const struct pg_call *holders, struct arena *arena,
                             struct round *ret_open, struct err *err)
 {
     bool *seen = ARENA_ARRAY(arena, bool, r->key_count);
@@ -230,9 +230,9 @@ static enum rc take(struct postgres_store *s, const struct round *r, struct aren
 {
     struct pg *pg = &s->pg;
     PG_CLEAR(pg);
-    struct pg_use *ended = r->of_requests ? take_ended(pg, r) : NULL;
-    struct pg_use *taken = insert(pg, r, false);
-    struct pg_use *holders = ask_holders(pg, r);
+    struct pg_call *ended = r->of_requests ? take_ended(pg, r) : NULL;
+    struct pg_call *taken = insert(pg, r, false);
+    struct pg_call *holders = ask_holders(pg, r);
     TRY(pg_run(pg, err));
     s->taken_claims += pg_changed(taken) + (ended == NULL ? 0 : pg_changed(ended));
     return read_holders(s, r, holders, arena, ret_open, err);
@@ -310,8 +310,8 @@ static void put_claims(struct postgres_store *s, const struct delta *delta, size
 {
     struct pg *pg = &s->pg;
     size_t others = delta->claim_count - requests;
-    struct pg_use *put = others == 0 ? NULL : pg_use(pg, Q_PUT_CLAIMS);
-    struct pg_use *put_requests = requests == 0 ? NULL : pg_use(pg, Q_PUT_REQUESTS);
+    struct pg_call *put = others == 0 ? NULL : pg_call(pg, Q_PUT_CLAIMS);
+    struct pg_call *put_requests = requests == 0 ? NULL : pg_call(pg, Q_PUT_REQUESTS);
     if (put != NULL)
         pg_columns(put, "itiit", others);
     if (put_requests != NULL)
@@ -325,15 +325,15 @@ static void put_claims(struct postgres_store *s, const struct delta *delta, size
 static void release_claims(struct pg *pg, const struct delta *delta, size_t requests)
 {
     size_t others = delta->released_count - requests;
-    struct pg_use *release = others == 0 ? NULL : pg_use(pg, Q_RELEASE_CLAIMS);
-    struct pg_use *release_requests = requests == 0 ? NULL : pg_use(pg, Q_RELEASE_REQUESTS);
+    struct pg_call *release = others == 0 ? NULL : pg_call(pg, Q_RELEASE_CLAIMS);
+    struct pg_call *release_requests = requests == 0 ? NULL : pg_call(pg, Q_RELEASE_REQUESTS);
     if (release != NULL)
         pg_columns(release, "iti", others);
     if (release_requests != NULL)
         pg_columns(release_requests, "ui", requests);
     for (size_t i = 0; i < delta->released_count; i++) {
         const struct claim *claim = &delta->released[i];
-        struct pg_use *use = is_request(claim) ? release_requests : release;
+        struct pg_call *use = is_request(claim) ? release_requests : release;
         bind_key(use, claim);
         pg_u64(use, claim->holder);
     }
@@ -345,7 +345,7 @@ void postgres_keep_claims(struct postgres_store *s, const struct delta *delta)
     put_claims(s, delta, count_requests(delta->claims, delta->claim_count));
     release_claims(pg, delta, count_requests(delta->released, delta->released_count));
     keep_lots(s);
-    struct pg_use *sweep = pg_use(pg, Q_SWEEP_REQUESTS);
+    struct pg_call *sweep = pg_call(pg, Q_SWEEP_REQUESTS);
     pg_i64(sweep, delta->claims_now_ms);
     pg_u64(sweep, CLAIM_SWEEP + 2 * s->taken_claims);
 }

@@ -1,6 +1,6 @@
 #include "base/id.h"
-#include "store/postgres/alike.h"
-#include "store/postgres/plain.h"
+#include "store/postgres/grouped_rows.h"
+#include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static size_t count_jobs(const struct delta *delta, bool (*is)(const struct job_
 
 static void insert_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
-    struct pg_use *use = pg_use(pg, Q_INSERT_JOBS);
+    struct pg_call *use = pg_call(pg, Q_INSERT_JOBS);
     pg_records(use, PG_NEW_JOB, "iiitttttiiiiittt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
@@ -73,7 +73,7 @@ static void insert_plain_jobs(struct pg *pg, const struct delta *delta)
         count += plain_job(&delta->jobs[i]) && (told == NULL || !told[i]);
     if (count == 0)
         return;
-    struct pg_use *use = pg_use(pg, Q_INSERT_PLAIN_JOBS);
+    struct pg_call *use = pg_call(pg, Q_INSERT_PLAIN_JOBS);
     pg_records(use, PG_PLAIN_JOB, "iiiitttt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
         const struct job_rec *job = &delta->jobs[i].job;
@@ -92,7 +92,7 @@ static void insert_plain_jobs(struct pg *pg, const struct delta *delta)
 
 static void update_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
-    struct pg_use *use = pg_use(pg, Q_UPDATE_JOBS);
+    struct pg_call *use = pg_call(pg, Q_UPDATE_JOBS);
     pg_u64(use, count);
     pg_columns(use, "iiiiiit", count);
     for (size_t i = 0; i < delta->job_count; i++) {
@@ -111,7 +111,7 @@ static void update_jobs(struct pg *pg, const struct delta *delta, size_t count)
 
 static void redefine_jobs(struct pg *pg, const struct delta *delta, size_t count)
 {
-    struct pg_use *use = pg_use(pg, Q_REDEFINE_JOBS);
+    struct pg_call *use = pg_call(pg, Q_REDEFINE_JOBS);
     pg_u64(use, count);
     pg_columns(use, "itttitt", count);
     for (size_t i = 0; i < delta->job_count; i++) {
@@ -148,7 +148,7 @@ static void keep_jobs(struct pg *pg, const struct delta *delta)
 static void keep_worker(struct pg *pg, const struct worker_change *change)
 {
     const struct worker_rec *worker = &change->worker;
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_WORKER : Q_PUT_WORKER);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WORKER : Q_PUT_WORKER);
     pg_u64(use, worker->id);
     if (change->forget)
         return;
@@ -165,7 +165,7 @@ static void keep_worker(struct pg *pg, const struct worker_change *change)
 
 static void keep_queue(struct pg *pg, const struct queue_rec *queue)
 {
-    struct pg_use *use = pg_use(pg, Q_PUT_QUEUE);
+    struct pg_call *use = pg_call(pg, Q_PUT_QUEUE);
     pg_text(use, queue->name);
     pg_i64(use, queue->concurrency);
     pg_bool(use, queue->paused);
@@ -177,7 +177,7 @@ static void keep_queue(struct pg *pg, const struct queue_rec *queue)
 
 static void keep_team(struct pg *pg, const struct team_rec *team)
 {
-    struct pg_use *use = pg_use(pg, Q_PUT_TEAM);
+    struct pg_call *use = pg_call(pg, Q_PUT_TEAM);
     pg_text(use, team->name);
     pg_i64(use, team->concurrency);
     pg_i64(use, team->changed_ms);
@@ -186,7 +186,7 @@ static void keep_team(struct pg *pg, const struct team_rec *team)
 
 static void keep_rate(struct pg *pg, const struct rate_change *change)
 {
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_RATE : Q_PUT_RATE);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_RATE : Q_PUT_RATE);
     pg_text(use, change->rate.key);
     if (change->forget)
         return;
@@ -196,7 +196,7 @@ static void keep_rate(struct pg *pg, const struct rate_change *change)
 
 static void keep_alert(struct pg *pg, const struct alert_rec *alert)
 {
-    struct pg_use *use = pg_use(pg, Q_INSERT_ALERT);
+    struct pg_call *use = pg_call(pg, Q_INSERT_ALERT);
     pg_u64(use, alert->id);
     pg_i64(use, alert->at_ms);
     pg_i64(use, alert->kind);
@@ -212,14 +212,14 @@ static void keep_alert(struct pg *pg, const struct alert_rec *alert)
 
 static void mark_alert(struct pg *pg, const struct alert_mark *mark)
 {
-    struct pg_use *use = pg_use(pg, Q_MARK_ALERT);
+    struct pg_call *use = pg_call(pg, Q_MARK_ALERT);
     pg_i64(use, mark->state);
     pg_u64(use, mark->id);
 }
 
 static void keep_sla_event(struct pg *pg, const struct sla_event_rec *event)
 {
-    struct pg_use *use = pg_use(pg, Q_INSERT_SLA_EVENT);
+    struct pg_call *use = pg_call(pg, Q_INSERT_SLA_EVENT);
     pg_u64(use, event->id);
     pg_i64(use, event->at_ms);
     pg_i64(use, event->kind);
@@ -237,7 +237,7 @@ static void keep_sla_event(struct pg *pg, const struct sla_event_rec *event)
     pg_text(use, event->approver);
 }
 
-static void bind_partitions(struct pg_use *use, const struct ownership *own)
+static void bind_partitions(struct pg_call *use, const struct ownership *own)
 {
     pg_columns(use, "i", own->partitions);
     for (uint32_t p = 0; p < own->partitions; p++) {
@@ -248,7 +248,7 @@ static void bind_partitions(struct pg_use *use, const struct ownership *own)
 
 static void keep_clock(struct pg *pg, const struct clock_rec *clock)
 {
-    struct pg_use *use = pg_use(pg, Q_PUT_CLOCK);
+    struct pg_call *use = pg_call(pg, Q_PUT_CLOCK);
     pg_i64(use, clock->at_ms);
     pg_i64(use, clock->by_ms);
 }
@@ -257,12 +257,12 @@ static void keep_breaker(struct pg *pg, const struct ownership *own,
                          const struct breaker_rec *breaker)
 {
     if (breaker->state == BREAKER_CLOSED) {
-        struct pg_use *forget = pg_use(pg, Q_FORGET_BREAKER);
+        struct pg_call *forget = pg_call(pg, Q_FORGET_BREAKER);
         pg_text(forget, breaker->target);
         bind_partitions(forget, own);
         return;
     }
-    struct pg_use *use = pg_use(pg, Q_PUT_BREAKER);
+    struct pg_call *use = pg_call(pg, Q_PUT_BREAKER);
     pg_i64(use, postgres_lowest(own));
     pg_text(use, breaker->target);
     pg_i64(use, breaker->state);
@@ -273,7 +273,7 @@ static void keep_breaker(struct pg *pg, const struct ownership *own,
 
 static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
 {
-    struct pg_use *use = pg_use(pg, Q_PUT_DEPENDENCY);
+    struct pg_call *use = pg_call(pg, Q_PUT_DEPENDENCY);
     pg_u64(use, rec->dependant);
     pg_u64(use, rec->upstream);
     pg_i64(use, rec->type);
@@ -283,7 +283,7 @@ static void keep_dependency(struct pg *pg, const struct dependency_rec *rec)
 static void keep_calendar(struct pg *pg, const struct calendar_change *change)
 {
     const struct calendar_rec *rec = &change->calendar;
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_CALENDAR : Q_PUT_CALENDAR);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_CALENDAR : Q_PUT_CALENDAR);
     pg_text(use, rec->name);
     if (change->forget)
         return;
@@ -297,7 +297,7 @@ static void keep_calendar(struct pg *pg, const struct calendar_change *change)
 
 static void keep_calendar_use(struct pg *pg, const struct calendar_use *rec)
 {
-    struct pg_use *use = pg_use(pg, rec->forget ? Q_FORGET_CALENDAR_USE : Q_PUT_CALENDAR_USE);
+    struct pg_call *use = pg_call(pg, rec->forget ? Q_FORGET_CALENDAR_USE : Q_PUT_CALENDAR_USE);
     pg_text(use, rec->calendar);
     pg_u64(use, rec->job_id);
 }
@@ -310,7 +310,7 @@ static void keep_others(struct pg *pg, const struct ownership *own, const struct
         keep_queue(pg, &delta->queues[i]);
     for (size_t i = 0; i < delta->queue_gone_count; i++) {
         if (delta->queues_gone[i].settings)
-            pg_text(pg_use(pg, Q_FORGET_QUEUE), delta->queues_gone[i].name);
+            pg_text(pg_call(pg, Q_FORGET_QUEUE), delta->queues_gone[i].name);
     }
     for (size_t i = 0; i < delta->team_count; i++)
         keep_team(pg, &delta->teams[i]);
@@ -342,7 +342,7 @@ static void add_counters(struct pg *pg, uint32_t partition, const struct delta *
 {
     if (delta->counter_count == 0)
         return;
-    struct pg_use *use = pg_use(pg, Q_ADD_COUNTERS);
+    struct pg_call *use = pg_call(pg, Q_ADD_COUNTERS);
     pg_i64(use, partition);
     pg_u64(use, delta->turn);
     pg_columns(use, "itii", delta->counter_count);
@@ -359,7 +359,7 @@ static void add_tallies(struct pg *pg, uint32_t partition, const struct delta *d
 {
     if (delta->tally_count == 0)
         return;
-    struct pg_use *use = pg_use(pg, Q_ADD_TALLIES);
+    struct pg_call *use = pg_call(pg, Q_ADD_TALLIES);
     pg_i64(use, partition);
     pg_u64(use, delta->turn);
     pg_columns(use, "itiiiii", delta->tally_count);
@@ -390,15 +390,15 @@ static uint64_t unfolded_turn(const struct postgres_store *s, const struct owner
 static void fold(struct postgres_store *s, const struct ownership *own, uint64_t turn)
 {
     uint64_t since = unfolded_turn(s, own);
-    struct pg_use *counters = pg_use(&s->pg, Q_FOLD_COUNTERS);
+    struct pg_call *counters = pg_call(&s->pg, Q_FOLD_COUNTERS);
     pg_u64(counters, since);
     bind_partitions(counters, own);
     if (s->forgot_queues)
-        bind_partitions(pg_use(&s->pg, Q_FORGET_COUNTERS), own);
-    struct pg_use *tallies = pg_use(&s->pg, Q_FOLD_TALLIES);
+        bind_partitions(pg_call(&s->pg, Q_FORGET_COUNTERS), own);
+    struct pg_call *tallies = pg_call(&s->pg, Q_FOLD_TALLIES);
     pg_u64(tallies, since);
     bind_partitions(tallies, own);
-    struct pg_use *turns = pg_use(&s->pg, Q_FORGET_OWN_TURNS);
+    struct pg_call *turns = pg_call(&s->pg, Q_FORGET_OWN_TURNS);
     pg_text(turns, str_c(s->writer));
     pg_u64(turns, since == 0 ? 0 : since - 1);
     pg_u64(turns, turn);
@@ -452,7 +452,7 @@ static struct ids delta_ids(struct ids ids, const struct delta *delta)
 static void keep_turn(struct postgres_store *s, const struct ownership *own, bool fenced,
                       const struct delta *delta, struct ids ids)
 {
-    struct pg_use *use = pg_use(&s->pg, fenced ? Q_KEEP_TURN_FENCED : Q_KEEP_TURN);
+    struct pg_call *use = pg_call(&s->pg, fenced ? Q_KEEP_TURN_FENCED : Q_KEEP_TURN);
     pg_text(use, str_c(s->writer));
     pg_u64(use, delta->turn);
     pg_u64(use, s->tries);
@@ -481,7 +481,7 @@ static void keep(struct postgres_store *s, const struct ownership *own, const st
     add_tallies(pg, postgres_lowest(own), delta);
     postgres_forget(pg, delta);
     if (delta_has_settings(delta))
-        (void)pg_use(pg, Q_RAISE_SETTINGS);
+        (void)pg_call(pg, Q_RAISE_SETTINGS);
 }
 
 static uint64_t boot_us(void)
@@ -494,7 +494,7 @@ static uint64_t boot_us(void)
 /* A turn that only read ends here; one that asked nothing must still learn whether it was deposed. */
 static enum rc end_empty(struct postgres_store *s, const struct ownership *own, struct err *err)
 {
-    struct pg_use *fence;
+    struct pg_call *fence;
     enum rc rc = postgres_turn_begin(s, own, &fence, err);
     if (rc == RC_OK && fence != NULL)
         rc = pg_run(&s->pg, err);
@@ -508,7 +508,7 @@ enum rc postgres_commit(struct store *store, const struct ownership *own, const 
                         struct err *err)
 {
     struct postgres_store *s = postgres_of(store);
-    struct pg_use *fence;
+    struct pg_call *fence;
     bool fenced = !s->in_turn;
     if (delta_is_empty(delta) && delta->counter_count == 0 && (!s->in_turn || s->taken_claims == 0))
         return end_empty(s, own, err);

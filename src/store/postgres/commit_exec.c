@@ -1,11 +1,11 @@
 /* commit_exec.c - executions and attempts of a delta: rows by kind of change, each kind in one statement. */
-#include "store/postgres/alike.h"
-#include "store/postgres/plain.h"
+#include "store/postgres/grouped_rows.h"
+#include "store/postgres/narrow_row.h"
 #include "store/postgres/postgres.h"
 #include "store/usage_text.h"
 
 /* The three parts of an execution, in the order of the statements in queries.sql. */
-static void bind_birth(struct pg_use *use, const struct exec_rec *exec)
+static void bind_birth(struct pg_call *use, const struct exec_rec *exec)
 {
     pg_u64(use, exec->id);
     pg_u64(use, exec->job_id);
@@ -19,7 +19,7 @@ static void bind_birth(struct pg_use *use, const struct exec_rec *exec)
     pg_i64(use, exec->created_ms);
 }
 
-static void bind_progress(struct pg_use *use, const struct exec_rec *exec, struct str step)
+static void bind_progress(struct pg_call *use, const struct exec_rec *exec, struct str step)
 {
     pg_i64(use, exec->state);
     pg_i64(use, exec->due_ms);
@@ -39,7 +39,7 @@ static void bind_progress(struct pg_use *use, const struct exec_rec *exec, struc
     pg_text(use, step);
 }
 
-static void bind_end(struct pg_use *use, const struct exec_rec *exec)
+static void bind_end(struct pg_call *use, const struct exec_rec *exec)
 {
     pg_i64(use, exec->finished_ms);
     pg_text(use, exec->result);
@@ -54,13 +54,13 @@ static void bind_end(struct pg_use *use, const struct exec_rec *exec)
 #define ATTEMPT_END "iiiiittiit"
 #define FINISHED BIRTH PROGRESS END JOB_END ATTEMPT_END
 
-static void bind_nulls(struct pg_use *use, int count)
+static void bind_nulls(struct pg_call *use, int count)
 {
     while (count-- > 0)
         pg_null(use);
 }
 
-static void bind_job_end(struct pg_use *use, const struct job_change *job)
+static void bind_job_end(struct pg_call *use, const struct job_change *job)
 {
     if (job == NULL) {
         bind_nulls(use, 2);
@@ -70,7 +70,7 @@ static void bind_job_end(struct pg_use *use, const struct job_change *job)
     pg_text(use, job->step);
 }
 
-static void bind_attempt_end(struct pg_use *use, const struct attempt_rec *attempt,
+static void bind_attempt_end(struct pg_call *use, const struct attempt_rec *attempt,
                              struct str exec_error)
 {
     char usage[USAGE_TEXT_MAX];
@@ -99,7 +99,7 @@ static void bind_attempt_end(struct pg_use *use, const struct attempt_rec *attem
 
 /* ---- plain ones */
 
-static void insert_plain(struct pg_use *use, const struct exec_change *change)
+static void insert_plain(struct pg_call *use, const struct exec_change *change)
 {
     const struct exec_rec *exec = &change->exec;
     pg_u64(use, exec->id);
@@ -118,7 +118,7 @@ static void insert_plain(struct pg_use *use, const struct exec_change *change)
     pg_text(use, change->step);
 }
 
-static void update_plain(struct pg_use *use, const struct exec_change *change)
+static void update_plain(struct pg_call *use, const struct exec_change *change)
 {
     const struct exec_rec *exec = &change->exec;
     pg_u64(use, exec->id);
@@ -132,7 +132,7 @@ static void update_plain(struct pg_use *use, const struct exec_change *change)
     pg_text(use, change->step);
 }
 
-static void finish_plain(struct pg_use *use, const struct exec_change *change, struct str trail)
+static void finish_plain(struct pg_call *use, const struct exec_change *change, struct str trail)
 {
     const struct exec_rec *exec = &change->exec;
     const struct attempt_rec *attempt = change->ends_attempt;
@@ -165,20 +165,20 @@ static void finish_plain(struct pg_use *use, const struct exec_change *change, s
 
 /* ---- by kind */
 
-static void insert_exec(struct pg_use *use, const struct exec_change *change)
+static void insert_exec(struct pg_call *use, const struct exec_change *change)
 {
     bind_birth(use, &change->exec);
     bind_progress(use, &change->exec, change->step);
 }
 
-static void update_exec(struct pg_use *use, const struct exec_change *change)
+static void update_exec(struct pg_call *use, const struct exec_change *change)
 {
     pg_u64(use, change->exec.id);
     bind_progress(use, &change->exec, change->step);
 }
 
 /* step: to be appended; where the row's trail is known, all of it. */
-static void finish_exec(struct pg_use *use, const struct exec_change *change, struct str step)
+static void finish_exec(struct pg_call *use, const struct exec_change *change, struct str step)
 {
     bind_birth(use, &change->exec);
     bind_progress(use, &change->exec, step);
@@ -187,13 +187,13 @@ static void finish_exec(struct pg_use *use, const struct exec_change *change, st
     bind_attempt_end(use, change->ends_attempt, change->exec.error);
 }
 
-static void record_exec(struct pg_use *use, const struct exec_change *change)
+static void record_exec(struct pg_call *use, const struct exec_change *change)
 {
     insert_exec(use, change);
     bind_end(use, &change->exec);
 }
 
-static void move_exec(struct pg_use *use, const struct exec_change *change)
+static void move_exec(struct pg_call *use, const struct exec_change *change)
 {
     pg_u64(use, change->exec.id);
     pg_text(use, change->exec.queue);
@@ -202,14 +202,14 @@ static void move_exec(struct pg_use *use, const struct exec_change *change)
     pg_i64_or_null(use, change->exec.nominal_ms);
 }
 
-static void mark_exec(struct pg_use *use, const struct exec_change *change)
+static void mark_exec(struct pg_call *use, const struct exec_change *change)
 {
     pg_u64(use, change->exec.id);
     pg_i64(use, change->exec.unseen);
     pg_bool(use, change->exec.proven);
 }
 
-static void charge_exec(struct pg_use *use, const struct exec_change *change)
+static void charge_exec(struct pg_call *use, const struct exec_change *change)
 {
     pg_u64(use, change->exec.id);
     pg_text(use, change->exec.charged);
@@ -223,7 +223,7 @@ static const struct kind {
     bool counted;
     enum pg_type type; /* PG_TYPES: comes as columns */
     const char *types;
-    void (*bind)(struct pg_use *use, const struct exec_change *change);
+    void (*bind)(struct pg_call *use, const struct exec_change *change);
 } kinds[] = {
     {CHANGE_INSERT, PLAIN, Q_INSERT_PLAIN_LIVE, false, PG_PLAIN_LIVE, PLAIN_LIVE, insert_plain},
     {CHANGE_INSERT, SPECIAL, Q_INSERT_LIVE, false, PG_NEW_LIVE, BIRTH PROGRESS, insert_exec},
@@ -251,7 +251,7 @@ static bool is_of(const struct kind *kind, const struct exec_change *change)
     return false;
 }
 
-/* told: see alike.h; what moves is told beside that. */
+/* told: see grouped_rows.h; what moves is told beside that. */
 static bool is_due(const struct kind *kind, const struct delta *delta, size_t i, const bool *told)
 {
     return is_of(kind, &delta->execs[i]) && (told == NULL || !told[i] || kind->only == MOVED);
@@ -265,7 +265,7 @@ static void keep_kind(struct pg *pg, const struct kind *kind, const struct delta
         count += is_due(kind, delta, i, told);
     if (count == 0)
         return;
-    struct pg_use *use = pg_use(pg, kind->query);
+    struct pg_call *use = pg_call(pg, kind->query);
     if (kind->counted)
         pg_u64(use, count);
     if (kind->type == PG_TYPES)
@@ -298,7 +298,7 @@ static const struct str *known_trails(struct pg *pg, const struct trails *trails
 static void finish_unknown(struct pg *pg, const struct delta *delta, const struct str *trails,
                            size_t count)
 {
-    struct pg_use *use = pg_use(pg, Q_FINISH_LIVE);
+    struct pg_call *use = pg_call(pg, Q_FINISH_LIVE);
     pg_u64(use, count);
     pg_records(use, PG_FINISHED, FINISHED, count);
     for (size_t i = 0; i < delta->exec_count; i++) {
@@ -311,7 +311,7 @@ static void finish_unknown(struct pg *pg, const struct delta *delta, const struc
 static void delete_known(struct pg *pg, const struct delta *delta, const struct str *trails,
                          size_t count)
 {
-    struct pg_use *use = pg_use(pg, Q_DELETE_LIVE);
+    struct pg_call *use = pg_call(pg, Q_DELETE_LIVE);
     pg_u64(use, count);
     pg_columns(use, "i", count);
     for (size_t i = 0; i < delta->exec_count; i++) {
@@ -324,8 +324,8 @@ static void delete_known(struct pg *pg, const struct delta *delta, const struct 
 static void finish_known(struct pg *pg, const struct delta *delta, const struct str *trails,
                          const enum end *ends, size_t plain, size_t special)
 {
-    struct pg_use *plainly = plain == 0 ? NULL : pg_use(pg, Q_FINISH_PLAIN);
-    struct pg_use *specially = special == 0 ? NULL : pg_use(pg, Q_FINISH_KNOWN);
+    struct pg_call *plainly = plain == 0 ? NULL : pg_call(pg, Q_FINISH_PLAIN);
+    struct pg_call *specially = special == 0 ? NULL : pg_call(pg, Q_FINISH_KNOWN);
     if (plainly != NULL)
         pg_records(plainly, PG_PLAIN_END, PLAIN_END, plain);
     if (specially != NULL)
@@ -369,7 +369,7 @@ static void keep_finished(struct pg *pg, const struct delta *delta, const struct
 
 /* ---- attempts that did not end with their execution */
 
-static void bind_attempt(struct pg_use *use, const struct attempt_rec *attempt)
+static void bind_attempt(struct pg_call *use, const struct attempt_rec *attempt)
 {
     const struct usage *usage = &attempt->usage;
     pg_u64(use, attempt->exec_id);
@@ -399,7 +399,7 @@ static void keep_attempts(struct pg *pg, const struct delta *delta)
         count += !delta->attempts[i].with_exec;
     if (count == 0)
         return;
-    struct pg_use *use = pg_use(pg, Q_PUT_ATTEMPTS);
+    struct pg_call *use = pg_call(pg, Q_PUT_ATTEMPTS);
     pg_columns(use, "iiiiiiiiiiiiiitiit", count);
     for (size_t i = 0; i < delta->attempt_count; i++) {
         if (!delta->attempts[i].with_exec)
@@ -416,7 +416,7 @@ static void keep_payloads(struct pg *pg, const struct delta *delta)
         count += delta->execs[i].exec.payload.len > 0;
     if (count == 0)
         return;
-    struct pg_use *use = pg_use(pg, Q_INSERT_PAYLOADS);
+    struct pg_call *use = pg_call(pg, Q_INSERT_PAYLOADS);
     pg_columns(use, "it", count);
     for (size_t i = 0; i < delta->exec_count; i++) {
         if (delta->execs[i].exec.payload.len == 0)

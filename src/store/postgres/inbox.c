@@ -68,7 +68,7 @@ static struct inbox_place *find_place(struct postgres_store *s, const struct own
  * it must. Nor is a place of any use that another server of the database has given, as a pooler may bring about:
  * after a failover the same numbers are given to other transactions. Then the next round begins with
  * everything; what this one has found is there all the same. */
-static void remember(struct inbox_place *place, const struct pg_use *now)
+static void remember(struct inbox_place *place, const struct pg_call *now)
 {
     struct row row = pg_row(now, 0, NULL);
     struct str snapshot = row_text(&row);
@@ -92,9 +92,10 @@ static size_t bytes_of(const struct question *q)
     return q->bytes_max > 0 ? q->bytes_max : INBOX_PAGE_BYTES;
 }
 
-static struct pg_use *ask_left(struct pg *pg, const struct ownership *own, const struct question *q)
+static struct pg_call *ask_left(struct pg *pg, const struct ownership *own,
+                                const struct question *q)
 {
-    struct pg_use *use = pg_use(pg, Q_FIND_LEFT_MAIL);
+    struct pg_call *use = pg_call(pg, Q_FIND_LEFT_MAIL);
     postgres_bind_set(use, own);
     pg_u64(use, q->limit + 1);
     pg_u64(use, bytes_of(q));
@@ -116,9 +117,9 @@ struct inbox_asked postgres_ask_inbox(struct postgres_store *s, const struct own
     struct inbox_place *place = find_place(s, own, q);
     bool walks = place->found > WALK_PAGES * q->limit;
     if (q->after_id == 0)
-        asked.now = pg_use(&s->pg, Q_INBOX_NOW);
+        asked.now = pg_call(&s->pg, Q_INBOX_NOW);
     asked.round = walks ? NULL : place;
-    asked.rows = pg_use(&s->pg, walks ? Q_WALK_INBOX : Q_FIND_INBOX);
+    asked.rows = pg_call(&s->pg, walks ? Q_WALK_INBOX : Q_FIND_INBOX);
     pg_text(asked.rows, str_c(place->base.snapshot));
     pg_u64(asked.rows, place->base.xid);
     postgres_bind_set(asked.rows, own);
@@ -166,7 +167,7 @@ void postgres_read_inbox(struct postgres_store *s, const struct inbox_asked *ask
 
 static void send_mail(struct pg *pg, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_INSERT_INBOX);
+    struct pg_call *use = pg_call(pg, Q_INSERT_INBOX);
     pg_columns(use, "iiiiiiittt", delta->mail_count);
     for (size_t i = 0; i < delta->mail_count; i++) {
         const struct inbox_rec *rec = &delta->mail[i];
@@ -185,7 +186,7 @@ static void send_mail(struct pg *pg, const struct delta *delta)
 
 static void remove_mail(struct pg *pg, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_DELETE_INBOX);
+    struct pg_call *use = pg_call(pg, Q_DELETE_INBOX);
     pg_u64(use, delta->mail_read_count);
     pg_columns(use, "i", delta->mail_read_count);
     for (size_t i = 0; i < delta->mail_read_count; i++)
@@ -195,7 +196,7 @@ static void remove_mail(struct pg *pg, const struct delta *delta)
 static void keep_waiter(struct pg *pg, const struct waiter_change *change)
 {
     const struct waiter_rec *rec = &change->waiter;
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_WAITER : Q_PUT_WAITER);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_WAITER : Q_PUT_WAITER);
     pg_u64(use, rec->upstream);
     pg_u64(use, rec->exec_id);
     if (change->forget)
@@ -208,7 +209,7 @@ static void keep_waiter(struct pg *pg, const struct waiter_change *change)
 static void keep_permit(struct pg *pg, const struct permit_change *change)
 {
     const struct permit_rec *rec = &change->permit;
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_PERMIT : Q_PUT_PERMIT);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_PERMIT : Q_PUT_PERMIT);
     pg_text(use, rec->key);
     pg_u64(use, rec->exec_id);
     if (change->forget)
@@ -223,7 +224,7 @@ static void keep_permit(struct pg *pg, const struct permit_change *change)
 
 static void keep_rejected(struct pg *pg, const struct rejected_rec *rec)
 {
-    struct pg_use *use = pg_use(pg, Q_INSERT_REJECTED);
+    struct pg_call *use = pg_call(pg, Q_INSERT_REJECTED);
     pg_u64(use, rec->id);
     pg_i64(use, rec->at_ms);
     pg_u64(use, rec->inbox_id);
@@ -244,7 +245,7 @@ void postgres_keep_inbox(struct pg *pg, const struct delta *delta)
     for (size_t i = 0; i < delta->permit_count; i++)
         keep_permit(pg, &delta->permits[i]);
     if (delta->rejected_count > 0)
-        pg_i64(pg_use(pg, Q_FORGET_REJECTED), delta->rejected_from_ms);
+        pg_i64(pg_call(pg, Q_FORGET_REJECTED), delta->rejected_from_ms);
     for (size_t i = 0; i < delta->rejected_count; i++)
         keep_rejected(pg, &delta->rejected[i]);
 }
@@ -257,7 +258,7 @@ enum rc postgres_list_rejected(struct reader *reader, const struct page *page, s
     struct pg *pg = reader_pg(reader);
     PG_CLEAR(pg);
     VEC(struct rejected_rec) found = {0};
-    struct pg_use *use = pg_use(pg, Q_LIST_REJECTED);
+    struct pg_call *use = pg_call(pg, Q_LIST_REJECTED);
     pg_i64(use, page->before == 0 ? INT64_MAX : (int64_t)page->before);
     pg_u64(use, page->limit + 1);
     TRY(pg_run(pg, err));

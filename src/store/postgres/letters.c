@@ -8,7 +8,7 @@
 
 static void add_letters(struct pg *pg, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_PUT_LETTERS);
+    struct pg_call *use = pg_call(pg, Q_PUT_LETTERS);
     pg_columns(use, "iiiittiiittii", delta->letter_count);
     for (size_t i = 0; i < delta->letter_count; i++) {
         const struct letter_rec *letter = &delta->letters[i];
@@ -30,7 +30,7 @@ static void add_letters(struct pg *pg, const struct delta *delta)
 
 static void remove_letters(struct pg *pg, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_REMOVE_LETTERS);
+    struct pg_call *use = pg_call(pg, Q_REMOVE_LETTERS);
     pg_columns(use, "ii", delta->letter_gone_count);
     for (size_t i = 0; i < delta->letter_gone_count; i++) {
         pg_i64(use, delta->letters_gone[i].died_ms);
@@ -41,7 +41,7 @@ static void remove_letters(struct pg *pg, const struct delta *delta)
 static void keep_operation(struct pg *pg, const struct operation_change *change)
 {
     const struct operation_rec *op = &change->operation;
-    struct pg_use *use = pg_use(pg, change->forget ? Q_FORGET_OPERATION : Q_PUT_OPERATION);
+    struct pg_call *use = pg_call(pg, change->forget ? Q_FORGET_OPERATION : Q_PUT_OPERATION);
     pg_u64(use, op->id);
     if (change->forget)
         return;
@@ -77,7 +77,7 @@ void postgres_keep_letters(struct pg *pg, const struct delta *delta)
 
 static void forget_alerts(struct pg *pg, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, Q_FORGET_ALERTS);
+    struct pg_call *use = pg_call(pg, Q_FORGET_ALERTS);
     pg_columns(use, "i", delta->alert_gone_count);
     for (size_t i = 0; i < delta->alert_gone_count; i++)
         pg_u64(use, delta->alerts_gone[i]);
@@ -85,7 +85,7 @@ static void forget_alerts(struct pg *pg, const struct delta *delta)
 
 static void forget_tallies(struct pg *pg, enum query query, const struct delta *delta)
 {
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     pg_columns(use, "itiii", delta->tally_gone_count);
     for (size_t i = 0; i < delta->tally_gone_count; i++) {
         const struct tally *row = &delta->tallies_gone[i];
@@ -99,7 +99,7 @@ static void forget_tallies(struct pg *pg, enum query query, const struct delta *
 
 static void mark_forgotten(struct pg *pg, const struct past *past)
 {
-    struct pg_use *use = pg_use(pg, Q_MARK_FORGOTTEN);
+    struct pg_call *use = pg_call(pg, Q_MARK_FORGOTTEN);
     pg_i64(use, (int64_t)past->of.bits);
     pg_u64(use, past->after_id);
     pg_u64(use, past->to_id);
@@ -114,7 +114,7 @@ void postgres_forget(struct pg *pg, const struct delta *delta)
     static const enum query steps[] = {Q_FORGET_JOBS,       Q_FOLD_JOBS,       Q_FORGET_ATTEMPTS,
                                        Q_FORGET_SLA_EVENTS, Q_FORGET_PAYLOADS, Q_FORGET_EXECS};
     for (size_t step = 0; delta->forgotten_count > 0 && step < COUNT_OF(steps); step++) {
-        struct pg_use *use = pg_use(pg, steps[step]);
+        struct pg_call *use = pg_call(pg, steps[step]);
         pg_columns(use, "i", delta->forgotten_count);
         for (size_t i = 0; i < delta->forgotten_count; i++)
             pg_u64(use, delta->forgotten[i]);
@@ -136,7 +136,7 @@ enum rc postgres_find_letters(struct postgres_store *s, const struct ownership *
 {
     PG_CLEAR(&s->pg);
     VEC(struct letter_rec) letters = {0};
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_LETTERS);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_LETTERS);
     pg_i64(use, q->place.died_ms);
     pg_u64(use, q->place.exec_id);
     pg_i64(use, q->until_ms);
@@ -165,7 +165,7 @@ static void find_old_weeks(struct postgres_store *s, const struct ownership *own
 {
     if (own->epochs[0] == 0 || q->after_id != 0 || q->spare_ms == 0)
         return;
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_WEEKS);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_OLD_WEEKS);
     pg_i64(use, q->until_ms);
     pg_i64(use, s->drift_ms);
 }
@@ -182,7 +182,7 @@ static enum rc find_old_ids(struct postgres_store *s, const struct ownership *ow
 {
     PG_CLEAR(&s->pg);
     find_old_weeks(s, own, q);
-    struct pg_use *use = pg_use(&s->pg, Q_OLD_IDS);
+    struct pg_call *use = pg_call(&s->pg, Q_OLD_IDS);
     pg_i64(use, q->until_ms);
     pg_i64(use, s->drift_ms);
     pg_i64(use, q->spare_ms);
@@ -206,7 +206,7 @@ enum rc postgres_find_old(struct postgres_store *s, const struct ownership *own,
     TRY(find_old_ids(s, own, q, &ids, err));
     PG_CLEAR(&s->pg);
     VEC(struct old_exec) old = {0};
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_OLD);
     pg_u64(use, ids.after);
     pg_u64(use, ids.to);
     pg_i64(use, q->until_ms);
@@ -235,7 +235,7 @@ enum rc postgres_find_old_alerts(struct postgres_store *s, const struct ownershi
 {
     PG_CLEAR(&s->pg);
     VEC(struct old_alert) old = {0};
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_ALERTS);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_OLD_ALERTS);
     pg_u64(use, q->after_id);
     pg_i64(use, q->until_ms);
     pg_i64(use, s->drift_ms);
@@ -266,7 +266,7 @@ enum rc postgres_find_old_tallies(struct postgres_store *s, const struct ownersh
     VEC(struct tally) old = {0};
     if (own->epochs[0] == 0)
         return RC_OK;
-    struct pg_use *use = pg_use(&s->pg, Q_FIND_OLD_TALLIES);
+    struct pg_call *use = pg_call(&s->pg, Q_FIND_OLD_TALLIES);
     pg_i64(use, q->hour);
     pg_u64(use, q->limit + 1);
     TRY(pg_run(&s->pg, err));

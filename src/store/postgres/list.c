@@ -26,7 +26,7 @@ static uint64_t first_id(int64_t at_ms)
 /* How far an id's own time may be from created_ms. */
 static enum rc read_drift(struct pg *pg, int64_t *ret_drift_ms, struct err *err)
 {
-    struct pg_use *use = pg_use(pg, Q_READ_DRIFT);
+    struct pg_call *use = pg_call(pg, Q_READ_DRIFT);
     TRY(pg_run(pg, err));
     struct row row = pg_row(use, 0, NULL);
     *ret_drift_ms = (int64_t)row_u64(&row);
@@ -59,28 +59,28 @@ static enum rc window_open(struct window *ret_window, struct pg *pg, const struc
     return RC_OK;
 }
 
-static void bind_window(struct pg_use *use, const struct window *w)
+static void bind_window(struct pg_call *use, const struct window *w)
 {
     pg_u64(use, w->id_min);
     pg_u64(use, w->id_end);
     pg_i64(use, w->scan_max);
 }
 
-static void bind_created(struct pg_use *use, const struct filter *filter)
+static void bind_created(struct pg_call *use, const struct filter *filter)
 {
     pg_i64(use, filter->created_after_ms);
     pg_i64(use, filter->created_before_ms == 0 ? INT64_MAX : filter->created_before_ms);
 }
 
 /* The id in the first column, also of a row that makes no sense otherwise. */
-static uint64_t id_at(const struct pg_use *use, size_t i)
+static uint64_t id_at(const struct pg_call *use, size_t i)
 {
     struct row row = pg_row(use, i, NULL);
     return row_u64(&row);
 }
 
 /* The last id of a window that was full, else 0. */
-static uint64_t edge_of(const struct pg_use *edge)
+static uint64_t edge_of(const struct pg_call *edge)
 {
     return edge == NULL || pg_rows(edge) == 0 ? 0 : id_at(edge, 0);
 }
@@ -99,11 +99,11 @@ static enum way way_of(const struct filter *filter)
     return filter->state == 0 || many ? WAY_ALL : WAY_IN_STATE;
 }
 
-static struct pg_use *use_jobs(struct pg *pg, const enum query ways[], const struct filter *filter,
-                               const struct window *w)
+static struct pg_call *use_jobs(struct pg *pg, const enum query ways[], const struct filter *filter,
+                                const struct window *w)
 {
     enum way way = way_of(filter);
-    struct pg_use *use = pg_use(pg, ways[way]);
+    struct pg_call *use = pg_call(pg, ways[way]);
     if (way == WAY_NAMED)
         pg_text(use, filter->name);
     if (way == WAY_IN_STATE)
@@ -119,11 +119,11 @@ static struct str tag_line(const struct filter *filter, struct arena *arena)
     return arena_printf(arena, "\n%.*s\n", STR_ARG(filter->tag)); /* as spec_tags_text has it */
 }
 
-static struct pg_use *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
-                               size_t limit, struct arena *arena)
+static struct pg_call *ask_jobs(struct pg *pg, const struct filter *filter, const struct window *w,
+                                size_t limit, struct arena *arena)
 {
     static const enum query lists[] = {Q_LIST_JOBS, Q_LIST_JOBS_NAMED, Q_LIST_JOBS_IN_STATE};
-    struct pg_use *use = use_jobs(pg, lists, filter, w);
+    struct pg_call *use = use_jobs(pg, lists, filter, w);
     pg_i64(use, filter->state);
     pg_text_or_null(use, filter->queue);
     pg_text_or_null(use, filter->owner);
@@ -136,7 +136,7 @@ static struct pg_use *ask_jobs(struct pg *pg, const struct filter *filter, const
 
 /* What came beyond the page only tells that there is more. A row that makes no sense is left out, and
  * the page shorter. */
-static struct job_page take_jobs(const struct pg_use *use, size_t limit, struct arena *arena)
+static struct job_page take_jobs(const struct pg_call *use, size_t limit, struct arena *arena)
 {
     VEC(struct job_rec) jobs = {0};
     for (size_t i = 0; i < pg_rows(use) && i < limit; i++) {
@@ -159,13 +159,13 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
     static const enum query edges[] = {Q_EDGE_JOBS, Q_EDGE_JOBS_NAMED, Q_EDGE_JOBS_IN_STATE};
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     struct window w;
-    struct pg_use *edge = NULL;
+    struct pg_call *edge = NULL;
     TRY(window_open(&w, pg, filter, page, err));
     if (way_of(filter) != WAY_ALL)
         w.scan_max = LIST_SPARSE_MAX;
     if (filter->state != 0)
         w.scan_max /= 2; /* each takes a look at the newest execution's row, too */
-    const struct pg_use *list = ask_jobs(pg, filter, &w, page->limit, arena);
+    const struct pg_call *list = ask_jobs(pg, filter, &w, page->limit, arena);
     TRY(pg_run(pg, err));
     *ret_page = take_jobs(list, page->limit, arena);
     if (ret_page->next == 0)
@@ -181,9 +181,9 @@ enum rc postgres_list_jobs(struct reader *reader, const struct filter *filter,
 /* What one place gave: rows that fit, complete down to and including the id `floor`. */
 struct stretch {
     enum query edge_query;
-    const struct pg_use *list;
-    const struct pg_use *edge; /* NULL: not asked */
-    struct exec_rec *execs;    /* in the arena */
+    const struct pg_call *list;
+    const struct pg_call *edge; /* NULL: not asked */
+    struct exec_rec *execs;     /* in the arena */
     size_t count;
     size_t at;
     uint64_t floor; /* 0: to the very end */
@@ -224,10 +224,10 @@ static enum kin kin_of(const struct filter *filter)
     return seldom ? KIN_IN_STATE : KIN_ALL;
 }
 
-static struct pg_use *use_execs(struct pg *pg, enum query query, const struct filter *filter,
-                                const struct window *w)
+static struct pg_call *use_execs(struct pg *pg, enum query query, const struct filter *filter,
+                                 const struct window *w)
 {
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     enum kin kin = kin_of(filter);
     if (kin != KIN_ALL)
         pg_u64(use, kin == KIN_OF_JOB ? filter->job_id : filter->state);
@@ -239,7 +239,7 @@ static struct pg_use *use_execs(struct pg *pg, enum query query, const struct fi
 static void ask_execs(struct stretches *all, struct pg *pg, const struct place *place,
                       const struct filter *filter, const struct window *w, size_t limit)
 {
-    struct pg_use *use = use_execs(pg, place->list, filter, w);
+    struct pg_call *use = use_execs(pg, place->list, filter, w);
     pg_i64(use, filter->state);
     pg_i64(use, filter->state == EXEC_RUNNING ? EXEC_STOPPING : filter->state);
     pg_text_or_null(use, filter->queue);
@@ -341,7 +341,7 @@ enum rc postgres_list_execs(struct reader *reader, const struct filter *filter,
 
 /* ---- what is told one after the other */
 
-static void bind_page(struct pg_use *use, const struct page *page)
+static void bind_page(struct pg_call *use, const struct page *page)
 {
     pg_u64(use, page->before == 0 ? INT64_MAX : page->before);
     pg_u64(use, page->limit + 1);
@@ -352,7 +352,7 @@ enum rc postgres_list_alerts(struct reader *reader, enum alert_state state, cons
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     enum query query = state == ALERT_PENDING ? Q_LIST_ALERTS_PENDING : Q_LIST_ALERTS;
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     VEC(struct alert_rec) found = {0};
     bind_page(use, page);
     TRY(pg_run(pg, err));
@@ -374,7 +374,7 @@ enum rc postgres_list_sla_events(struct reader *reader, uint64_t job_id, uint64_
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     enum query query = exec_id != 0 ? Q_LIST_SLA_EVENTS_OF_EXEC : Q_LIST_SLA_EVENTS_OF_JOB;
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     VEC(struct sla_event_rec) found = {0};
     pg_u64(use, exec_id != 0 ? exec_id : job_id);
     bind_page(use, page);

@@ -8,7 +8,7 @@ static enum rc load_all(struct pg *pg, enum query query, const struct ownership 
     PG_CLEAR(pg);
     if (!wanted)
         return RC_OK;
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     if (own != NULL)
         postgres_bind_set(use, own);
     TRY(pg_run(pg, err));

@@ -16,14 +16,14 @@ enum {
 };
 
 struct live_page {
-    struct pg_use *execs; /* by id; NULL: there is no such page */
-    struct pg_use *jobs;  /* of those, perhaps with a few others */
+    struct pg_call *execs; /* by id; NULL: there is no such page */
+    struct pg_call *jobs;  /* of those, perhaps with a few others */
 };
 
-static struct pg_use *ask_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
-                                uint64_t after)
+static struct pg_call *ask_execs(struct pg *pg, const struct ownership *own, int64_t until_ms,
+                                 uint64_t after)
 {
-    struct pg_use *use = pg_use(pg, Q_LOAD_LIVE);
+    struct pg_call *use = pg_call(pg, Q_LOAD_LIVE);
     postgres_bind_set(use, own);
     pg_i64(use, until_ms);
     pg_u64(use, after);
@@ -31,16 +31,16 @@ static struct pg_use *ask_execs(struct pg *pg, const struct ownership *own, int6
     return use;
 }
 
-static uint64_t job_of(const struct pg_use *execs, size_t at)
+static uint64_t job_of(const struct pg_call *execs, size_t at)
 {
     struct row row = pg_row(execs, at, NULL);
     (void)row_u64(&row); /* its own id */
     return row_u64(&row);
 }
 
-static struct pg_use *ask_jobs(struct pg *pg, const struct pg_use *execs)
+static struct pg_call *ask_jobs(struct pg *pg, const struct pg_call *execs)
 {
-    struct pg_use *use = pg_use(pg, Q_LOAD_JOBS);
+    struct pg_call *use = pg_call(pg, Q_LOAD_JOBS);
     pg_columns(use, "ii", 0);
     for (size_t i = 0; i < pg_rows(execs);) {
         uint64_t first = job_of(execs, i);
@@ -58,7 +58,7 @@ static struct pg_use *ask_jobs(struct pg *pg, const struct pg_use *execs)
 }
 
 /* Where the next page begins; 0: there is none (or a row without an id, which cannot be stepped over). */
-static uint64_t page_end(const struct pg_use *execs)
+static uint64_t page_end(const struct pg_call *execs)
 {
     if (pg_rows(execs) < LOAD_PAGE)
         return 0;
@@ -67,7 +67,7 @@ static uint64_t page_end(const struct pg_use *execs)
 }
 
 /* By id, in arena. */
-static void read_jobs(const struct pg_use *use, struct arena *arena, struct map *jobs)
+static void read_jobs(const struct pg_call *use, struct arena *arena, struct map *jobs)
 {
     struct job_rec *all = ARENA_ARRAY(arena, struct job_rec, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -110,7 +110,7 @@ enum rc postgres_load_live(struct pg *pg, const struct ownership *own, int64_t u
 {
     PG_CLEAR(pg);
     struct live_page page = {0};
-    struct pg_use *ahead = ask_execs(pg, own, until_ms, 0);
+    struct pg_call *ahead = ask_execs(pg, own, until_ms, 0);
     TRY(pg_run(pg, err));
     do {
         struct live_page next = {.execs = ahead};

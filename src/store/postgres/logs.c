@@ -26,8 +26,8 @@ static enum rc append(struct logs *logs, const struct log_chunk *chunks, size_t 
                       struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-    (void)pg_use(pg, Q_RELAX);
-    struct pg_use *use = pg_use(pg, Q_APPEND_CHUNKS);
+    (void)pg_call(pg, Q_RELAX);
+    struct pg_call *use = pg_call(pg, Q_APPEND_CHUNKS);
     pg_columns(use, "iiiiiib", count);
     for (size_t i = 0; i < count; i++) {
         pg_u64(use, chunks[i].exec_id);
@@ -44,9 +44,9 @@ static enum rc append(struct logs *logs, const struct log_chunk *chunks, size_t 
 /* The statement stops at bytes_max; a row that makes no sense counts there, so a page of nothing else
  * is followed by the next one. */
 static enum rc read_page(struct pg *pg, uint64_t exec_id, struct log_place after, size_t bytes_max,
-                         const struct pg_use **ret_use, struct err *err)
+                         const struct pg_call **ret_use, struct err *err)
 {
-    struct pg_use *use = pg_use(pg, Q_READ_CHUNKS);
+    struct pg_call *use = pg_call(pg, Q_READ_CHUNKS);
     pg_u64(use, exec_id);
     pg_u64(use, after.token);
     pg_u64(use, after.seq);
@@ -55,7 +55,7 @@ static enum rc read_page(struct pg *pg, uint64_t exec_id, struct log_place after
     return pg_run(pg, err);
 }
 
-static struct log_place place_of(const struct pg_use *use, size_t i)
+static struct log_place place_of(const struct pg_call *use, size_t i)
 {
     struct log_place place;
     struct row row = pg_row(use, i, NULL);
@@ -73,7 +73,7 @@ static enum rc read_chunks(struct logs *logs, uint64_t exec_id, struct log_place
     bool more = true;
     while (more && chunks.len == 0) {
         CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-        const struct pg_use *use;
+        const struct pg_call *use;
         TRY(read_page(pg, exec_id, after, bytes_max, &use, err));
         size_t rows = pg_rows(use);
         for (size_t i = 0; i < rows; i++) {
@@ -97,7 +97,7 @@ enum { TEND_MS = 3600000, DROPS_MAX = 100 };
  * this connection. */
 static enum rc tend(struct pg *pg, struct err *err)
 {
-    pg_i64(pg_use(pg, Q_TEND), TEND_MS);
+    pg_i64(pg_call(pg, Q_TEND), TEND_MS);
     enum rc rc = pg_run(pg, err);
     pg_clear(pg);
     return rc == RC_OK ? RC_OK : err_note(err, "tables of the weeks ahead");
@@ -107,7 +107,7 @@ static enum rc tend(struct pg *pg, struct err *err)
 static enum rc drop_weeks(struct pg *pg, struct err *err)
 {
     for (int i = 0; i < DROPS_MAX; i++) {
-        struct pg_use *use = pg_use(pg, Q_DROP_WEEK);
+        struct pg_call *use = pg_call(pg, Q_DROP_WEEK);
         enum rc rc = pg_run(pg, err);
         struct row row = pg_row(use, 0, NULL);
         bool dropped = rc == RC_OK && row_text_or_null(&row).len > 0;
@@ -127,9 +127,9 @@ static enum rc trim(struct logs *logs, int64_t before_ms, size_t max, size_t *re
     TRY(tend(pg, err));
     TRY(drop_weeks(pg, err));
     /* Weeks that are too old as a whole first: they cost nothing, whatever `max` says. */
-    struct pg_use *weeks = pg_use(pg, Q_TRIM_WEEKS);
+    struct pg_call *weeks = pg_call(pg, Q_TRIM_WEEKS);
     pg_i64(weeks, before_ms);
-    struct pg_use *chunks = pg_use(pg, Q_TRIM_CHUNKS);
+    struct pg_call *chunks = pg_call(pg, Q_TRIM_CHUNKS);
     pg_i64(chunks, before_ms);
     pg_u64(chunks, max);
     TRY(pg_run(pg, err));
@@ -144,8 +144,8 @@ static enum rc put_checkpoint(struct logs *logs, const struct checkpoint *checkp
                               struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-    (void)pg_use(pg, Q_RELAX);
-    struct pg_use *use = pg_use(pg, Q_PUT_CHECKPOINT);
+    (void)pg_call(pg, Q_RELAX);
+    struct pg_call *use = pg_call(pg, Q_PUT_CHECKPOINT);
     pg_u64(use, checkpoint->exec_id);
     pg_u64(use, checkpoint->token);
     pg_i64(use, checkpoint->at_ms);
@@ -157,7 +157,7 @@ static enum rc read_checkpoint(struct logs *logs, uint64_t exec_id, struct arena
                                struct checkpoint *ret_checkpoint, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-    struct pg_use *use = pg_use(pg, Q_READ_CHECKPOINT);
+    struct pg_call *use = pg_call(pg, Q_READ_CHECKPOINT);
     pg_u64(use, exec_id);
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
@@ -175,7 +175,7 @@ static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, s
                                 struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-    struct pg_use *use = pg_use(pg, Q_LIST_CHECKPOINTS);
+    struct pg_call *use = pg_call(pg, Q_LIST_CHECKPOINTS);
     VEC(struct checkpoint) list = {0};
     pg_u64(use, after);
     pg_u64(use, max);
@@ -194,8 +194,8 @@ static enum rc list_checkpoints(struct logs *logs, uint64_t after, size_t max, s
 static enum rc drop_checkpoint(struct logs *logs, uint64_t exec_id, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = pg_of(logs);
-    (void)pg_use(pg, Q_RELAX);
-    struct pg_use *use = pg_use(pg, Q_DROP_CHECKPOINT);
+    (void)pg_call(pg, Q_RELAX);
+    struct pg_call *use = pg_call(pg, Q_DROP_CHECKPOINT);
     pg_u64(use, exec_id);
     return pg_run(pg, err);
 }

@@ -26,7 +26,7 @@ static struct postgres_member *of(struct member *member)
 
 /* ---- renewing */
 
-static void read_nodes(const struct pg_use *use, struct arena *arena, struct cluster_view *view)
+static void read_nodes(const struct pg_call *use, struct arena *arena, struct cluster_view *view)
 {
     view->nodes = ARENA_ARRAY(arena, struct node_rec, pg_rows(use));
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -49,7 +49,7 @@ static void read_nodes(const struct pg_use *use, struct arena *arena, struct clu
     }
 }
 
-static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
+static enum rc read_partitions(const struct pg_call *use, struct arena *arena,
                                struct cluster_view *view, struct err *err)
 {
     view->partition_count = pg_rows(use);
@@ -69,7 +69,7 @@ static enum rc read_partitions(const struct pg_use *use, struct arena *arena,
     return RC_OK;
 }
 
-static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lapsed_ms,
+static void bind_node(struct pg_call *use, const struct node_rec *me, int64_t lapsed_ms,
                       bool has_row)
 {
     pg_text(use, me->name);
@@ -88,7 +88,7 @@ static void bind_node(struct pg_use *use, const struct node_rec *me, int64_t lap
 
 static void name_writer(struct postgres_member *m, const struct node_rec *me)
 {
-    struct pg_use *use = pg_use(&m->pg, Q_NAME_WRITER);
+    struct pg_call *use = pg_call(&m->pg, Q_NAME_WRITER);
     pg_text(use, me->start);
     pg_text(use, arena_printf(&m->pg.arena, "%.*s/%s", STR_ARG(me->start), m->store->writer));
 }
@@ -111,13 +111,13 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
     struct postgres_member *m = of(member);
     PG_CLEAR(&m->pg);
     postgres_set_owner(m->store, me->start); /* before anybody else is there to read it */
-    struct pg_use *renewed = pg_use(&m->pg, Q_RENEW_NODE);
+    struct pg_call *renewed = pg_call(&m->pg, Q_RENEW_NODE);
     bind_node(renewed, me, lapsed_ms, m->has_row);
     pg_i64(renewed, me->time_ms);
     name_writer(m, me);
-    struct pg_use *nodes = pg_use(&m->pg, Q_READ_NODES);
-    struct pg_use *partitions = pg_use(&m->pg, Q_READ_PARTITIONS);
-    struct pg_use *cluster = pg_use(&m->pg, Q_READ_CLUSTER);
+    struct pg_call *nodes = pg_call(&m->pg, Q_READ_NODES);
+    struct pg_call *partitions = pg_call(&m->pg, Q_READ_PARTITIONS);
+    struct pg_call *cluster = pg_call(&m->pg, Q_READ_CLUSTER);
     pg_text(cluster, str_c(m->store->writer));
     const struct mark_asked asked = marks_ask(&m->store->marks); /* a later one is as good */
     TRY(not_a_conflict(pg_run(&m->pg, err), err));
@@ -145,7 +145,7 @@ static enum rc renew(struct member *member, const struct node_rec *me, int64_t l
 
 /* ---- taking and giving back */
 
-static void bind_bits(struct pg_use *use, uint64_t bits)
+static void bind_bits(struct pg_call *use, uint64_t bits)
 {
     pg_columns(use, "i", PARTITIONS_MAX);
     for (int64_t p = 0; p < PARTITIONS_MAX; p++) {
@@ -163,7 +163,7 @@ static int64_t beat_of(const struct cluster_view *view, struct str start)
     return 0;
 }
 
-static void bind_owners(struct pg_use *use, uint64_t bits, const struct cluster_view *view)
+static void bind_owners(struct pg_call *use, uint64_t bits, const struct cluster_view *view)
 {
     pg_columns(use, "iti", view->partition_count);
     for (size_t p = 0; p < view->partition_count; p++) {
@@ -183,21 +183,21 @@ static enum rc take(struct member *member, const struct node_rec *me, uint64_t w
     postgres_set_owner(of(member)->store, me->start);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
-    struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS_NOW);
+    struct pg_call *taken = pg_call(pg, Q_TAKE_PARTITIONS_NOW);
     pg_text(taken, me->start);
     postgres_bind_terms(taken, me);
     bind_owners(taken, wanted, view);
-    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    struct pg_call *floors = pg_call(pg, Q_RAISE_FLOORS);
     pg_text(floors, me->start);
     bind_bits(floors, wanted);
-    pg_text(pg_use(pg, Q_FORGET_TURNS), me->start);
-    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    pg_text(pg_call(pg, Q_FORGET_TURNS), me->start);
+    struct pg_call *all = pg_call(pg, Q_COUNT_PARTITIONS);
     pg_text(all, me->start);
     TRY(pg_commit(pg, err)); /* in doubt: the epochs grew and nobody knows them; take again */
     return postgres_read_taken(taken, floors, all, own, err);
 }
 
-static void bind_known(struct pg_use *use, const struct ownership *own)
+static void bind_known(struct pg_call *use, const struct ownership *own)
 {
     pg_columns(use, "ii", own->partitions);
     for (uint32_t p = 0; p < own->partitions; p++) {
@@ -217,16 +217,16 @@ static enum rc recover(struct member *member, const struct node_rec *me, struct 
     PG_CLEAR(pg);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
-    struct pg_use *taken = pg_use(pg, Q_RETAKE_PARTITIONS);
+    struct pg_call *taken = pg_call(pg, Q_RETAKE_PARTITIONS);
     pg_text(taken, me->start);
     bind_known(taken, own);
-    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    struct pg_call *floors = pg_call(pg, Q_RAISE_FLOORS);
     pg_text(floors, me->start);
     bind_bits(floors, UINT64_MAX);
-    (void)pg_use(pg, Q_JUMP_SETTINGS);
-    struct pg_use *newest = pg_use(pg, Q_SETTLE);
+    (void)pg_call(pg, Q_JUMP_SETTINGS);
+    struct pg_call *newest = pg_call(pg, Q_SETTLE);
     pg_text(newest, str_c(s->writer));
-    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    struct pg_call *all = pg_call(pg, Q_COUNT_PARTITIONS);
     pg_text(all, me->start);
     TRY(not_a_conflict(pg_commit(pg, err), err));
     memset(own->epochs, 0, sizeof own->epochs);
@@ -242,7 +242,7 @@ static enum rc release(struct member *member, uint64_t partitions, struct owners
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
-    struct pg_use *use = pg_use(pg, Q_RELEASE_PARTITIONS);
+    struct pg_call *use = pg_call(pg, Q_RELEASE_PARTITIONS);
     pg_columns(use, "iii", own->partitions);
     for (uint32_t p = 0; p < own->partitions; p++) {
         if ((partitions >> p & 1) == 0 || own->epochs[p] == 0)
@@ -267,7 +267,7 @@ static enum rc ensure(struct member *member, uint64_t partitions, struct ownersh
     struct ownership sure = {.partitions = own->partitions};
     for (uint32_t p = 0; p < own->partitions; p++)
         sure.epochs[p] = partitions >> p & 1 ? own->epochs[p] : 0;
-    postgres_bind_owned(pg_use(pg, Q_ENSURE_PARTITIONS), &sure);
+    postgres_bind_owned(pg_call(pg, Q_ENSURE_PARTITIONS), &sure);
     TRY(pg_run(pg, err));
     for (uint32_t p = 0; p < own->partitions; p++) {
         if (partitions >> p & 1)
@@ -280,8 +280,8 @@ static enum rc leave(struct member *member, const struct node_rec *me, struct er
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
-    pg_text(pg_use(pg, Q_RELEASE_ALL), me->start);
-    pg_text(pg_use(pg, Q_LEAVE_NODE), me->start);
+    pg_text(pg_call(pg, Q_RELEASE_ALL), me->start);
+    pg_text(pg_call(pg, Q_LEAVE_NODE), me->start);
     TRY(pg_run(pg, err));
     of(member)->has_row = false;
     return RC_OK;
@@ -292,13 +292,13 @@ static enum rc forget(struct member *member, const struct node_rec *nodes, size_
 {
     struct pg *pg = &of(member)->pg;
     PG_CLEAR(pg);
-    struct pg_use *use = pg_use(pg, Q_FORGET_NODES);
+    struct pg_call *use = pg_call(pg, Q_FORGET_NODES);
     pg_columns(use, "ti", count);
     for (size_t i = 0; i < count; i++) {
         pg_text(use, nodes[i].start);
         pg_i64(use, nodes[i].seen_ms);
     }
-    pg_i64(pg_use(pg, Q_FORGET_MARKS), MARKS_KEEP_MS);
+    pg_i64(pg_call(pg, Q_FORGET_MARKS), MARKS_KEEP_MS);
     return pg_run(pg, err);
 }
 

@@ -22,7 +22,7 @@ int64_t pg_migrate_newest(void)
 enum rc pg_migrate_version(struct pg *pg, int64_t *ret_version, struct err *err)
 {
     PG_CLEAR(pg);
-    struct pg_use *use = pg_use(pg, Q_VERSION);
+    struct pg_call *use = pg_call(pg, Q_VERSION);
     struct err why;
     enum rc rc = pg_run(pg, &why);
     *ret_version = 0;

@@ -1,9 +1,9 @@
 #include "store/postgres/pg.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/postgres/call.h"
 #include "store/postgres/connect.h"
 #include "store/postgres/fault.h"
-#include "store/postgres/use.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ void pg_init(struct pg *pg, const struct pg_place *place, bool replays)
 
 static void disconnect(struct pg *pg)
 {
-    for (struct pg_use *use = pg->first; use != NULL; use = use->next)
+    for (struct pg_call *use = pg->first; use != NULL; use = use->next)
         use->sent = false;
     PQfinish(pg->conn);
     pg->conn = NULL;
@@ -168,9 +168,9 @@ const char *pg_text_of(struct pg *pg, enum query query)
     return pg->texts[query];
 }
 
-struct pg_use *pg_use(struct pg *pg, enum query query)
+struct pg_call *pg_call(struct pg *pg, enum query query)
 {
-    struct pg_use *use = ARENA_NEW(&pg->arena, struct pg_use);
+    struct pg_call *use = ARENA_NEW(&pg->arena, struct pg_call);
     use->pg = pg;
     use->query = query;
     if (pg->last == NULL)
@@ -183,17 +183,17 @@ struct pg_use *pg_use(struct pg *pg, enum query query)
 
 void pg_clear(struct pg *pg)
 {
-    for (struct pg_use *use = pg->first; use != NULL; use = use->next)
+    for (struct pg_call *use = pg->first; use != NULL; use = use->next)
         PQclear(use->result);
     pg->first = NULL;
     pg->last = NULL;
     arena_reset(&pg->arena);
 }
 
-void pg_forget(struct pg *pg, struct pg_use *use)
+void pg_forget(struct pg *pg, struct pg_call *use)
 {
-    struct pg_use *before = NULL;
-    for (struct pg_use *at = pg->first; at != use; at = at->next)
+    struct pg_call *before = NULL;
+    for (struct pg_call *at = pg->first; at != use; at = at->next)
         before = at;
     if (before == NULL)
         pg->first = use->next;
@@ -218,7 +218,7 @@ static const int binary[USE_PARAMS_MAX] = {
 };
 
 /* A statement gets a name and is prepared when it is used for the first time on this connection. */
-static bool send_use(struct pg *pg, struct pg_use *use, bool *prepares)
+static bool send_use(struct pg *pg, struct pg_call *use, bool *prepares)
 {
     const char *text = pg_text_of(pg, use->query);
     const char *name = query_name(use->query);
@@ -235,18 +235,18 @@ static bool send_use(struct pg *pg, struct pg_use *use, bool *prepares)
     return PQsendQueryPrepared(pg->conn, name, count, use->values, use->lengths, binary, 1);
 }
 
-static bool send_once(struct pg *pg, struct pg_use *use)
+static bool send_once(struct pg *pg, struct pg_call *use)
 {
     if (use->sent)
         return true;
-    pg_use_seal(use);
+    pg_call_seal(use);
     use->sent = send_use(pg, use, &use->prepares);
     return use->sent;
 }
 
 static enum rc send_all(struct pg *pg, struct err *err)
 {
-    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+    for (struct pg_call *use = pg->first; use != NULL; use = use->next) {
         if (use->result == NULL && !send_once(pg, use)) /* others are of an earlier run */
             return pg_fault_lost(pg, query_name(use->query), err);
     }
@@ -278,7 +278,7 @@ static enum rc read_one(struct pg *pg, int64_t until_ms, enum query query, PGres
     return RC_OK;
 }
 
-static enum rc read_use(struct pg *pg, struct pg_use *use, int64_t until_ms, struct err *err,
+static enum rc read_use(struct pg *pg, struct pg_call *use, int64_t until_ms, struct err *err,
                         enum rc *rc)
 {
     bool good;
@@ -294,11 +294,11 @@ static enum rc read_use(struct pg *pg, struct pg_use *use, int64_t until_ms, str
 }
 
 /* To the end of the pipeline, also behind an error, so that the connection is clean again. */
-static enum rc read_all(struct pg *pg, int64_t until_ms, struct pg_use *fresh,
-                        struct pg_use **ret_bad, struct err *err)
+static enum rc read_all(struct pg *pg, int64_t until_ms, struct pg_call *fresh,
+                        struct pg_call **ret_bad, struct err *err)
 {
     enum rc rc = RC_OK;
-    for (struct pg_use *use = fresh; use != NULL; use = use->next) {
+    for (struct pg_call *use = fresh; use != NULL; use = use->next) {
         bool had_failed = rc != RC_OK;
         enum rc lost = read_use(pg, use, until_ms, had_failed ? NULL : err, &rc);
         if (rc != RC_OK && !had_failed)
@@ -319,18 +319,18 @@ static enum rc read_all(struct pg *pg, int64_t until_ms, struct pg_use *fresh,
     return rc;
 }
 
-static struct pg_use *first_fresh(struct pg *pg)
+static struct pg_call *first_fresh(struct pg *pg)
 {
-    struct pg_use *use = pg->first;
+    struct pg_call *use = pg->first;
     while (use != NULL && use->result != NULL)
         use = use->next;
     return use;
 }
 
 /* A connection that is older than the schema does not know the types in it. */
-static bool knows_types(const struct pg *pg, const struct pg_use *fresh)
+static bool knows_types(const struct pg *pg, const struct pg_call *fresh)
 {
-    for (const struct pg_use *use = fresh; use != NULL; use = use->next) {
+    for (const struct pg_call *use = fresh; use != NULL; use = use->next) {
         if (use->records != NULL && pg->types[use->type] == 0)
             return false;
     }
@@ -342,7 +342,7 @@ static void push(struct pg *pg, bool asks)
 {
     if (pg->conn == NULL || PQstatus(pg->conn) != CONNECTION_OK || !knows_types(pg, pg->first))
         return;
-    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+    for (struct pg_call *use = pg->first; use != NULL; use = use->next) {
         if (use->result != NULL || use->sent)
             continue;
         if (!send_once(pg, use))
@@ -364,11 +364,11 @@ void pg_ask(struct pg *pg)
     push(pg, true);
 }
 
-enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err)
+enum rc pg_await(struct pg *pg, const struct pg_call *use, struct err *err)
 {
     int64_t until_ms = deadline_ms(pg);
     enum rc rc = RC_OK;
-    for (struct pg_use *at = first_fresh(pg); rc == RC_OK && use->result == NULL; at = at->next) {
+    for (struct pg_call *at = first_fresh(pg); rc == RC_OK && use->result == NULL; at = at->next) {
         enum rc lost = read_use(pg, at, until_ms, err, &rc);
         rc = lost == RC_OK ? rc : lost;
     }
@@ -378,9 +378,9 @@ enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err)
 }
 
 /* *ret_bad: the use that failed, or under which the connection was lost; NULL: before any. */
-static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
+static enum rc run(struct pg *pg, struct pg_call **ret_bad, struct err *err)
 {
-    struct pg_use *fresh = first_fresh(pg);
+    struct pg_call *fresh = first_fresh(pg);
     *ret_bad = NULL;
     if (fresh == NULL)
         return RC_OK;
@@ -413,14 +413,14 @@ static enum rc run(struct pg *pg, struct pg_use **ret_bad, struct err *err)
 /* A connection that was lost since its last use is found out by using it. Where nothing can be done twice
  * by it, the caller need not know: that is when all of a transaction is in this run, or nobody has seen
  * an answer from it. */
-static enum rc run_replayed(struct pg *pg, struct pg_use **ret_bad, struct err *err)
+static enum rc run_replayed(struct pg *pg, struct pg_call **ret_bad, struct err *err)
 {
     bool may_repeat = pg->conn != NULL && !pg->begun && first_fresh(pg) == pg->first;
     bool begins = pg->in_transaction;
     enum rc rc = run(pg, ret_bad, err);
     if (rc == RC_OK || pg->conn != NULL || !may_repeat)
         return rc;
-    for (struct pg_use *use = pg->first; use != NULL; use = use->next) {
+    for (struct pg_call *use = pg->first; use != NULL; use = use->next) {
         PQclear(use->result);
         use->result = NULL;
     }
@@ -431,7 +431,7 @@ static enum rc run_replayed(struct pg *pg, struct pg_use **ret_bad, struct err *
 /* Without a COMMIT: what is here reads, or is of a transaction that is yet to be committed. */
 enum rc pg_run(struct pg *pg, struct err *err)
 {
-    struct pg_use *bad;
+    struct pg_call *bad;
     enum rc rc = run_replayed(pg, &bad, err);
     if (rc != RC_OK)
         pg_rollback(pg);
@@ -443,10 +443,10 @@ enum rc pg_run(struct pg *pg, struct err *err)
 static void begin(struct pg *pg, enum query query)
 {
     assert(!pg->in_transaction);
-    (void)pg_use(pg, query);
+    (void)pg_call(pg, query);
     pg->in_transaction = true;
     if (pg->pooled)
-        (void)pg_use(pg, Q_SETUP_LOCAL);
+        (void)pg_call(pg, Q_SETUP_LOCAL);
 }
 
 void pg_begin(struct pg *pg)
@@ -463,13 +463,14 @@ enum rc pg_begin_snapshot(struct pg *pg, struct err *err)
 
 /* A COMMIT that was answered by an error, or not sent at all, did not take place. One that was not
  * answered may have; and one that met the end of its server may have been kept before that. */
-static bool is_in_doubt(const struct pg *pg, const struct pg_use *commit, const struct pg_use *bad)
+static bool is_in_doubt(const struct pg *pg, const struct pg_call *commit,
+                        const struct pg_call *bad)
 {
     if (bad == NULL)
         return false; /* no connection, so nothing was sent */
     if (commit->result != NULL && !pg_fault_is_loss(commit->result))
         return false;
-    for (const struct pg_use *use = pg->first; use != NULL; use = use->next) {
+    for (const struct pg_call *use = pg->first; use != NULL; use = use->next) {
         if (use != commit && use->result != NULL && !is_good(use->result))
             return false; /* an earlier statement failed: COMMIT was passed over */
     }
@@ -478,8 +479,8 @@ static bool is_in_doubt(const struct pg *pg, const struct pg_use *commit, const 
 
 enum rc pg_commit(struct pg *pg, struct err *err)
 {
-    struct pg_use *bad;
-    struct pg_use *commit = pg_use(pg, Q_COMMIT);
+    struct pg_call *bad;
+    struct pg_call *commit = pg_call(pg, Q_COMMIT);
     pg->hurry_until_ms = 0; /* once it is sent, giving up would leave it in doubt */
     enum rc rc = pg->replays ? run_replayed(pg, &bad, err) : run(pg, &bad, err);
     if (rc == RC_OK && strcmp(PQcmdStatus(commit->result), "COMMIT") != 0)
@@ -498,7 +499,7 @@ enum rc pg_commit(struct pg *pg, struct err *err)
 
 void pg_rollback(struct pg *pg)
 {
-    struct pg_use *bad;
+    struct pg_call *bad;
     if (pg->pushed)
         disconnect(pg); /* with answers that nobody will read */
     bool open = pg->conn != NULL && PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
@@ -506,7 +507,7 @@ void pg_rollback(struct pg *pg)
     pg->in_transaction = false;
     pg->begun = false;
     if (open) {
-        (void)pg_use(pg, Q_ROLLBACK);
+        (void)pg_call(pg, Q_ROLLBACK);
         if (run(pg, &bad, NULL) != RC_OK)
             disconnect(pg); /* which ends it, too */
         pg_clear(pg);

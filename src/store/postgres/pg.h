@@ -1,12 +1,12 @@
 /* pg.h - one connection to PostgreSQL: its statements, its round trips, its errors.
  *
- * Statements are queued and go out together: pg_use() names one of queries.sql and gets its parameters in
+ * Statements are queued and go out together: pg_call() names one of queries.sql and gets its parameters in
  * order; pg_run() sends all that is queued in one pipeline, waits for all answers, and fails with the
  * first error. So a turn costs round trips, not statements:
  *
- *     struct pg_use *job = pg_use(pg, Q_FIND_JOB);
+ *     struct pg_call *job = pg_call(pg, Q_FIND_JOB);
  *     pg_u64(job, id);
- *     struct pg_use *trail = pg_use(pg, Q_FIND_TRAIL);
+ *     struct pg_call *trail = pg_call(pg, Q_FIND_TRAIL);
  *     pg_u64(trail, id);
  *     TRY(pg_run(pg, err));
  *     for (size_t i = 0; i < pg_rows(job); i++) … pg_row(job, i, arena) (store/sql/row.h) …
@@ -19,13 +19,13 @@
  * A connection that is lost is made again by the next pg_run. It belongs to one thread at a time. */
 #pragma once
 #include "base/arena.h"
-#include "store/postgres/place.h"
+#include "store/postgres/dsn.h"
 #include "store/postgres/query.h"
 #include "store/store.h"
 
 #include <libpq-fe.h>
 
-struct pg_use;
+struct pg_call;
 struct row;
 
 /* Types of schema belfry whose rows go out as one array: see pg_records. */
@@ -62,8 +62,8 @@ struct pg {
     const char *texts[QUERY_COUNT]; /* in texts_arena, as soon as they were needed */
     struct arena texts_arena;
     struct arena arena; /* of what is queued */
-    struct pg_use *first;
-    struct pg_use *last;
+    struct pg_call *first;
+    struct pg_call *last;
 };
 
 /* Says what the connection is for; the first run makes it. */
@@ -84,27 +84,27 @@ bool pg_pause(struct pg *pg, int ms);
 /* Its text with a NUL behind it. */
 const char *pg_text_of(struct pg *pg, enum query query);
 /* Queues one; borrowed from pg until pg_clear. */
-struct pg_use *pg_use(struct pg *pg, enum query query);
-void pg_i64(struct pg_use *use, int64_t value);
-void pg_u64(struct pg_use *use, uint64_t value); /* beyond INT64_MAX it is taken for that */
-void pg_bool(struct pg_use *use, bool value);
-void pg_text(struct pg_use *use, struct str text);
+struct pg_call *pg_call(struct pg *pg, enum query query);
+void pg_i64(struct pg_call *use, int64_t value);
+void pg_u64(struct pg_call *use, uint64_t value); /* beyond INT64_MAX it is taken for that */
+void pg_bool(struct pg_call *use, bool value);
+void pg_text(struct pg_call *use, struct str text);
 /* Two texts as one, to be bound: it lives as long as use does. */
-struct str pg_joined(struct pg_use *use, struct str a, struct str b);
-void pg_text_or_null(struct pg_use *use, struct str text); /* empty becomes NULL */
-void pg_i64_or_null(struct pg_use *use, int64_t value);    /* 0 becomes NULL */
-void pg_null(struct pg_use *use);
-void pg_blob(struct pg_use *use, struct str bytes);
-void pg_uuid(struct pg_use *use, struct str hex); /* 32 hexadecimal digits */
+struct str pg_joined(struct pg_call *use, struct str a, struct str b);
+void pg_text_or_null(struct pg_call *use, struct str text); /* empty becomes NULL */
+void pg_i64_or_null(struct pg_call *use, int64_t value);    /* 0 becomes NULL */
+void pg_null(struct pg_call *use);
+void pg_blob(struct pg_call *use, struct str bytes);
+void pg_uuid(struct pg_call *use, struct str hex); /* 32 hexadecimal digits */
 
 /* From here on the next `count` parameters are arrays, to be filled by rows: the calls above go round
  * them. `types` has a letter each: i bigint, t text, b bytea, o boolean, u uuid. rows: how many will come. */
-void pg_columns(struct pg_use *use, const char *types, size_t rows);
+void pg_columns(struct pg_call *use, const char *types, size_t rows);
 
 /* The same for the next parameter alone, an array of a composite type, whose fields are `types`. Where rows
  * have many fields this is what PostgreSQL reads fastest: it keeps a list in memory for each array that
  * it unnests, and 26 of them took 4.7 us a row, one of records 0.1. */
-void pg_records(struct pg_use *use, enum pg_type type, const char *types, size_t rows);
+void pg_records(struct pg_call *use, enum pg_type type, const char *types, size_t rows);
 
 /* Sends what is queued and waits. On failure nothing of a transaction under way is left, and the
  * connection is as good as new (or will be made anew). */
@@ -116,21 +116,21 @@ void pg_push(struct pg *pg);
 void pg_ask(struct pg *pg);
 /* Waits for the answer of one that was asked, while others may stay on their way: for those a run must
  * follow. On failure all of them are forgotten, as by pg_run. */
-enum rc pg_await(struct pg *pg, const struct pg_use *use, struct err *err);
+enum rc pg_await(struct pg *pg, const struct pg_call *use, struct err *err);
 /* Ends the uses, with their results. */
 void pg_clear(struct pg *pg);
 void pg_clear_at(struct pg **pg); /* for CLEANUP */
 /* The same when the scope is left, on every way out. */
 #define PG_CLEAR(of) __attribute__((cleanup(pg_clear_at), unused)) struct pg *pg_to_clear_ = (of)
 /* Ends one that was answered, and frees its result. */
-void pg_forget(struct pg *pg, struct pg_use *use);
+void pg_forget(struct pg *pg, struct pg_call *use);
 
-size_t pg_rows(const struct pg_use *use);
+size_t pg_rows(const struct pg_call *use);
 /* One of them, as store/sql/row.h reads it. arena: where its text is copied; NULL: text is valid until pg_clear. */
-struct row pg_row(const struct pg_use *use, size_t number, struct arena *arena);
-const char *pg_label(const struct pg_use *use);
+struct row pg_row(const struct pg_call *use, size_t number, struct arena *arena);
+const char *pg_label(const struct pg_call *use);
 /* How many rows it changed. */
-uint64_t pg_changed(const struct pg_use *use);
+uint64_t pg_changed(const struct pg_call *use);
 
 /* ---- transactions */
 

@@ -4,7 +4,7 @@
  *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *   member.c  other servers                  letters.c what is dead, and what is too old
- *   row.c     what is in a cell              pg.c, use.c   the connection and its statements
+ *   row.c     what is in a cell              pg.c, call.c   the connection and its statements
  *   marks.c   which turns were kept
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
@@ -38,8 +38,8 @@ struct inbox_place {
 
 /* What was asked about the inbox. */
 struct inbox_asked {
-    struct pg_use *now; /* NULL: a page that goes on */
-    struct pg_use *rows;
+    struct pg_call *now; /* NULL: a page that goes on */
+    struct pg_call *rows;
     struct inbox_place *round; /* whose rows say how many there are; NULL: they do not */
 };
 
@@ -99,25 +99,25 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
 /* Queues the beginning of the turn under own's epochs, unless it has begun. *ret_fence: the use that tells
  * whether we still own all of them; NULL when the turn had begun. */
 enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
-                            struct pg_use **ret_fence, struct err *err);
+                            struct pg_call **ret_fence, struct err *err);
 enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *own,
-                            const struct pg_use *fence, struct err *err);
+                            const struct pg_call *fence, struct err *err);
 void postgres_turn_abort(struct postgres_store *s); /* harmless when there is none */
 enum rc postgres_deposed(struct err *err);
 /* Whose partitions these are, from the first own or take on; it stays the same with one server. */
 void postgres_set_owner(struct postgres_store *s, struct str start);
 struct str postgres_owner(const struct postgres_store *s);
 /* Binds the ids and epochs of what is owned, as two columns; before that, plain parameters. */
-void postgres_bind_owned(struct pg_use *use, const struct ownership *own);
+void postgres_bind_owned(struct pg_call *use, const struct ownership *own);
 /* Four parameters of take_partitions: what we replace, and how long leases live with us. */
-void postgres_bind_terms(struct pg_use *use, const struct node_rec *me);
+void postgres_bind_terms(struct pg_call *use, const struct node_rec *me);
 size_t postgres_owned_count(const struct ownership *own);
 uint32_t postgres_lowest(const struct ownership *own); /* 0 when nothing is owned */
 /* Behind take_partitions: reads what was taken into *own, and raise_floors' answer. */
-enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *floors,
-                            const struct pg_use *all, struct ownership *own, struct err *err);
+enum rc postgres_read_taken(const struct pg_call *taken, const struct pg_call *floors,
+                            const struct pg_call *all, struct ownership *own, struct err *err);
 /* Binds how many partitions there are and the bits of those owned. */
-void postgres_bind_set(struct pg_use *use, const struct ownership *own);
+void postgres_bind_set(struct pg_call *use, const struct ownership *own);
 
 /* admit.c, commit.c, load.c */
 enum rc postgres_admit(struct store *store, const struct ownership *own,
@@ -148,7 +148,7 @@ enum { CLAIM_TABLES = 2 };
 
 struct claims_asked {
     struct round *rounds[CLAIM_TABLES];
-    struct pg_use *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
+    struct pg_call *inserts[CLAIM_TABLES]; /* NULL: nobody asked for such a key */
 };
 
 /* hopeful: where they are many it is cheaper, and the run fails with RC_CONFLICT when a request was known. */

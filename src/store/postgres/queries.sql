@@ -590,7 +590,7 @@ SELECT id, created_ms, last_exec, last_exec, priority, queue, owner, step, spec,
 FROM unnest($1::belfry.plain_job[]);
 
 -- name: insert_alike_jobs
--- The same for many that differ by their ids ($7, and $8 of their executions) alone: see alike.h. Two unnest
+-- The same for many that differ by their ids ($7, and $8 of their executions) alone: see grouped_rows.h. Two unnest
 -- side by side go in step, and make no table of their rows first as they do in FROM.
 INSERT INTO belfry.job (id, created_ms, last_exec, first_exec, priority, queue, owner, trail, spec,
     finished_ms, changed_ms, told, version, state, team, tags, payload)

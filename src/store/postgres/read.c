@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static enum rc makes_no_sense(const struct pg_use *use, const char *noun, uint64_t id,
+static enum rc makes_no_sense(const struct pg_call *use, const char *noun, uint64_t id,
                               struct err *err)
 {
     return err_set(err, RC_CORRUPT, "%s: the row of %s %" PRIu64 " makes no sense", pg_label(use),
@@ -23,7 +23,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
                         struct job_rec *ret_job, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_JOB);
+    struct pg_call *use = pg_call(pg, Q_READ_JOB);
     struct job_rec job;
     pg_u64(use, id);
     TRY(pg_run(pg, err));
@@ -39,7 +39,7 @@ static enum rc read_job(struct reader *reader, uint64_t id, struct arena *arena,
     return RC_OK;
 }
 
-static enum rc take_exec(const struct pg_use *use, uint64_t id, struct arena *arena,
+static enum rc take_exec(const struct pg_call *use, uint64_t id, struct arena *arena,
                          struct exec_rec *ret_exec, struct err *err)
 {
     struct exec_rec exec;
@@ -53,7 +53,7 @@ static enum rc take_exec(const struct pg_use *use, uint64_t id, struct arena *ar
     return RC_OK;
 }
 
-static void take_attempts(const struct pg_use *use, struct arena *arena,
+static void take_attempts(const struct pg_call *use, struct arena *arena,
                           struct attempt_rec **ret_attempts, size_t *ret_count)
 {
     VEC(struct attempt_rec) attempts = {0};
@@ -67,9 +67,9 @@ static void take_attempts(const struct pg_use *use, struct arena *arena,
     *ret_count = attempts.len;
 }
 
-static struct pg_use *use_id(struct pg *pg, enum query query, uint64_t id)
+static struct pg_call *use_id(struct pg *pg, enum query query, uint64_t id)
 {
-    struct pg_use *use = pg_use(pg, query);
+    struct pg_call *use = pg_call(pg, query);
     pg_u64(use, id);
     return use;
 }
@@ -81,12 +81,12 @@ static enum rc read_exec(struct reader *reader, uint64_t id, struct arena *arena
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     TRY(pg_begin_snapshot(pg, err));
-    struct pg_use *live = use_id(pg, Q_READ_LIVE, id);
-    struct pg_use *history = use_id(pg, Q_READ_HISTORY, id);
-    struct pg_use *attempts = use_id(pg, Q_READ_ATTEMPTS, id);
-    struct pg_use *payload = use_id(pg, Q_READ_PAYLOAD, id);
+    struct pg_call *live = use_id(pg, Q_READ_LIVE, id);
+    struct pg_call *history = use_id(pg, Q_READ_HISTORY, id);
+    struct pg_call *attempts = use_id(pg, Q_READ_ATTEMPTS, id);
+    struct pg_call *payload = use_id(pg, Q_READ_PAYLOAD, id);
     TRY(pg_commit(pg, err));
-    const struct pg_use *found = pg_rows(live) > 0 ? live : history;
+    const struct pg_call *found = pg_rows(live) > 0 ? live : history;
     if (pg_rows(found) == 0)
         return err_set(err, RC_NOT_FOUND, "there is no execution %s", ID_TEXT(ID_EXEC, id));
     TRY(take_exec(found, id, arena, ret_exec, err));
@@ -102,7 +102,7 @@ static enum rc read_grant(struct reader *reader, uint64_t exec_id, uint64_t toke
                           struct grant *ret_grant, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = use_id(pg, Q_READ_GRANT, exec_id);
+    struct pg_call *use = use_id(pg, Q_READ_GRANT, exec_id);
     pg_u64(use, token);
     TRY(pg_run(pg, err));
     struct row row = pg_row(use, 0, NULL);
@@ -118,7 +118,7 @@ static enum rc read_dependencies(struct reader *reader, uint64_t job_id, enum de
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
     enum query query = side == SIDE_UPSTREAMS ? Q_READ_UPSTREAMS : Q_READ_DEPENDANTS;
-    struct pg_use *use = use_id(pg, query, job_id);
+    struct pg_call *use = use_id(pg, query, job_id);
     VEC(struct dependency_rec) found = {0};
     pg_u64(use, max);
     TRY(pg_run(pg, err));
@@ -137,7 +137,7 @@ static enum rc read_calendar(struct reader *reader, struct str name, struct aren
                              struct calendar_rec *ret_calendar, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_CALENDAR);
+    struct pg_call *use = pg_call(pg, Q_READ_CALENDAR);
     pg_text(use, name);
     TRY(pg_run(pg, err));
     if (pg_rows(use) == 0)
@@ -154,7 +154,7 @@ static enum rc read_calendars(struct reader *reader, struct arena *arena,
                               struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_CALENDARS);
+    struct pg_call *use = pg_call(pg, Q_READ_CALENDARS);
     VEC(struct calendar_rec) found = {0};
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
@@ -175,7 +175,7 @@ static enum rc read_tally(struct reader *reader, enum tally_scope scope, struct 
                           struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_TALLY);
+    struct pg_call *use = pg_call(pg, Q_READ_TALLY);
     pg_i64(use, scope);
     pg_text(use, key);
     pg_i64(use, from_hour);
@@ -198,7 +198,7 @@ static enum rc read_tally_keys(struct reader *reader, enum tally_scope scope, in
                                struct tally_key **ret_keys, size_t *ret_count, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_TALLY_KEYS);
+    struct pg_call *use = pg_call(pg, Q_READ_TALLY_KEYS);
     VEC(struct tally_key) keys = {0};
     pg_i64(use, EXEC_COMPLETED);
     pg_i64(use, EXEC_DEDUPLICATED);
@@ -222,7 +222,7 @@ static enum rc read_counters(struct reader *reader, struct arena *arena,
                              struct counter **ret_counters, size_t *ret_count, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_COUNTERS);
+    struct pg_call *use = pg_call(pg, Q_READ_COUNTERS);
     VEC(struct counter) counters = {0};
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {

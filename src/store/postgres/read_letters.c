@@ -12,7 +12,7 @@ enum rc postgres_read_letter(struct reader *reader, uint64_t exec_id, struct are
                              struct letter_rec *ret_letter, struct err *err)
 {
     CLEANUP(pg_clear_at) struct pg *pg = reader_pg(reader);
-    struct pg_use *use = pg_use(pg, Q_READ_LETTER);
+    struct pg_call *use = pg_call(pg, Q_READ_LETTER);
     pg_u64(use, exec_id);
     TRY(pg_run(pg, err));
     if (pg_rows(use) > 0) {
@@ -33,7 +33,7 @@ struct walk {
     bool enough;
 };
 
-static struct letter_place place_of(const struct pg_use *use, size_t i)
+static struct letter_place place_of(const struct pg_call *use, size_t i)
 {
     struct letter_place place;
     struct row row = pg_row(use, i, NULL);
@@ -43,7 +43,7 @@ static struct letter_place place_of(const struct pg_use *use, size_t i)
 }
 
 /* One slice. A row that makes no sense is left out, and the reading goes on behind it. */
-static void walk_slice(struct walk *walk, const struct pg_use *use)
+static void walk_slice(struct walk *walk, const struct pg_call *use)
 {
     for (size_t i = 0; i < pg_rows(use) && !walk->enough; i++) {
         struct letter_rec letter;
@@ -58,7 +58,7 @@ static void walk_slice(struct walk *walk, const struct pg_use *use)
     }
 }
 
-static void bind_slice(struct pg_use *use, const struct letter_filter *filter,
+static void bind_slice(struct pg_call *use, const struct letter_filter *filter,
                        struct letter_place before, size_t rows)
 {
     pg_i64(use, before.died_ms);
@@ -68,8 +68,8 @@ static void bind_slice(struct pg_use *use, const struct letter_filter *filter,
 }
 
 /* By the index of what there are fewest of. The rest of the filter is looked at row by row. */
-static struct pg_use *ask_slice(struct pg *pg, const struct letter_filter *filter,
-                                struct letter_place before, size_t rows)
+static struct pg_call *ask_slice(struct pg *pg, const struct letter_filter *filter,
+                                 struct letter_place before, size_t rows)
 {
     const struct {
         enum query query;
@@ -84,7 +84,7 @@ static struct pg_use *ask_slice(struct pg *pg, const struct letter_filter *filte
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         if (ways[i].number == 0 && ways[i].text.len == 0)
             continue;
-        struct pg_use *use = pg_use(pg, ways[i].query);
+        struct pg_call *use = pg_call(pg, ways[i].query);
         bind_slice(use, filter, before, rows);
         if (ways[i].number != 0)
             pg_u64(use, ways[i].number);
@@ -92,7 +92,7 @@ static struct pg_use *ask_slice(struct pg *pg, const struct letter_filter *filte
             pg_text(use, ways[i].text);
         return use;
     }
-    struct pg_use *use = pg_use(pg, Q_LIST_LETTERS);
+    struct pg_call *use = pg_call(pg, Q_LIST_LETTERS);
     bind_slice(use, filter, before, rows);
     return use;
 }
@@ -105,12 +105,12 @@ static size_t slice_rows(size_t left, size_t max)
 
 /* Walks one slice that was answered. Behind the first one the next is asked for before that, so that the
  * database reads while we look; *ret_next is NULL when there is none. */
-static enum rc walk_on(struct pg *pg, struct walk *walk, const struct pg_use *use, size_t asked,
-                       bool ahead, struct pg_use **ret_next, struct err *err)
+static enum rc walk_on(struct pg *pg, struct walk *walk, const struct pg_call *use, size_t asked,
+                       bool ahead, struct pg_call **ret_next, struct err *err)
 {
     bool full = pg_rows(use) == asked && asked <= walk->left;
     size_t rows = full ? slice_rows(walk->left - asked, SLICE) : 0;
-    struct pg_use *next = NULL;
+    struct pg_call *next = NULL;
     if (full && ahead) {
         next = ask_slice(pg, walk->filter, place_of(use, asked - 1), rows);
         pg_push(pg);
@@ -134,7 +134,7 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
         from = before;
     TRY(pg_begin_snapshot(pg, err));
     size_t asked = slice_rows(scan_max, SLICE_FIRST);
-    struct pg_use *use = ask_slice(pg, filter, from, asked);
+    struct pg_call *use = ask_slice(pg, filter, from, asked);
     TRY(pg_run(pg, err));
     for (bool ahead = false; use != NULL; ahead = true) {
         size_t left = walk.left;
@@ -147,7 +147,7 @@ enum rc postgres_read_letters(struct reader *reader, const struct letter_filter 
 
 /* ---- groups */
 
-static void bind_span(struct pg_use *use, const struct letter_filter *filter, size_t scan_max)
+static void bind_span(struct pg_call *use, const struct letter_filter *filter, size_t scan_max)
 {
     pg_i64(use, filter->died_after_ms);
     pg_i64(use, letter_filter_end(filter).died_ms);
@@ -155,11 +155,11 @@ static void bind_span(struct pg_use *use, const struct letter_filter *filter, si
 }
 
 /* All of a span of time are counted by the key alone; a filter wants to see the rows. */
-static struct pg_use *ask_groups(struct pg *pg, const struct letter_filter *filter, size_t scan_max,
-                                 size_t max)
+static struct pg_call *ask_groups(struct pg *pg, const struct letter_filter *filter,
+                                  size_t scan_max, size_t max)
 {
     bool all = letter_filter_is_span(filter);
-    struct pg_use *use = pg_use(pg, all ? Q_GROUP_LETTERS : Q_GROUP_LETTERS_FITTING);
+    struct pg_call *use = pg_call(pg, all ? Q_GROUP_LETTERS : Q_GROUP_LETTERS_FITTING);
     bind_span(use, filter, scan_max);
     pg_u64(use, max);
     if (all)
@@ -178,10 +178,10 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
 {
     CLEANUP(pg_rollback_at) struct pg *pg = reader_pg(reader);
     VEC(struct letter_group) groups = {0};
-    struct pg_use *edge = NULL;
+    struct pg_call *edge = NULL;
     uint64_t looked = 0;
     TRY(pg_begin_snapshot(pg, err));
-    struct pg_use *use = ask_groups(pg, filter, scan_max, max);
+    struct pg_call *use = ask_groups(pg, filter, scan_max, max);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct letter_group group;
@@ -191,7 +191,7 @@ enum rc postgres_group_letters(struct reader *reader, const struct letter_filter
         looked = row_u64(&row); /* at how many, when the statement knows it */
     }
     if (looked >= scan_max || !letter_filter_is_span(filter)) {
-        edge = pg_use(pg, Q_EDGE_LETTERS);
+        edge = pg_call(pg, Q_EDGE_LETTERS);
         bind_span(edge, filter, scan_max);
     }
     TRY(pg_commit(pg, err));

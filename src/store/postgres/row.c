@@ -1,6 +1,6 @@
 /* row.c - what is in a cell of PostgreSQL: see store/sql/cell.h. */
+#include "store/postgres/call.h"
 #include "store/postgres/text.h"
-#include "store/postgres/use.h"
 #include "store/sql/cell.h"
 
 #include <endian.h>
@@ -50,7 +50,7 @@ static struct cell bytes_cell(enum cell_kind kind, struct str bytes)
 
 static struct cell pg_cell(const struct row *row, int at)
 {
-    const struct pg_use *use = row->from;
+    const struct pg_call *use = row->from;
     if (PQgetisnull(use->result, row->number, at)) /* or beyond the last */
         return (struct cell){.kind = CELL_NULL};
     Oid type = PQftype(use->result, at);
@@ -65,11 +65,11 @@ static struct cell pg_cell(const struct row *row, int at)
 
 static struct row_origin pg_origin(const struct row *row)
 {
-    const struct pg_use *use = row->from;
+    const struct pg_call *use = row->from;
     return (struct row_origin){"database", pg_label(use), query_name(use->query)};
 }
 
-struct row pg_row(const struct pg_use *use, size_t number, struct arena *arena)
+struct row pg_row(const struct pg_call *use, size_t number, struct arena *arena)
 {
     static const struct row_kind kind = {pg_cell, pg_origin};
     return (struct row){.kind = &kind, .from = use, .number = (int)number, .arena = arena};

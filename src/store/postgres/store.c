@@ -19,7 +19,7 @@ static enum rc keys(struct store *store, struct arena *arena, struct key_rec **r
     struct pg *pg = &postgres_of(store)->pg;
     PG_CLEAR(pg);
     VEC(struct key_rec) all = {0};
-    struct pg_use *use = pg_use(pg, Q_LOAD_KEYS);
+    struct pg_call *use = pg_call(pg, Q_LOAD_KEYS);
     TRY(pg_run(pg, err));
     for (size_t i = 0; i < pg_rows(use); i++) {
         struct key_rec key;
@@ -40,13 +40,13 @@ static enum rc key_put(struct store *store, const struct key_rec *key, struct er
     assert(!s->in_turn);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
-    struct pg_use *use = pg_use(pg, Q_PUT_KEY);
+    struct pg_call *use = pg_call(pg, Q_PUT_KEY);
     pg_u64(use, key->id);
     pg_text(use, key->name);
     pg_text(use, key->role);
     pg_text(use, key->hash);
     pg_i64(use, key->created_ms);
-    (void)pg_use(pg, Q_RAISE_SETTINGS);
+    (void)pg_call(pg, Q_RAISE_SETTINGS);
     return pg_commit(pg, err);
 }
 

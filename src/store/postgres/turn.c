@@ -19,7 +19,7 @@ uint32_t postgres_lowest(const struct ownership *own)
     return bits == 0 ? 0 : (uint32_t)__builtin_ctzll(bits);
 }
 
-void postgres_bind_owned(struct pg_use *use, const struct ownership *own)
+void postgres_bind_owned(struct pg_call *use, const struct ownership *own)
 {
     pg_columns(use, "ii", own->partitions);
     for (uint32_t p = 0; p < own->partitions; p++) {
@@ -30,7 +30,7 @@ void postgres_bind_owned(struct pg_use *use, const struct ownership *own)
     }
 }
 
-void postgres_bind_set(struct pg_use *use, const struct ownership *own)
+void postgres_bind_set(struct pg_call *use, const struct ownership *own)
 {
     pg_i64(use, own->partitions);
     pg_i64(use, (int64_t)ownership_set(own).bits);
@@ -59,7 +59,7 @@ struct str postgres_owner(const struct postgres_store *s)
 /* ---- the turn's transaction */
 
 enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *own,
-                            struct pg_use **ret_fence, struct err *err)
+                            struct pg_call **ret_fence, struct err *err)
 {
     *ret_fence = NULL;
     if (s->in_turn && s->pg.in_transaction)
@@ -80,7 +80,7 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
     pg_begin(&s->pg);
     if (own == NULL)
         return RC_OK;
-    *ret_fence = pg_use(&s->pg, Q_CHECK_EPOCHS);
+    *ret_fence = pg_call(&s->pg, Q_CHECK_EPOCHS);
     pg_text(*ret_fence, postgres_owner(s));
     pg_text(*ret_fence, str_c(s->writer));
     pg_u64(*ret_fence, s->asked.turn);
@@ -89,7 +89,7 @@ enum rc postgres_turn_begin(struct postgres_store *s, const struct ownership *ow
 }
 
 enum rc postgres_turn_check(struct postgres_store *s, const struct ownership *own,
-                            const struct pg_use *fence, struct err *err)
+                            const struct pg_call *fence, struct err *err)
 {
     if (fence == NULL || pg_rows(fence) == postgres_owned_count(own))
         return RC_OK;
@@ -108,7 +108,7 @@ void postgres_turn_abort(struct postgres_store *s)
 /* Who renews does so every second, so this is long enough to see whether somebody is there. */
 enum { OWN_PAUSE_MS = 250, OWN_WATCH_MS = 2500 };
 
-static void bind_all_ids(struct pg_use *use)
+static void bind_all_ids(struct pg_call *use)
 {
     pg_columns(use, "i", PARTITIONS_MAX);
     for (int64_t p = 0; p < PARTITIONS_MAX; p++)
@@ -121,7 +121,7 @@ struct crowd {
     int64_t heard_ms; /* when an owner was heard of for the last time */
 };
 
-static enum rc read_crowd(const struct pg_use *use, struct crowd *ret_crowd, struct err *err)
+static enum rc read_crowd(const struct pg_call *use, struct crowd *ret_crowd, struct err *err)
 {
     struct row row = pg_row(use, 0, NULL);
     struct crowd crowd = {.partitions = row_u32(&row)};
@@ -133,8 +133,8 @@ static enum rc read_crowd(const struct pg_use *use, struct crowd *ret_crowd, str
     return RC_OK;
 }
 
-enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *floors,
-                            const struct pg_use *all, struct ownership *own, struct err *err)
+enum rc postgres_read_taken(const struct pg_call *taken, const struct pg_call *floors,
+                            const struct pg_call *all, struct ownership *own, struct err *err)
 {
     struct crowd crowd;
     TRY(read_crowd(all, &crowd, err));
@@ -169,7 +169,7 @@ enum rc postgres_read_taken(const struct pg_use *taken, const struct pg_use *flo
     return RC_OK;
 }
 
-void postgres_bind_terms(struct pg_use *use, const struct node_rec *me)
+void postgres_bind_terms(struct pg_call *use, const struct node_rec *me)
 {
     pg_text(use, me->replaces);
     pg_i64(use, me->lease_ms);
@@ -177,7 +177,7 @@ void postgres_bind_terms(struct pg_use *use, const struct node_rec *me)
     pg_i64(use, NODE_UNSAID_MS);
 }
 
-static int64_t drift_of(const struct pg_use *floors)
+static int64_t drift_of(const struct pg_call *floors)
 {
     int64_t most = 0;
     for (size_t i = 0; i < pg_rows(floors); i++) {
@@ -198,16 +198,16 @@ static enum rc own_once(struct postgres_store *s, struct str start, struct owner
     pg_clear(pg);
     TRY(pg_connect(pg, err));
     pg_begin(pg);
-    struct pg_use *taken = pg_use(pg, Q_TAKE_PARTITIONS);
+    struct pg_call *taken = pg_call(pg, Q_TAKE_PARTITIONS);
     pg_text(taken, start);
     pg_i64(taken, s->lease_ms);
     postgres_bind_terms(taken, &(struct node_rec){0});
     bind_all_ids(taken);
-    struct pg_use *floors = pg_use(pg, Q_RAISE_FLOORS);
+    struct pg_call *floors = pg_call(pg, Q_RAISE_FLOORS);
     pg_text(floors, start);
     bind_all_ids(floors);
-    pg_text(pg_use(pg, Q_FORGET_TURNS), start);
-    struct pg_use *all = pg_use(pg, Q_COUNT_PARTITIONS);
+    pg_text(pg_call(pg, Q_FORGET_TURNS), start);
+    struct pg_call *all = pg_call(pg, Q_COUNT_PARTITIONS);
     pg_text(all, start);
     TRY(pg_commit(pg, err));
     struct ownership own = {0};
@@ -223,7 +223,7 @@ static enum rc own_once(struct postgres_store *s, struct str start, struct owner
 
 static enum rc pause(struct postgres_store *s, struct err *err)
 {
-    struct pg_use *use = pg_use(&s->pg, Q_PAUSE);
+    struct pg_call *use = pg_call(&s->pg, Q_PAUSE);
     pg_i64(use, OWN_PAUSE_MS);
     enum rc rc = pg_run(&s->pg, err);
     pg_clear(&s->pg);
@@ -275,7 +275,7 @@ static enum rc connect_patiently(struct pg *pg, struct err *err)
  * rows of that may not wait for it; this does, and comes before anybody looks. */
 static void call_lost(struct postgres_store *s)
 {
-    struct pg_use *lost = pg_use(&s->pg, Q_SETTLE_LOST);
+    struct pg_call *lost = pg_call(&s->pg, Q_SETTLE_LOST);
     pg_text(lost, str_c(s->writer));
     pg_u64(lost, s->doubt_turn);
     pg_u64(lost, s->tries);
@@ -296,12 +296,12 @@ enum rc postgres_settle(struct store *store, const struct ownership *own, uint64
     const struct mark_asked asked = marks_ask(&s->marks);
     TRY(s->in_doubt ? connect_patiently(pg, err) : pg_connect(pg, err));
     pg_begin(pg);
-    struct pg_use *held = pg_use(pg, Q_HOLD_PARTITIONS);
+    struct pg_call *held = pg_call(pg, Q_HOLD_PARTITIONS);
     pg_text(held, postgres_owner(s));
     postgres_bind_owned(held, own);
     if (turn != 0 && turn == s->doubt_turn)
         call_lost(s);
-    struct pg_use *kept = pg_use(pg, Q_SETTLE);
+    struct pg_call *kept = pg_call(pg, Q_SETTLE);
     pg_text(kept, str_c(s->writer));
     TRY(pg_commit(pg, err));
     if (pg_rows(held) != postgres_owned_count(own))

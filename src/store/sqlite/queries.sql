@@ -10,7 +10,7 @@
 -- auto_vacuum off: free pages are used again, and its bookkeeping would cost every commit.
 -- mmap off: a failing disk must be an error to report, not a SIGBUS.
 -- cache 64 MB: the newest leaves of all tables, some 100k jobs, so that a turn reads nothing.
--- The log is moved into the file by mover.c. After a burst, or a reader that held it open, it is cut
+-- The log is moved into the file by wal_checkpoint.c. After a burst, or a reader that held it open, it is cut
 -- to 128 MB.
 -- secure_delete off: Debian switches it on, and it writes zeros over every row that moves on: 2 %
 -- of the instructions, though in time no difference was seen.

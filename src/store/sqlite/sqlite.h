@@ -2,15 +2,15 @@
  *
  *   store.c   opening, closing, API keys     admit.c   what a turn asks
  *   turn.c    ownership and transactions     commit.c  what a turn keeps (commit_exec.c: executions)
- *   requests.c   idempotency keys            mover.c   the log's way into the file
+ *   requests.c   idempotency keys            wal_checkpoint.c   the log's way into the file
  *   load.c    everything unfinished          read.c, list.c, logs.c   the other handles
  *
  * The writer's connection carries the turn's transaction from its first admit to its commit. */
 #pragma once
 #include "store/sqlite/db.h"
-#include "store/sqlite/mover.h"
 #include "store/sqlite/requests.h"
 #include "store/sqlite/vfs.h"
+#include "store/sqlite/wal_checkpoint.h"
 #include "store/store.h"
 
 struct sqlite_store {

@@ -434,7 +434,7 @@ static void read_once_key(const struct fields *f, const struct field_place *at,
 {
     if (!fields_kind(f, at, value, JSON_STRING))
         return;
-    if (once_key_is_valid(value->string))
+    if (idempotency_key_is_valid(value->string))
         *(struct str *)into = value->string;
     else
         fields_fail(f, at, "must be 1 to %d characters of visible ASCII", SPEC_ONCE_KEY_MAX);
@@ -484,7 +484,8 @@ static const struct field spec_fields[] = {
     {FIELD("rate", struct spec, rate), .kind = FIELD_OWN, .read = read_rate},
     {FIELD("unique", struct spec, unique), .kind = FIELD_OWN, .read = unique_read},
     {FIELD("breaker", struct spec, breaker), .kind = FIELD_OWN, .read = read_breaker},
-    {FIELD("idempotency_key", struct spec, once_key), .kind = FIELD_OWN, .read = read_once_key},
+    {FIELD("idempotency_key", struct spec, idempotency_key), .kind = FIELD_OWN,
+     .read = read_once_key},
     {FIELD("start_within", struct spec, start_within_ms), .kind = FIELD_DURATION, .min = 1,
      .max = SPEC_DURATION_MAX_MS},
     {FIELD("expires_in", struct spec, expires_in_ms), .kind = FIELD_DURATION, .min = 1,

@@ -402,7 +402,7 @@ static void an_idempotency_key_is_of_the_submission_and_not_of_the_job(void **st
 {
     (void)state;
     struct spec spec = spec_of("{\"command\": \"x\", \"idempotency_key\": \"a-1\"}");
-    assert_true(str_eq(spec.once_key, STR("a-1")));
+    assert_true(str_eq(spec.idempotency_key, STR("a-1")));
     assert_null(strstr(arena_zstr(&arena, spec_text(&spec, &arena)), "idempotency"));
     assert_member_problem("\"idempotency_key\": \"a b\"", "idempotency_key",
                           "must be 1 to 255 characters of visible ASCII");

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/clock.h"
-#include "worker/link/crew_inside.h"
+#include "worker/link/session_inside.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@ enum {
 
 bool poller_is_connected(const struct poller *p)
 {
-    return p->known && p->pace.retry_ms == 0;
+    return p->known && p->backoff.retry_ms == 0;
 }
 
 void poller_stir(struct poller *p)
 {
-    pace_in(&p->pace, 0);
+    backoff_in(&p->backoff, 0);
 }
 
 /* Whatever the server has heard, or not, is in doubt: the next poll says everything. */
@@ -42,7 +42,7 @@ static void doubt(struct poller *p)
 
 static void not_registered(struct poller *p)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct list_node *next = p->node.next == &c->pollers.head ? p->node.next->next : p->node.next;
     c->registrar = poller_of(next);
     poller_stir(c->registrar);
@@ -51,7 +51,7 @@ static void not_registered(struct poller *p)
 /* An older server refuses the fields that it does not know. */
 static bool says_more(const struct poller *p)
 {
-    const struct hello *hello = &p->crew->hello;
+    const struct hello *hello = &p->session->hello;
     return !p->plain_hello && (hello->boot_id.len > 0 || hello->replaces != 0);
 }
 
@@ -59,14 +59,14 @@ static void on_registered(void *arg, const struct http_response *response, const
 {
     struct link *link = arg;
     struct poller *p = link->poller;
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct welcome welcome;
     struct err bad;
 
     link->busy = false;
     if (p->closing || p->retired || c->closing)
         return;
-    if (pace_handled(&p->pace, response, err, c->token_file)) {
+    if (backoff_handled(&p->backoff, response, err, c->token_file)) {
         not_registered(p);
         return;
     }
@@ -79,17 +79,17 @@ static void on_registered(void *arg, const struct http_response *response, const
     if (response->status != 201) {
         log_error("the server does not register us", "body",
                   arena_zstr(&c->scratch, response->body), NULL);
-        pace_pause(&p->pace, PACE_REFUSED_MS);
+        backoff_pause(&p->backoff, PACE_REFUSED_MS);
         not_registered(p);
         return;
     }
     if (welcome_parse(response->body, &c->scratch, &welcome, &bad)) {
-        pace_failed(&p->pace, bad.text);
+        backoff_failed(&p->backoff, bad.text);
         not_registered(p);
         return;
     }
-    pace_succeeded(&p->pace);
-    crew_registered(c, &welcome);
+    backoff_succeeded(&p->backoff);
+    session_registered(c, &welcome);
 }
 
 static void send_hello(struct poller *p)
@@ -98,7 +98,7 @@ static void send_hello(struct poller *p)
     CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
     if (link->busy || p->links[1].busy)
         return;
-    struct hello hello = p->crew->hello;
+    struct hello hello = p->session->hello;
     if (p->plain_hello) {
         hello.boot_id = STR("");
         hello.replaces = 0;
@@ -124,15 +124,15 @@ static bool is_newest(const struct poller *p, const struct link *link)
 }
 
 /* Costs no attempt. We have offered it to several when there was work nowhere. */
-static void give_back(struct crew *c, const struct poll_lease *lease)
+static void give_back(struct session *c, const struct poll_lease *lease)
 {
-    holdings_end(&c->holdings, &(struct poll_result){
-                                   .exec_id = lease->exec_id,
-                                   .token = lease->token,
-                                   .outcome = OUTCOME_RETURNED,
-                                   .usage = {.exit_code = -1},
-                                   .error = STR("the worker has no free slot for it any more"),
-                               });
+    lease_set_end(&c->lease_set, &(struct poll_result){
+                                     .exec_id = lease->exec_id,
+                                     .token = lease->token,
+                                     .outcome = OUTCOME_RETURNED,
+                                     .usage = {.exit_code = -1},
+                                     .error = STR("the worker has no free slot for it any more"),
+                                 });
 }
 
 static bool is_in(const struct partition_set *set, uint64_t exec_id)
@@ -141,45 +141,46 @@ static bool is_in(const struct partition_set *set, uint64_t exec_id)
 }
 
 /* How many are new to us: one may come again while its attempt of before is still dying. */
-static size_t take_leases(struct crew *c, const struct link *link, const struct poll_reply *reply)
+static size_t take_leases(struct session *c, const struct link *link,
+                          const struct poll_reply *reply)
 {
     size_t taken = 0;
-    struct partition_set believed = crew_believed(c, reply);
+    struct partition_set believed = session_believed(c, reply);
     for (size_t i = 0; i < reply->lease_count; i++) {
         const struct poll_lease *lease = &reply->leases[i];
         if (!is_in(&believed, lease->exec_id))
             continue;
-        bool full = c->holdings.running_count >= c->hello.slots;
-        if (!holdings_accept(&c->holdings, lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
+        bool full = c->lease_set.running_count >= c->hello.slots;
+        if (!lease_set_accept(&c->lease_set, lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
             continue;
         taken++;
         if (full)
             give_back(c, lease);
         else
             c->events.on_lease(c->events.arg, lease,
-                               holdings_term_ms(&c->holdings, lease->exec_id));
+                               lease_set_term_ms(&c->lease_set, lease->exec_id));
     }
     for (size_t i = 0; i < reply->unread_count; i++) {
         if (is_in(&believed, reply->unread[i].exec_id))
             poller_reject(c, link, &reply->unread[i]);
     }
     c->turn += taken > 0;
-    crew_watch(c);
+    session_watch(c);
     return taken;
 }
 
-static void take_stops(struct crew *c, const struct poll_reply *reply,
+static void take_stops(struct session *c, const struct poll_reply *reply,
                        const struct partition_set *believed)
 {
     for (size_t i = 0; i < reply->stop_count; i++) {
         const struct poll_stop *stop = &reply->stops[i];
         if (is_in(believed, stop->exec_id) &&
-            holdings_runs(&c->holdings, stop->exec_id, stop->token))
+            lease_set_runs(&c->lease_set, stop->exec_id, stop->token))
             c->events.on_stop(c->events.arg, stop->exec_id, stop->token, stop->reason);
     }
 }
 
-static void take_drain(struct crew *c, const struct poll_reply *reply)
+static void take_drain(struct session *c, const struct poll_reply *reply)
 {
     if (!reply->drain || c->drain_told)
         return;
@@ -228,28 +229,29 @@ struct partition_set poller_result_scope(const struct poller *p, const struct pa
 }
 
 /* The verdicts were durable when they were given, whoever decides now. */
-static void take_verdicts(struct crew *c, const struct link *link, const struct poll_reply *reply)
+static void take_verdicts(struct session *c, const struct link *link,
+                          const struct poll_reply *reply)
 {
     for (size_t i = 0; i < reply->verdict_count; i++)
-        holdings_verdict(&c->holdings, &reply->verdicts[i]);
-    holdings_landed(&c->holdings, link->seq);
+        lease_set_verdict(&c->lease_set, &reply->verdicts[i]);
+    lease_set_landed(&c->lease_set, link->seq);
 }
 
-void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply)
+void poller_take(struct session *c, const struct link *link, const struct poll_reply *reply)
 {
-    struct partition_set believed = crew_believed(c, reply);
+    struct partition_set believed = session_believed(c, reply);
     struct partition_set renewed = both(&link->scope, &reply->owned);
     renewed = both(&renewed, &believed);
     if (reply->provisional)
-        holdings_keep(&c->holdings, reply->kept, reply->kept_count, link->sent_ms, &believed);
+        lease_set_keep(&c->lease_set, reply->kept, reply->kept_count, link->sent_ms, &believed);
     else
-        holdings_renew(&c->holdings, link->seq, link->sent_ms, &renewed);
+        lease_set_renew(&c->lease_set, link->seq, link->sent_ms, &renewed);
     take_verdicts(c, link, reply);
     if (!reply->provisional) {
         take_stops(c, reply, &believed);
         take_drain(c, reply);
     }
-    crew_tell_deadlines(c);
+    session_tell_deadlines(c);
 }
 
 /* What we have sent by way of another server since then does not name what comes only now: by that the server has
@@ -264,37 +266,37 @@ static size_t take_reply(struct poller *p, const struct link *link, const struct
 {
     size_t taken = 0;
     take_word(p, link, reply);
-    if (may_bring_leases(p, link) && !p->crew->draining && !reply->provisional)
-        taken = take_leases(p->crew, link, reply);
-    poller_take(p->crew, link, reply);
+    if (may_bring_leases(p, link) && !p->session->draining && !reply->provisional)
+        taken = take_leases(p->session, link, reply);
+    poller_take(p->session, link, reply);
     return taken;
 }
 
 /* What is said then is the last word: a poll that offers nothing and names nothing. Whatever was
  * granted into a reply we will never read is taken back by it at once. */
-static bool is_all_told(const struct crew *c)
+static bool is_all_told(const struct session *c)
 {
-    return c->draining && c->holdings.running_count + c->holdings.ended_count == 0;
+    return c->draining && c->lease_set.running_count + c->lease_set.ended_count == 0;
 }
 
 static void look_drained(struct poller *p, const struct link *link)
 {
     if (link->last && is_newest(p, link))
         p->last_word = true;
-    crew_look_drained(p->crew);
+    session_look_drained(p->session);
 }
 
 /* When to poll again. What was answered at once with nothing new is not asked in the same breath. */
 static int64_t gap_ms(const struct poller *p, const struct link *link, size_t news)
 {
-    struct partition_set scope = crew_scope(p->crew, p);
+    struct partition_set scope = session_scope(p->session, p);
     scope = poller_result_scope(p, &scope);
     bool quick = clock_boot_ms() - link->sent_ms < IDLE_GAP_MS;
     if (news > 0 || !quick)
         return 0;
     if (link->result_count > 0)
         return NO_VERDICT_GAP_MS;
-    return holdings_wait(&p->crew->holdings, &scope) ? 0 : IDLE_GAP_MS;
+    return lease_set_wait(&p->session->lease_set, &scope) ? 0 : IDLE_GAP_MS;
 }
 
 static bool has_moved(const struct poller *p, const struct poll_reply *reply)
@@ -306,58 +308,58 @@ static bool has_moved(const struct poller *p, const struct poll_reply *reply)
 static void on_answered(struct poller *p, const struct link *link,
                         const struct http_response *response)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct poll_reply reply;
     struct err bad;
     if (poll_reply_parse(response->body, &c->scratch, &reply, &bad)) {
-        holdings_landed(&c->holdings, link->seq);
+        lease_set_landed(&c->lease_set, link->seq);
         doubt(p);
         if (!poller_asks_again(p, link, &bad)) {
-            pace_failed(&p->pace, bad.text);
-            crew_failed(c, p);
+            backoff_failed(&p->backoff, bad.text);
+            session_failed(c, p);
         }
         return;
     }
     bool first = !p->met;
     bool moved = has_moved(p, &reply);
-    pace_succeeded(&p->pace);
+    backoff_succeeded(&p->backoff);
     size_t taken = take_reply(p, link, &reply);
     look_drained(p, link);
     p->result_max = SIZE_MAX;
     poller_offer_more(p);
     size_t news = taken + reply.verdict_count;
     int64_t delay_ms = first ? 0 : gap_ms(p, link, news);
-    crew_learn(c, p, &reply);
+    session_learn(c, p, &reply);
     if (news > 0 || first || moved)
-        crew_stir(c);
+        session_stir(c);
     else
-        crew_nudge(c);
-    pace_in(&p->pace, delay_ms);
+        session_nudge(c);
+    backoff_in(&p->backoff, delay_ms);
 }
 
 /* The newest poll was not taken; its results wait again. */
 static void on_failed(struct poller *p, const struct link *link,
                       const struct http_response *response, const struct err *err)
 {
-    struct crew *c = p->crew;
-    holdings_landed(&c->holdings, link->seq);
+    struct session *c = p->session;
+    lease_set_landed(&c->lease_set, link->seq);
     doubt(p);
     if (response == NULL && err->rc == RC_TOO_LARGE)
         poller_offer_less(p, link);
-    bool handled = pace_handled(&p->pace, response, err, c->token_file);
+    bool handled = backoff_handled(&p->backoff, response, err, c->token_file);
     if (!handled && response->status == 404) {
-        pace_pause(&p->pace, UNKNOWN_GAP_MS);
-        crew_unknown(c, p);
+        backoff_pause(&p->backoff, UNKNOWN_GAP_MS);
+        session_unknown(c, p);
     } else if (!handled && response->status == 409) {
-        pace_failed(&p->pace, "a newer poll was there before");
+        backoff_failed(&p->backoff, "a newer poll was there before");
         if (p->relay.link.seq > link->seq) /* it was ours, by way of another */
-            crew_failed(c, p);
+            session_failed(c, p);
         else
-            crew_stale(c, p);
+            session_stale(c, p);
     } else {
         if (!handled)
-            pace_failed(&p->pace, "an unexpected status");
-        crew_failed(c, p);
+            backoff_failed(&p->backoff, "an unexpected status");
+        session_failed(c, p);
         if (response == NULL ||
             response->status >= 500) /* what stands before it may have said that */
             relay_poll(p);
@@ -367,7 +369,7 @@ static void on_failed(struct poller *p, const struct link *link,
 /* But when it was never answered, the newer one may not be either, and that shows only much later. */
 static void on_outlived(struct poller *p, const struct http_response *response)
 {
-    pace_in(&p->pace, 0);
+    backoff_in(&p->backoff, 0);
     if (response == NULL)
         relay_poll(p);
 }
@@ -376,7 +378,7 @@ static void on_polled(void *arg, const struct http_response *response, const str
 {
     struct link *link = arg;
     struct poller *p = link->poller;
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     int status = response == NULL ? 0 : response->status;
 
     link->busy = false;
@@ -404,18 +406,18 @@ static int64_t at_most(int64_t a_ms, int64_t b_ms)
  * has just taken it over must say soon that it is good, and nobody knows who will be the next. And a
  * server that has died in silence is given up only a quarter of a lease after it should have answered;
  * another quarter is left then, to ask again and by way of others. */
-static int64_t crew_wait_ms(const struct poller *p, uint32_t offer, int64_t longest_ms)
+static int64_t session_wait_ms(const struct poller *p, uint32_t offer, int64_t longest_ms)
 {
-    const struct crew *c = p->crew;
-    struct partition_set orphans = crew_orphans(c, p);
-    int64_t left_ms = holdings_deadline_ms(&c->holdings, &p->owned) - clock_boot_ms();
+    const struct session *c = p->session;
+    struct partition_set orphans = session_orphans(c, p);
+    int64_t left_ms = lease_set_deadline_ms(&c->lease_set, &p->owned) - clock_boot_ms();
     int64_t spare_ms = left_ms - c->welcome.lease_ms / 2;
     if (spare_ms <= 0)
         return 0;
     longest_ms = at_most(longest_ms, spare_ms);
-    if (holdings_any(&c->holdings, &orphans))
+    if (lease_set_any(&c->lease_set, &orphans))
         longest_ms = at_most(longest_ms, ORPHAN_WAIT_MS);
-    if (offer == 0 && crew_free_slots(c) > 0)
+    if (offer == 0 && session_free_slots(c) > 0)
         longest_ms = at_most(longest_ms, PEEK_WAIT_MS);
     return longest_ms;
 }
@@ -425,22 +427,22 @@ static int64_t crew_wait_ms(const struct poller *p, uint32_t offer, int64_t long
  * only the reply says that they are good again. */
 static int64_t wait_ms(const struct poller *p, uint32_t offer)
 {
-    const struct crew *c = p->crew;
+    const struct session *c = p->session;
     int64_t longest_ms = at_most(c->welcome.park_ms, c->welcome.lease_ms / 4);
-    if (!poller_is_connected(p) || (c->draining && c->holdings.running_count == 0))
+    if (!poller_is_connected(p) || (c->draining && c->lease_set.running_count == 0))
         return 0;
-    return p->owned.count == 0 ? longest_ms : crew_wait_ms(p, offer, longest_ms);
+    return p->owned.count == 0 ? longest_ms : session_wait_ms(p, offer, longest_ms);
 }
 
 static uint32_t offer_of(const struct poller *p)
 {
-    uint32_t offer = crew_offer(p->crew, p);
+    uint32_t offer = session_offer(p->session, p);
     return offer < p->offer_max ? offer : (uint32_t)p->offer_max;
 }
 
 static void send_poll(struct poller *p, struct link *link)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
     char id[ID_TEXT_MAX];
     uint32_t offer = offer_of(p);
@@ -449,9 +451,9 @@ static void send_poll(struct poller *p, struct link *link)
     bool less = poller_newest(p) != NULL && poller_newest(p)->free > offer;
 
     arena_reset(&c->scratch);
-    link->scope = crew_scope(c, p);
+    link->scope = session_scope(c, p);
     struct partition_set results = poller_result_scope(p, &link->scope);
-    holdings_fill(&c->holdings, &poll, &results, p->result_max, RESULT_BYTES_MAX, &c->scratch);
+    lease_set_fill(&c->lease_set, &poll, &results, p->result_max, RESULT_BYTES_MAX, &c->scratch);
     link->busy = true;
     link->tells_heard = poll.heard > 0;
     link->seq = p->seq = poll.seq;
@@ -473,7 +475,7 @@ static void send_poll(struct poller *p, struct link *link)
                          .arg = link,
                      });
     if (less)
-        crew_stir(c); /* somebody else wanted it */
+        session_stir(c); /* somebody else wanted it */
 }
 
 const struct link *poller_newest(const struct poller *p)
@@ -503,37 +505,37 @@ static bool names_too_little(const struct poller *p, const struct link *newest,
     struct partition_set more = *scope;
     if (scope->count == newest->scope.count)
         more.bits &= ~newest->scope.bits;
-    return (more.count == 0 || more.bits != 0) && holdings_any(&p->crew->holdings, &more);
+    return (more.count == 0 || more.bits != 0) && lease_set_any(&p->session->lease_set, &more);
 }
 
 static bool offers_wrong(const struct poller *p, const struct link *newest)
 {
-    if (p->crew->poller_count == 1)
+    if (p->session->poller_count == 1)
         return newest->free != offer_of(p);
-    return crew_offer_moved(p->crew, p) && newest->free != offer_of(p);
+    return session_offer_moved(p->session, p) && newest->free != offer_of(p);
 }
 
 /* True when the newest poll no longer says the truth, and waits for something to happen. One that
  * carries results is answered soon, and more of them gather meanwhile. */
 static bool is_outdated(const struct poller *p, const struct link *newest)
 {
-    struct partition_set scope = crew_scope(p->crew, p);
+    struct partition_set scope = session_scope(p->session, p);
     struct partition_set results = poller_result_scope(p, &scope);
     return newest->result_count == 0 &&
-           (holdings_wait(&p->crew->holdings, &results) || offers_wrong(p, newest) ||
-            names_too_little(p, newest, &scope) || (is_all_told(p->crew) && !newest->last));
+           (lease_set_wait(&p->session->lease_set, &results) || offers_wrong(p, newest) ||
+            names_too_little(p, newest, &scope) || (is_all_told(p->session) && !newest->last));
 }
 
 static void act(void *arg)
 {
     struct poller *p = arg;
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     if (p->retired) {
         poller_close(p);
         return;
     }
-    if (crew_overslept(c)) {
-        pace_in(&p->pace, IDLE_GAP_MS);
+    if (session_overslept(c)) {
+        backoff_in(&p->backoff, IDLE_GAP_MS);
         return;
     }
     const struct link *newest = poller_newest(p);
@@ -548,7 +550,7 @@ static void act(void *arg)
 
 /* ---- beginning and end */
 
-enum rc poller_new(struct crew *c, struct str url, struct poller **ret_poller, struct err *err)
+enum rc poller_new(struct session *c, struct str url, struct poller **ret_poller, struct err *err)
 {
     struct http_client *clients[LINKS] = {NULL};
     for (size_t i = 0; i < LINKS; i++) {
@@ -558,15 +560,15 @@ enum rc poller_new(struct crew *c, struct str url, struct poller **ret_poller, s
         }
     }
     struct poller *p = MEM_NEW(struct poller);
-    p->crew = c;
+    p->session = c;
     p->url = str_of(arena_zstr(&p->texts, url), url.len);
     for (size_t i = 0; i < LINKS; i++)
         p->links[i] = (struct link){.poller = p, .client = clients[i]};
     p->result_max = p->offer_max = SIZE_MAX;
     p->answered_ms = clock_boot_ms();
-    pace_init(&p->pace, c->loop, act, p);
-    p->pace.server = p->url.ptr;
-    pace_in(&p->pace, 0);
+    backoff_init(&p->backoff, c->loop, act, p);
+    p->backoff.server = p->url.ptr;
+    backoff_in(&p->backoff, 0);
     *ret_poller = p;
     return RC_OK;
 }
@@ -574,11 +576,11 @@ enum rc poller_new(struct crew *c, struct str url, struct poller **ret_poller, s
 static void on_closed(uv_handle_t *handle)
 {
     struct poller *p = handle->data;
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     list_remove(&p->node);
     arena_free(&p->texts);
     free(p);
-    crew_part_closed(c);
+    session_part_closed(c);
 }
 
 void poller_close(struct poller *p)
@@ -588,16 +590,16 @@ void poller_close(struct poller *p)
     p->closing = true;
     for (size_t i = 0; i < LINKS; i++)
         http_client_free(p->links[i].client);
-    outlet_free(p->relay.outlet);
-    pace_close(&p->pace, on_closed, p);
+    failover_client_free(p->relay.failover_client);
+    backoff_close(&p->backoff, on_closed, p);
 }
 
 void poller_reset(struct poller *p)
 {
     for (size_t i = 0; i < LINKS; i++)
         http_client_abort(p->links[i].client);
-    if (p->relay.outlet != NULL)
-        outlet_abort(p->relay.outlet);
+    if (p->relay.failover_client != NULL)
+        failover_client_abort(p->relay.failover_client);
     doubt(p);
     p->unknown = p->met = p->last_word = p->provisional = false;
     p->relay.heard = p->relay.link.seq = 0;

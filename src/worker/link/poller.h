@@ -1,4 +1,4 @@
-/* poller.h - one server's part of a worker's conversation (`crew.h`).
+/* poller.h - one server's part of a worker's conversation (`session.h`).
  *
  * A poll without results is parked by the server until there is work. When something ends meanwhile,
  * or what is offered should be offered elsewhere, a newer poll on a second connection takes its place.
@@ -11,12 +11,12 @@
 #pragma once
 #include "base/list.h"
 #include "job/poll.h"
-#include "worker/link/outlet.h"
-#include "worker/link/pace.h"
+#include "worker/link/backoff.h"
+#include "worker/link/failover_client.h"
 
 enum { LINKS = 2 }; /* one poll is parked while another one replaces it */
 
-struct crew;
+struct session;
 
 /* One connection and the poll on it. */
 struct link {
@@ -34,20 +34,20 @@ struct link {
 
 /* Polls by way of another server, while this one cannot be reached: see relay.c. */
 struct relay {
-    struct outlet *outlet; /* owned; NULL: never needed so far */
-    struct link link;      /* without a client */
-    uint64_t heard;        /* as of a poller, by this way */
+    struct failover_client *failover_client; /* owned; NULL: never needed so far */
+    struct link link;                        /* without a client */
+    uint64_t heard;                          /* as of a poller, by this way */
 };
 
 struct poller {
-    struct list_node node; /* on crew.pollers, or crew.leaving */
-    struct crew *crew;
+    struct list_node node; /* on session.pollers, or session.leaving */
+    struct session *session;
     struct arena texts;
     struct str url;
     struct str server; /* as it calls itself; empty: it has not said */
     struct link links[LINKS];
     struct relay relay;
-    struct pace pace;
+    struct backoff backoff;
     uint64_t seq;               /* of the newest poll */
     bool known;                 /* it has answered the newest poll that came to an end */
     bool met;                   /* it has known us since we registered */
@@ -69,18 +69,18 @@ struct poller {
     bool closing;
 };
 
-/* Begins at once, when the crew is registered or it is its turn to register it. */
-enum rc poller_new(struct crew *c, struct str url, struct poller **ret_poller, struct err *err);
-/* From the loop, not from within its own calls. Its crew hears when it is closed. */
+/* Begins at once, when the session is registered or it is its turn to register it. */
+enum rc poller_new(struct session *c, struct str url, struct poller **ret_poller, struct err *err);
+/* From the loop, not from within its own calls. Its session hears when it is closed. */
 void poller_close(struct poller *p);
 /* Its polls may have to say something else now. */
 void poller_stir(struct poller *p);
 /* The server answers, and knows us. */
 bool poller_is_connected(const struct poller *p);
-/* Everything that was said belongs to the past: the crew will register again. */
+/* Everything that was said belongs to the past: the session will register again. */
 void poller_reset(struct poller *p);
 /* What a reply says about what we hold: terms, verdicts, stops. */
-void poller_take(struct crew *c, const struct link *link, const struct poll_reply *reply);
+void poller_take(struct session *c, const struct link *link, const struct poll_reply *reply);
 /* The newest poll of which the server may be told that its answer was read, when `before` was it. */
 uint64_t poller_heard(uint64_t before, const struct link *link, const struct poll_reply *reply);
 /* The results of these may be told to this server: a server that may not decide has no use for any. */
@@ -93,7 +93,7 @@ void poller_offer_more(struct poller *p);
 /* A reply could not be read: polls soon for fewer leases. False when it was asked for none. */
 bool poller_asks_again(struct poller *p, const struct link *link, const struct err *why);
 /* Reports a lease that we cannot read as one that has failed for good. */
-void poller_reject(struct crew *c, const struct link *link, const struct poll_unread *unread);
+void poller_reject(struct session *c, const struct link *link, const struct poll_unread *unread);
 /* relay.c: sends a poll to this server by way of another, if we hold something and can. */
 void relay_poll(struct poller *p);
 /* The newest poll, while it is under way; else NULL. */

@@ -5,7 +5,7 @@
  * by itself. */
 #include "base/log.h"
 #include "loop/clock.h"
-#include "worker/link/crew_inside.h"
+#include "worker/link/session_inside.h"
 
 enum {
     SMALLER_GAP_MS = 100, /* before the same is tried with less */
@@ -18,19 +18,19 @@ enum {
  * a server of an older version, that has come in the place of a newer, does not know. */
 void poller_refused(struct poller *p, const struct link *link, struct str body)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     if (link->tells_heard) {
         p->heard = 0;
-        holdings_landed(&c->holdings, link->seq);
-        pace_pause(&p->pace, SMALLER_GAP_MS);
+        lease_set_landed(&c->lease_set, link->seq);
+        backoff_pause(&p->backoff, SMALLER_GAP_MS);
         return;
     }
     log_error("the server refuses a poll", "body", arena_zstr(&c->scratch, body), NULL);
-    if (link->result_count == 1 && !holdings_strip(&c->holdings, link->seq))
-        holdings_drop(&c->holdings, link->seq);
+    if (link->result_count == 1 && !lease_set_strip(&c->lease_set, link->seq))
+        lease_set_drop(&c->lease_set, link->seq);
     p->result_max = link->result_count > 1 ? link->result_count / 2 : 1;
-    holdings_landed(&c->holdings, link->seq);
-    pace_pause(&p->pace, link->result_count > 0 ? SMALLER_GAP_MS : PACE_REFUSED_MS);
+    lease_set_landed(&c->lease_set, link->seq);
+    backoff_pause(&p->backoff, link->result_count > 0 ? SMALLER_GAP_MS : PACE_REFUSED_MS);
 }
 
 /* Down to nothing: then the reply brings no lease, but terms and verdicts. */
@@ -53,26 +53,26 @@ bool poller_asks_again(struct poller *p, const struct link *link, const struct e
         return false;
     log_warn("a reply cannot be read; fewer leases are asked for", "error", why->text, NULL);
     poller_offer_less(p, link);
-    int64_t alone_ms = p->crew->welcome.lease_ms / 8; /* what runs is renewed in between */
+    int64_t alone_ms = p->session->welcome.lease_ms / 8; /* what runs is renewed in between */
     alone_ms = alone_ms < ALONE_GAP_MS ? alone_ms : ALONE_GAP_MS;
-    pace_pause(&p->pace, link->free == 1 ? alone_ms : SMALLER_GAP_MS);
+    backoff_pause(&p->backoff, link->free == 1 ? alone_ms : SMALLER_GAP_MS);
     return true;
 }
 
-void poller_reject(struct crew *c, const struct link *link, const struct poll_unread *unread)
+void poller_reject(struct session *c, const struct link *link, const struct poll_unread *unread)
 {
     const struct poll_lease lease = {
         .exec_id = unread->exec_id, .token = unread->token, .ttl_ms = c->welcome.lease_ms};
-    if (!holdings_accept(&c->holdings, &lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
+    if (!lease_set_accept(&c->lease_set, &lease, c->seq + 1, link->sent_ms, clock_boot_ms()))
         return;
-    holdings_end(&c->holdings,
-                 &(struct poll_result){
-                     .exec_id = unread->exec_id,
-                     .token = unread->token,
-                     .outcome = OUTCOME_PERMANENT,
-                     .usage = {.exit_code = -1},
-                     .error = arena_printf(&c->scratch, "the worker cannot read its lease: %.*s",
-                                           STR_ARG(unread->why)),
-                     .code = POLL_CODE_UNREADABLE,
-                 });
+    lease_set_end(&c->lease_set,
+                  &(struct poll_result){
+                      .exec_id = unread->exec_id,
+                      .token = unread->token,
+                      .outcome = OUTCOME_PERMANENT,
+                      .usage = {.exit_code = -1},
+                      .error = arena_printf(&c->scratch, "the worker cannot read its lease: %.*s",
+                                            STR_ARG(unread->why)),
+                      .code = POLL_CODE_UNREADABLE,
+                  });
 }

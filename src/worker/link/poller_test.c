@@ -1,12 +1,12 @@
-#include "worker/link/crew.h"
 #include "worker/link/fake_server_test.h"
+#include "worker/link/session.h"
 
 enum { SLOTS = 8, SEEN_MAX = 64 };
 
 struct owner {
     uv_loop_t loop;
     struct fake_server *server;
-    struct crew *crew;
+    struct session *session;
     uint64_t leases[SEEN_MAX];
     size_t lease_count;
     uint64_t stopped; /* the last one; 0: none */
@@ -21,11 +21,11 @@ struct owner {
 
 static void finish(struct owner *o, uint64_t exec_id, uint64_t token)
 {
-    crew_done(o->crew, &(struct poll_result){.exec_id = exec_id,
-                                             .token = token,
-                                             .outcome = OUTCOME_SUCCEEDED,
-                                             .usage = {.exit_code = 0},
-                                             .result = STR("{\"a\": 1}")});
+    session_done(o->session, &(struct poll_result){.exec_id = exec_id,
+                                                   .token = token,
+                                                   .outcome = OUTCOME_SUCCEEDED,
+                                                   .usage = {.exit_code = 0},
+                                                   .result = STR("{\"a\": 1}")});
 }
 
 static void on_welcome(void *arg, const struct welcome *welcome)
@@ -71,7 +71,7 @@ static void on_drain(void *arg)
 {
     struct owner *o = arg;
     o->drain_asked = true;
-    crew_drain(o->crew);
+    session_drain(o->session);
 }
 
 static void on_drained(void *arg)
@@ -94,7 +94,7 @@ static void start(struct owner *o)
 {
     struct str handler = STR("send_email");
     struct err err;
-    struct crew_options options = {
+    struct session_options options = {
         .urls = str_c(o->server->url),
         .token = STR("key"),
         .hello = {.name = STR("test"),
@@ -105,13 +105,13 @@ static void start(struct owner *o)
                   .replaces = 4711},
         .events = {on_welcome, on_lease, on_stop, on_lost, on_deadline, on_drain, on_drained, o},
     };
-    assert_int_equal(crew_new(&o->loop, &options, &o->crew, &err), RC_OK);
+    assert_int_equal(session_new(&o->loop, &options, &o->session, &err), RC_OK);
 }
 
 static int tear_down(void **state)
 {
     struct owner *o = *state;
-    crew_free(o->crew);
+    session_free(o->session);
     fake_free(o->server);
     assert_int_equal(uv_loop_close(&o->loop), 0);
     free(o);
@@ -180,7 +180,7 @@ static void what_ends_while_a_poll_is_parked_is_told_at_once(void **state)
     assert_true(clock_mono_us() - begin_us < 2000000); /* and not after park_ms */
     assert_int_equal(o->server->result_count, 1);
     assert_true(str_eq(o->server->results[0].result, STR("{\"a\": 1}")));
-    assert_int_equal(crew_pending(o->crew), 0);
+    assert_int_equal(session_pending(o->session), 0);
 }
 
 static void results_are_gathered(void **state)
@@ -211,9 +211,9 @@ static void a_result_is_offered_until_it_got_its_verdict(void **state)
     o->server->lose_reply = true;
     finish(o, 10, 1);
     FAKE_WAIT(o->server, !o->server->lose_reply);
-    assert_int_equal(crew_pending(o->crew), 1);
+    assert_int_equal(session_pending(o->session), 1);
     FAKE_WAIT(o->server, o->server->result_count == 1);
-    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    FAKE_WAIT(o->server, session_pending(o->session) == 0);
 }
 
 static void a_stop_reaches_the_owner(void **state)
@@ -241,10 +241,10 @@ static void a_lease_that_cannot_be_renewed_is_lost_before_its_end(void **state)
     assert_true(o->deadline_ms < renewed_ms + 1500);
     assert_true(o->lost_at_ms >= o->deadline_ms);
     o->server->poll_status = 0;
-    crew_done(o->crew, &(struct poll_result){.exec_id = 10,
-                                             .token = 1,
-                                             .outcome = OUTCOME_RETURNED,
-                                             .usage = {.exit_code = -1}});
+    session_done(o->session, &(struct poll_result){.exec_id = 10,
+                                                   .token = 1,
+                                                   .outcome = OUTCOME_RETURNED,
+                                                   .usage = {.exit_code = -1}});
     FAKE_WAIT(o->server, fake_result(o->server, 10) != NULL); /* a late word is still a word */
 }
 
@@ -307,7 +307,7 @@ static void a_result_the_server_cannot_read_does_not_block_the_others(void **sta
     o->server->unreadable = 12;
     for (uint64_t id = 10; id < 14; id++)
         finish(o, id, 1);
-    FAKE_WAIT(o->server, crew_pending(o->crew) == 0); /* it was given up */
+    FAKE_WAIT(o->server, session_pending(o->session) == 0); /* it was given up */
     assert_int_equal(o->server->result_count, 3);
     assert_null(fake_result(o->server, 12));
 }
@@ -321,7 +321,7 @@ static void a_success_counts_without_the_result_that_is_refused(void **state)
     o->server->unreadable = 10;
     o->server->takes_bare = true;
     finish(o, 10, 1);
-    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    FAKE_WAIT(o->server, session_pending(o->session) == 0);
     const struct poll_result *result = fake_result(o->server, 10);
     assert_non_null(result);
     assert_int_equal(result->outcome, OUTCOME_SUCCEEDED);
@@ -403,7 +403,7 @@ static void an_older_server_registers_us_without_the_rest(void **state)
     fake_lease(o->server, 10, 1, "{}", "");
     FAKE_WAIT(o->server, fake_holds(o->server, 10));
     finish(o, 10, 1);
-    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    FAKE_WAIT(o->server, session_pending(o->session) == 0);
     assert_int_equal(o->server->poll.heard, 0);
     assert_int_equal(o->server->refusals, 1);
 }
@@ -463,7 +463,7 @@ static void a_server_that_became_older_costs_no_result(void **state)
     o->server->older = true;
     o->server->epochs = NULL;
     finish(o, 10, 1);
-    FAKE_WAIT(o->server, crew_pending(o->crew) == 0);
+    FAKE_WAIT(o->server, session_pending(o->session) == 0);
     assert_int_equal(o->server->refusals, 1);
     assert_non_null(fake_result(o->server, 10));
 }
@@ -474,7 +474,7 @@ static void a_drain_ends_when_all_is_told(void **state)
     start(o);
     fake_lease(o->server, 10, 1, "{}", "");
     FAKE_WAIT(o->server, fake_holds(o->server, 10) && o->server->parked != NULL);
-    crew_drain(o->crew);
+    session_drain(o->session);
     FAKE_WAIT(o->server, o->server->poll.free == 0);
     assert_false(o->drained);
     finish(o, 10, 1);
@@ -488,7 +488,7 @@ static void what_is_leased_into_a_drain_is_not_started(void **state)
     start(o);
     FAKE_WAIT(o->server, o->server->parked != NULL);
     fake_lease(o->server, 10, 1, "{}", ""); /* on its way, when ... */
-    crew_drain(o->crew);
+    session_drain(o->session);
     FAKE_WAIT(o->server, o->drained);
     assert_int_equal(o->lease_count, 0);
     assert_int_equal(o->server->poll.held_count, 0);

@@ -9,7 +9,7 @@
  * Its address, as the others name it, is all that is needed; they look it up among the members. */
 #include "base/id.h"
 #include "loop/clock.h"
-#include "worker/link/crew_inside.h"
+#include "worker/link/session_inside.h"
 
 enum { RESULT_BYTES_MAX = 1 << 20, POLL_BYTES_MAX = 16 << 20 };
 
@@ -17,7 +17,7 @@ static struct str pick(void *arg, struct str now, bool failed)
 {
     const struct poller *p = arg;
     bool other = !str_eq(now, p->url);
-    return crew_pick_server(p->crew, other ? now : p->url, !other || failed);
+    return session_pick_server(p->session, other ? now : p->url, !other || failed);
 }
 
 static void take_reply(struct poller *p, const struct poll_reply *reply)
@@ -25,20 +25,20 @@ static void take_reply(struct poller *p, const struct poll_reply *reply)
     struct link *link = &p->relay.link;
     p->relay.heard = poller_heard(p->relay.heard, link, reply);
     p->provisional = reply->provisional;
-    poller_take(p->crew, link, reply);
+    poller_take(p->session, link, reply);
 }
 
 /* Also when it was refused: what may have been refused is not said again, and nothing is dropped. */
 static void lose_reply(struct poller *p)
 {
     p->relay.heard = 0;
-    holdings_landed(&p->crew->holdings, p->relay.link.seq);
+    lease_set_landed(&p->session->lease_set, p->relay.link.seq);
 }
 
 static void on_relayed(void *arg, const struct http_response *response, const struct err *err)
 {
     struct poller *p = arg;
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct link *link = &p->relay.link;
     struct poll_reply reply;
     struct err bad;
@@ -48,16 +48,16 @@ static void on_relayed(void *arg, const struct http_response *response, const st
         return;
     arena_reset(&c->scratch);
     if (response == NULL || response->status >= 500) /* also when the other one cannot reach it */
-        outlet_failed(p->relay.outlet);
+        failover_client_failed(p->relay.failover_client);
     if (response != NULL && response->status == 200 &&
         poll_reply_parse(response->body, &c->scratch, &reply, &bad) == RC_OK)
         take_reply(p, &reply);
     else
         lose_reply(p);
-    crew_stir(c);
+    session_stir(c);
 }
 
-static struct str target_of(struct crew *c, const struct poller *p)
+static struct str target_of(struct session *c, const struct poller *p)
 {
     struct str address = p->server.len > 0 ? p->server : p->url;
     char id[ID_TEXT_MAX];
@@ -71,38 +71,40 @@ static struct str target_of(struct crew *c, const struct poller *p)
 
 static void send_by_another(struct poller *p)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct link *link = &p->relay.link;
     CLEANUP(buf_free) struct buf body = BUF(POLL_BYTES_MAX);
     struct poll poll = {.seq = ++c->seq, .heard = p->relay.heard};
     struct partition_set all = {0};
     struct partition_set results = poller_result_scope(p, &all);
     arena_reset(&c->scratch);
-    holdings_fill(&c->holdings, &poll, &results, SIZE_MAX, RESULT_BYTES_MAX, &c->scratch);
+    lease_set_fill(&c->lease_set, &poll, &results, SIZE_MAX, RESULT_BYTES_MAX, &c->scratch);
     *link = (struct link){.poller = p, .busy = true, .seq = poll.seq, .sent_ms = clock_boot_ms()};
     poll_print(&body, &poll);
-    outlet_send(p->relay.outlet, &(struct http_call){
-                                     .method = "POST",
-                                     .target = target_of(c, p),
-                                     .content_type = "application/json",
-                                     .body = buf_str(&body),
-                                     .timeout_ms = (uint64_t)c->welcome.lease_ms / 4,
-                                     .on_done = on_relayed,
-                                     .arg = p,
-                                 });
+    failover_client_send(p->relay.failover_client,
+                         &(struct http_call){
+                             .method = "POST",
+                             .target = target_of(c, p),
+                             .content_type = "application/json",
+                             .body = buf_str(&body),
+                             .timeout_ms = (uint64_t)c->welcome.lease_ms / 4,
+                             .on_done = on_relayed,
+                             .arg = p,
+                         });
 }
 
 void relay_poll(struct poller *p)
 {
-    struct crew *c = p->crew;
+    struct session *c = p->session;
     struct err err;
-    if (!c->registered || p->relay.link.busy || !p->listed || !crew_is_connected(c) ||
-        !holdings_any(&c->holdings, NULL))
+    if (!c->registered || p->relay.link.busy || !p->listed || !session_is_connected(c) ||
+        !lease_set_any(&c->lease_set, NULL))
         return;
-    if (p->relay.outlet == NULL) {
-        if (outlet_new(c->loop, p->url, c->token, &p->relay.outlet, &err) != RC_OK)
+    if (p->relay.failover_client == NULL) {
+        if (failover_client_new(c->loop, p->url, c->token, &p->relay.failover_client, &err) !=
+            RC_OK)
             return;
-        outlet_guide(p->relay.outlet, pick, p);
+        failover_client_guide(p->relay.failover_client, pick, p);
     }
     send_by_another(p);
 }

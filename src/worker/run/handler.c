@@ -1,13 +1,13 @@
 #include "worker/run/handler.h"
 #include "base/mem.h"
 #include "wire/message/spec_json.h"
-#include "worker/link/crew.h"
+#include "worker/link/session.h"
 
 #include <stdlib.h>
 
 struct handler_worker {
     struct handler_options options; /* its texts are not used after the start */
-    struct crew *crew;
+    struct session *session;
 };
 
 static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline_ms)
@@ -17,12 +17,12 @@ static void on_lease(void *arg, const struct poll_lease *lease, int64_t deadline
     enum outcome outcome = w->options.on_call(w->options.arg, lease);
     if (outcome == OUTCOME_NONE)
         return;
-    crew_done(w->crew, &(struct poll_result){
-                           .exec_id = lease->exec_id,
-                           .token = lease->token,
-                           .outcome = outcome,
-                           .usage = {.exit_code = -1},
-                       });
+    session_done(w->session, &(struct poll_result){
+                                 .exec_id = lease->exec_id,
+                                 .token = lease->token,
+                                 .outcome = outcome,
+                                 .usage = {.exit_code = -1},
+                             });
 }
 
 static void on_stop(void *arg, uint64_t exec_id, uint64_t token, struct str reason)
@@ -53,7 +53,7 @@ enum rc handler_worker_new(uv_loop_t *loop, const struct handler_options *option
                            struct handler_worker **ret_worker, struct err *err)
 {
     struct handler_worker *w = MEM_NEW(struct handler_worker);
-    struct crew_options crew = {
+    struct session_options session = {
         .urls = options->url,
         .token = options->token,
         .hello =
@@ -76,7 +76,7 @@ enum rc handler_worker_new(uv_loop_t *loop, const struct handler_options *option
             },
     };
     w->options = *options;
-    if (crew_new(loop, &crew, &w->crew, err)) {
+    if (session_new(loop, &session, &w->session, err)) {
         free(w);
         return err->rc;
     }
@@ -88,18 +88,18 @@ void handler_worker_free(struct handler_worker *w)
 {
     if (w == NULL)
         return;
-    crew_free(w->crew); /* calls nobody back from here on */
+    session_free(w->session); /* calls nobody back from here on */
     free(w);
 }
 
 void handler_worker_drain(struct handler_worker *w)
 {
-    crew_drain(w->crew);
+    session_drain(w->session);
 }
 
 void handler_done(struct handler_worker *w, const struct poll_result *result)
 {
-    crew_done(w->crew, result);
+    session_done(w->session, result);
 }
 
 struct str handler_name(const struct poll_lease *lease, struct arena *arena)

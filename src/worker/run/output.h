@@ -5,7 +5,7 @@
  * a long output are what people read. Pieces are numbered over both streams and the worker's own
  * notes. Whoever feeds an output watches `output_unsent` and stops reading while it is large.
  *
- * No I/O here: `uplink.h` takes pieces from the front and says when they have arrived. */
+ * No I/O here: `output_sender.h` takes pieces from the front and says when they have arrived. */
 #pragma once
 #include "base/buf.h"
 #include "base/list.h"
@@ -26,8 +26,8 @@ struct output {
     size_t tail_bytes;
     struct list ready;     /* of struct piece; owned */
     struct list tail;      /* the same */
-    struct list_node node; /* in the uplink's list of those that have something ready */
-    bool left;             /* see uplink_leave */
+    struct list_node node; /* in the output_sender's list of those that have something ready */
+    bool left;             /* see output_sender_leave */
     /* Called when pieces have arrived, or never will. NULL: nobody cares any more. */
     void (*on_sent)(void *arg);
     void *arg;

@@ -33,7 +33,7 @@ struct run {
     struct output *output;   /* owned */
     struct run_checkpoint checkpoint;
     struct tap taps[2];
-    uv_timer_t timer; /* the timeout; then the grace; then the wait for the uplink */
+    uv_timer_t timer; /* the timeout; then the grace; then the wait for the output_sender */
     size_t handles;   /* that are open; the last one to close frees */
     bool paused;      /* taps: too much is unsent */
     bool ended;
@@ -111,9 +111,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     (void)status; /* an error shows when we read */
     (void)events;
     read_some(tap);
-    uplink_offer(run->host->uplink, run->output, false);
+    output_sender_offer(run->host->output_sender, run->output, false);
     if (!output_is_full(run->output) &&
-        run->output->unsent_bytes > uplink_share(run->host->running))
+        run->output->unsent_bytes > output_sender_share(run->host->running))
         set_paused(run, true);
 }
 
@@ -126,7 +126,8 @@ static void on_sent(void *arg)
     if (run->ended && unsent == 0) {
         run->output_waits = false;
         finish_when_told(run);
-    } else if (!run->ended && run->paused && unsent <= uplink_share(run->host->running) / 2) {
+    } else if (!run->ended && run->paused &&
+               unsent <= output_sender_share(run->host->running) / 2) {
         set_paused(run, false);
     }
 }
@@ -177,7 +178,7 @@ static void on_complaint(void *arg, struct str why)
 {
     struct run *run = arg;
     output_note(run->output, clock_wall_ms(), "the checkpoint was not saved: %.*s", STR_ARG(why));
-    uplink_offer(run->host->uplink, run->output, false);
+    output_sender_offer(run->host->output_sender, run->output, false);
 }
 
 static void on_saved(void *arg)
@@ -226,7 +227,7 @@ static void end(struct run *run)
     run->save_waits = run_checkpoint_end(&run->checkpoint, run->outcome == OUTCOME_SUCCEEDED);
     output_finish(run->output, now_ms);
     count_usage(run);
-    uplink_offer(run->host->uplink, run->output, true);
+    output_sender_offer(run->host->output_sender, run->output, true);
     run->output_waits = run->output->unsent_bytes > 0;
     if (run->output_waits)
         uv_timer_start(&run->timer, on_log_wait, LOG_WAIT_MS, 0);
@@ -393,8 +394,8 @@ enum rc run_new(struct run_host *host, uint64_t id, const struct poll_lease *lea
     run->output->arg = run;
     uv_timer_init(host->loop, &run->timer); /* cannot fail */
     run->timer.data = run;
-    run_checkpoint_init(&run->checkpoint, host->loop, host->courier, host->worker_id, lease,
-                        host->checkpoint_bytes_max,
+    run_checkpoint_init(&run->checkpoint, host->loop, host->checkpoint_client, host->worker_id,
+                        lease, host->checkpoint_bytes_max,
                         &(struct run_checkpoint_events){on_fetched, on_complaint, on_saved, run});
     run->handles = 2; /* the two timers */
     host->running++;
@@ -409,7 +410,7 @@ void run_free(struct run *run)
         close_tap(&run->taps[i]);
     uv_close((uv_handle_t *)&run->timer, on_closed);
     run_checkpoint_close(&run->checkpoint, on_closed, run);
-    uplink_leave(run->host->uplink, run->output);
+    output_sender_leave(run->host->output_sender, run->output);
     if (run->files.dir != NULL)
         run_files_remove(&run->files, run->host->tmp_dir, &run->host->spares, run->host->loop);
     run_order_free(run->order);

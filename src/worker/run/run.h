@@ -7,7 +7,7 @@
  * attempt does. */
 #pragma once
 #include "job/poll.h"
-#include "worker/link/uplink.h"
+#include "worker/link/output_sender.h"
 #include "worker/run/oom_watch.h"
 #include "worker/run/run_checkpoint.h"
 #include "worker/run/run_end.h"
@@ -21,8 +21,8 @@ enum { RUN_READ_BYTES = 64 << 10 }; /* what a pipe holds */
 struct run_host {
     uv_loop_t *loop;
     struct spawner *spawner;
-    struct uplink *uplink;
-    struct courier *courier;
+    struct output_sender *output_sender;
+    struct checkpoint_client *checkpoint_client;
     const char *tmp_dir;
     struct run_spares spares; /* below it */
     char *const *env;         /* what commands inherit */
@@ -50,7 +50,7 @@ void run_set_deadline(struct run *run, int64_t deadline_ms);
 /* Starts it, as soon as what the attempt before has left was fetched. Waits for the spawner when
  * that has no room. May call on_done. */
 void run_start(struct run *run);
-/* Output that was not sent yet is left to the uplink. The command must have ended, unless the whole
+/* Output that was not sent yet is left to the output_sender. The command must have ended, unless the whole
  * worker does. The loop must run once more. */
 void run_free(struct run *run);
 

@@ -152,13 +152,13 @@ static void save(struct run_checkpoint *c)
 {
     c->errand.kind = ERRAND_SAVE;
     c->under_way = true;
-    courier_send(c->courier, &c->errand);
+    checkpoint_client_send(c->checkpoint_client, &c->errand);
 }
 
 static void settle(struct run_checkpoint *c)
 {
     uv_timer_stop(&c->timer);
-    courier_cancel(c->courier, &c->errand);
+    checkpoint_client_cancel(c->checkpoint_client, &c->errand);
     c->events.on_saved(c->events.arg);
 }
 
@@ -207,12 +207,13 @@ static void on_look(uv_timer_t *timer)
 
 /* ---- the public face */
 
-void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop, struct courier *courier,
-                         uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max,
+void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop,
+                         struct checkpoint_client *checkpoint_client, uint64_t worker_id,
+                         const struct poll_lease *lease, size_t bytes_max,
                          const struct run_checkpoint_events *events)
 {
     *c = (struct run_checkpoint){
-        .courier = courier,
+        .checkpoint_client = checkpoint_client,
         .events = *events,
         .errand =
             {
@@ -231,7 +232,7 @@ void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop, struct couri
 
 void run_checkpoint_close(struct run_checkpoint *c, uv_close_cb on_closed, void *data)
 {
-    courier_cancel(c->courier, &c->errand);
+    checkpoint_client_cancel(c->checkpoint_client, &c->errand);
     c->timer.data = data;
     uv_close((uv_handle_t *)&c->timer, on_closed);
 }
@@ -242,7 +243,7 @@ bool run_checkpoint_fetch(struct run_checkpoint *c)
         return false;
     c->errand.kind = ERRAND_FETCH;
     c->under_way = true;
-    courier_send(c->courier, &c->errand);
+    checkpoint_client_send(c->checkpoint_client, &c->errand);
     return true;
 }
 
@@ -260,7 +261,7 @@ bool run_checkpoint_end(struct run_checkpoint *c, bool succeeded)
 {
     uv_timer_stop(&c->timer);
     if (c->files == NULL || succeeded || !(c->under_way || has_changed(c))) {
-        courier_cancel(c->courier, &c->errand);
+        checkpoint_client_cancel(c->checkpoint_client, &c->errand);
         return false;
     }
     c->ended = true;

@@ -10,7 +10,7 @@
  * it is saved writes another file and renames it. A file that was emptied or removed is taken back
  * from the server as well; unless its directory is gone too, which is somebody else's doing. */
 #pragma once
-#include "worker/link/courier.h"
+#include "worker/link/checkpoint_client.h"
 #include "worker/run/run_files.h"
 
 #include <time.h>
@@ -33,8 +33,8 @@ struct run_checkpoint_events {
 };
 
 struct run_checkpoint {
-    struct courier *courier;       /* borrowed */
-    const struct run_files *files; /* borrowed; NULL before run_checkpoint_watch */
+    struct checkpoint_client *checkpoint_client; /* borrowed */
+    const struct run_files *files;               /* borrowed; NULL before run_checkpoint_watch */
     struct run_checkpoint_events events;
     uv_timer_t timer; /* the next look; at the end: patience */
     struct errand errand;
@@ -52,8 +52,9 @@ struct run_checkpoint {
 };
 
 /* For the lease that worker_id was given; bytes_max of 0: the server keeps none. */
-void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop, struct courier *courier,
-                         uint64_t worker_id, const struct poll_lease *lease, size_t bytes_max,
+void run_checkpoint_init(struct run_checkpoint *c, uv_loop_t *loop,
+                         struct checkpoint_client *checkpoint_client, uint64_t worker_id,
+                         const struct poll_lease *lease, size_t bytes_max,
                          const struct run_checkpoint_events *events);
 /* Ends everything; *c must live until on_closed, which finds data. */
 void run_checkpoint_close(struct run_checkpoint *c, uv_close_cb on_closed, void *data);

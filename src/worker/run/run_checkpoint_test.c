@@ -1,5 +1,5 @@
 /* Checkpoints: fetched before an attempt, saved while it runs and when it ends. */
-#include "worker/run/run_stage_test.h"
+#include "worker/run/run_fixture_test.h"
 
 #include <signal.h>
 

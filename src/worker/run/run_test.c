@@ -1,5 +1,5 @@
 /* Attempts with a real spawner and real processes; the output goes to a fake server. */
-#include "worker/run/run_stage_test.h"
+#include "worker/run/run_fixture_test.h"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,0 +1,409 @@
+/* make_delta.c - what a turn leaves to be kept: the difference between before and after. */
+#include "engine/core/internal.h"
+#include "engine/ready/limit_remote.h"
+
+static void has_changed(struct engine *e, struct queue *q)
+{
+    if (!list_linked(&q->changed))
+        list_push_back(&e->changed_queues, &q->changed);
+}
+
+/* Where a thing was counted at the beginning of the turn: an edit may have moved its job since. */
+static struct queue *queue_before(const struct job *job)
+{
+    return job->touched != NULL ? job->touched->before.job.def->queue : job->v.def->queue;
+}
+
+static void count_job(struct engine *e, const struct job *job, enum job_state before)
+{
+    struct queue *from = queue_before(job);
+    struct queue *to = job->v.def->queue;
+    if (before == job->v.state && from == to)
+        return;
+    from->jobs_change[before] -= before != JOB_NONE; /* it was not there */
+    to->jobs_change[job->v.state]++;
+    has_changed(e, from);
+    has_changed(e, to);
+}
+
+static void count_exec(struct engine *e, const struct exec *x, enum exec_state before)
+{
+    struct queue *from = queue_before(x->job);
+    struct queue *to = x->job->v.def->queue;
+    if (before == x->v.state && from == to)
+        return;
+    from->execs_change[before] -= before != EXEC_NONE;
+    to->execs_change[x->v.state]++;
+    has_changed(e, from);
+    has_changed(e, to);
+}
+
+static bool was_edited(const struct job *job)
+{
+    const struct touched *t = job->touched;
+    return t != NULL && t->stored && t->before.job.def->version != job->v.def->version;
+}
+
+static void count_letter(struct engine *e, struct queue *q, enum exec_state state, int64_t by)
+{
+    q->letters_change[state] += by;
+    has_changed(e, q);
+}
+
+static struct job_change job_changed(struct engine *e, const struct touched *t)
+{
+    const struct job *job = t->job;
+    const struct definition *def = job->v.def;
+    count_job(e, job, t->before.job.state);
+    struct job_change change = {
+        .kind = t->stored ? CHANGE_UPDATE : CHANGE_INSERT,
+        .redefined = was_edited(job),
+        .job =
+            {
+                .id = job->id,
+                .version = def->version,
+                .state = job->v.state,
+                .name = job_name(job),
+                .queue = def->queue->name,
+                .priority = def->priority,
+                .created_ms = job->created_ms,
+                .finished_ms = job->v.finished_ms,
+                .changed_ms = t->before.job.def != def ? e->now_ms : 0,
+                .last_exec = job->v.last_exec,
+            },
+        .step = t->steps,
+    };
+    if (t->submission != NULL) {
+        change.job.owner = t->submission->owner;
+        change.job.team = t->submission->team;
+        change.job.tags = t->submission->tags;
+        change.job.spec = t->submission->spec;
+        change.job.payload = t->submission->payload;
+    }
+    return change;
+}
+
+static enum change_kind exec_change_kind(const struct touched *t)
+{
+    bool final = exec_is_final(t->exec->v.state);
+    if (t->stored)
+        return final ? CHANGE_FINISH : CHANGE_UPDATE;
+    return final ? CHANGE_RECORD : CHANGE_INSERT;
+}
+
+static bool has_moved(const struct touched *t)
+{
+    const struct exec_values *before = &t->before.exec;
+    return before->slot_ms != t->exec->v.slot_ms || before->nominal_ms != t->exec->v.nominal_ms;
+}
+
+static struct exec_change exec_changed(struct engine *e, const struct touched *t)
+{
+    const struct exec *x = t->exec;
+    const struct exec_values *v = &x->v;
+    const struct definition *def = x->job->v.def;
+    count_exec(e, x, t->before.exec.state);
+    return (struct exec_change){
+        .kind = exec_change_kind(t),
+        .moved = t->stored && (was_edited(x->job) || has_moved(t)),
+        .exec =
+            {
+                .id = x->id,
+                .job_id = x->job->id,
+                .state = v->state,
+                .queue = def->queue->name,
+                .priority = def->priority,
+                .retry_of = x->retry_of,
+                .first = x->first,
+                .origin = x->origin,
+                .slot_ms = x->v.slot_ms,
+                .nominal_ms = x->v.nominal_ms,
+                .slot_last_ms = v->slot_last_ms,
+                .slot_count = v->slot_count,
+                .created_ms = x->created_ms,
+                .due_ms = PLANTED(backoff_not_stored) && v->state == EXEC_RETRYING ? e->now_ms
+                                                                                   : v->due_ms,
+                .ready_ms = v->ready_ms,
+                .started_ms = v->started_ms,
+                .finished_ms = v->finished_ms,
+                .attempts = v->attempts,
+                .lost = v->lost,
+                .returned = v->returned,
+                .unseen = v->unseen,
+                .proven = v->proven,
+                .recharged = v->recharged,
+                .charged = v->recharged ? *charge_of(e, x) : STR(""),
+                .late = v->late,
+                .sla_since_ms = v->sla_since_ms,
+                .sla_extra_ms = v->sla_extra_ms,
+                .sla_marks = v->sla_marks,
+                .token = v->lease.token,
+                .worker_id = lease_holder(&v->lease),
+                .effect_done = v->effect_done,
+                .own_payload = x->own_payload,
+                .payload = t->payload,
+                .result = t->result,
+                .error = t->error,
+            },
+        .step = t->steps,
+    };
+}
+
+/* What the job's row would say anew is what the execution's says: that it ended, when, and how. But
+ * while a run of the job is still stopping, a start goes by the job's own row. */
+static bool ends_job(const struct touched *exec, const struct touched *job)
+{
+    const struct job_values *before = &job->before.job;
+    const struct job_values *after = &job->job->v;
+    return job->durable && job->stored && after->last_exec == exec->exec->id &&
+           before->last_exec == after->last_exec && before->def == after->def &&
+           before->state == JOB_ACTIVE && after->state != JOB_ACTIVE &&
+           after->finished_ms == exec->exec->v.finished_ms && !job_has_unfinished(job->job);
+}
+
+/* Points from an execution that is over to what is over with it. */
+static void join_ends(struct engine *e, const struct touched *t, struct exec_change *change)
+{
+    const struct touched *job = t->exec->job->touched;
+    if (change->kind != CHANGE_FINISH)
+        return;
+    if (job != NULL && ends_job(t, job)) {
+        change->ends_job = job->change;
+        job->change->with_exec = true;
+    }
+    /* A success that is late takes the place of a record that an earlier turn wrote. */
+    if (t->attempt > 0 && exec_is_leased(t->before.exec.state)) {
+        struct attempt_rec *attempt = &e->attempts.items[t->attempt - 1];
+        change->ends_attempt = attempt;
+        attempt->with_exec = true;
+    }
+}
+
+static void add_counters(struct engine *e, struct counter *counters, size_t *len)
+{
+    LIST_EACH(&e->changed_queues, node)
+    {
+        const struct queue *q = CONTAINER_OF(node, struct queue, changed);
+        for (uint32_t i = 0; i < JOB_STATES; i++) {
+            if (q->jobs_change[i] != 0)
+                counters[(*len)++] = (struct counter){COUNTER_JOBS, q->name, i, q->jobs_change[i]};
+        }
+        for (uint32_t i = 0; i < EXEC_STATES; i++) {
+            if (q->execs_change[i] != 0)
+                counters[(*len)++] =
+                    (struct counter){COUNTER_EXECS, q->name, i, q->execs_change[i]};
+            if (q->letters_change[i] != 0)
+                counters[(*len)++] =
+                    (struct counter){COUNTER_LETTERS, q->name, i, q->letters_change[i]};
+        }
+    }
+}
+
+static size_t changed_queue_count(const struct engine *e)
+{
+    size_t n = 0;
+    LIST_EACH(&e->changed_queues, node) n++;
+    return n;
+}
+
+struct room {
+    struct job_change *jobs;
+    struct exec_change *execs;
+    struct worker_change *workers;
+    struct queue_rec *queues;
+    struct queue_gone *queues_gone;
+    struct team_rec *teams;
+    struct rate_change *rates;
+    struct breaker_rec *breakers;
+    struct dependency_rec *dependencies;
+    struct waiter_change *waiters;
+    struct operation_change *operations;
+    struct calendar_change *calendars;
+};
+
+/* Room for all that is to be kept, found by counting first: a turn of heartbeats touches much and
+ * keeps nothing. */
+static struct room make_room(struct engine *e)
+{
+    size_t counts[THINGS] = {0};
+    for (size_t i = 0; i < e->touched.len; i++)
+        counts[e->touched.items[i]->thing] += e->touched.items[i]->durable;
+    return (struct room){
+        .jobs = ARENA_ARRAY(e->arena, struct job_change, counts[THING_JOB]),
+        .execs = ARENA_ARRAY(e->arena, struct exec_change, counts[THING_EXEC]),
+        .workers = ARENA_ARRAY(e->arena, struct worker_change, counts[THING_WORKER]),
+        .queues = ARENA_ARRAY(e->arena, struct queue_rec, counts[THING_QUEUE]),
+        .queues_gone = ARENA_ARRAY(e->arena, struct queue_gone, counts[THING_QUEUE]),
+        .teams = ARENA_ARRAY(e->arena, struct team_rec, counts[THING_LIMIT]),
+        .rates = ARENA_ARRAY(e->arena, struct rate_change, counts[THING_LIMIT]),
+        .breakers = ARENA_ARRAY(e->arena, struct breaker_rec, counts[THING_BREAKER]),
+        .dependencies = ARENA_ARRAY(e->arena, struct dependency_rec, counts[THING_EDGE]),
+        .waiters = ARENA_ARRAY(e->arena, struct waiter_change, counts[THING_EDGE]),
+        .operations = ARENA_ARRAY(e->arena, struct operation_change, counts[THING_OPERATION]),
+        .calendars = ARENA_ARRAY(e->arena, struct calendar_change, counts[THING_CALENDAR]),
+    };
+}
+
+static void limit_changed(struct delta *d, const struct room *room, const struct limit *limit)
+{
+    if (limit->kind == LIMIT_TEAM)
+        room->teams[d->team_count++] = team_record(limit);
+    else
+        room->rates[d->rate_count++] = (struct rate_change){
+            .forget = limit->v.gone,
+            .rate = {limit->key, limit->v.next_us, limit->v.interval_us},
+        };
+}
+
+/* What somebody decided about a queue is kept by the owner of the first partition alone: another server that
+ * forgets one may not have heard yet what was decided. */
+static void queue_changed(const struct engine *e, struct delta *d, const struct room *room,
+                          const struct queue *q)
+{
+    if (q->v.gone || q->v.changed_ms == 0)
+        room->queues_gone[d->queue_gone_count++] =
+            (struct queue_gone){q->name, partition_has_bucket(&e->owned, 0)};
+    else
+        room->queues[d->queue_count++] = queue_record(q);
+}
+
+/* One that was granted and used up in the turn that asked for it was never kept. */
+static void permit_kept(struct engine *e, const struct touched *t)
+{
+    if (t->stored || !t->permit->v.gone)
+        *VEC_PUSH(e->arena, &e->permit_changes) = permit_changed(t->permit);
+}
+
+/* One that was told in the turn in which it came to wait was never kept. */
+static void edge_changed(struct delta *d, const struct room *room, const struct touched *t)
+{
+    if (t->edge->waiter == 0)
+        room->dependencies[d->dependency_count++] = edge_record(t->edge);
+    else if (t->stored || t->edge->v.state == DEPENDENCY_WAITING)
+        room->waiters[d->waiter_count++] = waiter_changed(t->edge);
+}
+
+static void add_change(struct engine *e, struct delta *d, const struct room *room,
+                       struct touched *t)
+{
+    switch (t->thing) {
+    case THING_JOB:
+        t->change = &room->jobs[d->job_count++];
+        *t->change = job_changed(e, t);
+        calendars_seal(e, t);
+        break;
+    case THING_EXEC: room->execs[d->exec_count++] = exec_changed(e, t); break;
+    case THING_WORKER:
+        room->workers[d->worker_count++] =
+            (struct worker_change){t->worker->v.gone, worker_record(t->worker)};
+        break;
+    case THING_QUEUE: queue_changed(e, d, room, t->queue); break;
+    case THING_BREAKER: room->breakers[d->breaker_count++] = breaker_record(t->breaker); break;
+    case THING_OPERATION:
+        room->operations[d->operation_count++] =
+            (struct operation_change){t->operation->v.gone, operation_record(t->operation)};
+        break;
+    case THING_CALENDAR: room->calendars[d->calendar_count++] = calendar_changed(t); break;
+    case THING_EDGE: edge_changed(d, room, t); break;
+    case THING_PERMIT: permit_kept(e, t); break;
+    default: limit_changed(d, room, t->limit); break;
+    }
+}
+
+/* Whoever failed for good is among the dead letters from the same commit on. */
+static void add_letters(struct engine *e, struct delta *d)
+{
+    VEC(struct letter_rec) letters = {0};
+    for (size_t i = 0; i < e->touched.len; i++) {
+        const struct touched *t = e->touched.items[i];
+        if (!t->durable || t->thing != THING_EXEC || !exec_is_dead(t->exec))
+            continue;
+        *VEC_PUSH(e->arena, &letters) = letter_of(e, t);
+        count_letter(e, t->exec->job->v.def->queue, t->exec->v.state, 1);
+    }
+    d->letters = letters.items;
+    d->letter_count = letters.len;
+}
+
+static void remove_letters(struct engine *e, struct delta *d)
+{
+    struct letter_place *gone = ARENA_ARRAY(e->arena, struct letter_place, e->letters_gone.len);
+    for (size_t i = 0; i < e->letters_gone.len; i++) {
+        const struct gone_letter *letter = &e->letters_gone.items[i];
+        gone[i] = letter->place;
+        count_letter(e, letter->queue, letter->state, -1);
+    }
+    d->letters_gone = gone;
+    d->letter_gone_count = e->letters_gone.len;
+}
+
+void make_delta(struct engine *e)
+{
+    struct delta *d = &e->delta;
+    const struct room room = make_room(e);
+    *d = (struct delta){
+        .turn = e->turn + 1,
+        .jobs = room.jobs,
+        .execs = room.execs,
+        .workers = room.workers,
+        .queues = room.queues,
+        .queues_gone = room.queues_gone,
+        .teams = room.teams,
+        .rates = room.rates,
+        .breakers = room.breakers,
+        .dependencies = room.dependencies,
+        .waiters = room.waiters,
+        .mail = e->mail.items,
+        .mail_count = e->mail.len,
+        .mail_read = e->mail_read.items,
+        .mail_read_count = e->mail_read.len,
+        .rejected = e->rejected.items,
+        .rejected_count = e->rejected.len,
+        .rejected_from_ms = steps_hold_deletions(e) ? 0 : e->now_ms - e->options.rejected_keep_ms,
+        .clock = e->clock_rec,
+        .operations = room.operations,
+        .forgotten = e->forgotten.items,
+        .forgotten_count = e->forgotten.len,
+        .past = e->past,
+        .alerts_gone = e->alerts_gone.items,
+        .alert_gone_count = e->alerts_gone.len,
+        .tallies_gone = e->old.tallies == NULL ? NULL : e->old.tallies->answer.tallies,
+        .tally_gone_count = e->old.tallies == NULL ? 0 : e->old.tallies->answer.tally_count,
+        .calendars = room.calendars,
+        .attempts = e->attempts.items,
+        .attempt_count = e->attempts.len,
+        .released = e->released.items,
+        .released_count = e->released.len,
+        .sla_events = e->sla_events.items,
+        .sla_event_count = e->sla_events.len,
+        .alerts = e->raised.items,
+        .alert_count = e->raised.len,
+        .alert_marks = e->alert_marks.items,
+        .alert_mark_count = e->alert_marks.len,
+        .claims = e->claims.items,
+        .claim_count = e->claims.len,
+        .claims_now_ms = steps_hold_deletions(e) ? 0 : e->now_ms,
+    };
+    for (size_t i = 0; i < e->touched.len; i++) {
+        if (e->touched.items[i]->durable)
+            add_change(e, d, &room, e->touched.items[i]);
+    }
+    for (size_t i = 0, at = 0; i < e->touched.len; i++) {
+        const struct touched *t = e->touched.items[i];
+        if (t->durable && t->thing == THING_EXEC)
+            join_ends(e, t, &room.execs[at++]);
+    }
+    d->permits = e->permit_changes.items;
+    d->permit_count = e->permit_changes.len;
+    d->calendar_uses = e->calendar_uses.items;
+    d->calendar_use_count = e->calendar_uses.len;
+    add_letters(e, d);
+    remove_letters(e, d);
+    queues_seal(e);
+    size_t states = JOB_STATES + 2 * EXEC_STATES;
+    struct counter *counters =
+        ARENA_ARRAY(e->arena, struct counter, changed_queue_count(e) * states);
+    d->counters = counters;
+    add_counters(e, counters, &d->counter_count);
+    tally_seal(e);
+}

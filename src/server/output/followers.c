@@ -1,0 +1,355 @@
+#include "server/output/followers.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "loop/clock.h"
+#include "server/api/net.h"
+#include "wire/http/sse.h"
+#include "wire/message/record_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    PAGE_BYTES = 64 << 10,
+    PIECE_BYTES_MAX = 8 << 20, /* a page as JSON, six bytes for each in the worst case */
+    UNSENT_HIGH = 1 << 20,     /* a reader with more than this unread has to wait */
+    PAGE_EVENTS = 500,
+    LAST_CHUNK_WAIT_MS = 10000, /* for output that a worker could not deliver */
+};
+
+/* ---- pieces: from the tail to the net thread */
+
+struct piece {
+    struct parcel parcel;
+    struct request *request;
+    struct buf data; /* owned */
+    bool last;
+    bool broken; /* the last one, although something is missing */
+};
+
+static const char *content_type(const struct follow *f)
+{
+    return f->kind == FOLLOW_TEXT ? "text/plain; charset=utf-8" : SSE_TYPE;
+}
+
+/* On the net thread: the tail still has the follow, so the request must stay until the tail has
+ * answered. One that was cut off leaves a second time when its client does. */
+static void on_gone(struct request *r)
+{
+    struct follow *f = r->follow;
+    if (f->leaving)
+        return;
+    f->leaving = true;
+    if (mailbox_send_always(r->server->tail->box, &f->goodbye.mail) != RC_OK)
+        f->leaving = false; /* the tail has ended; its last piece is on the way */
+}
+
+static void deliver_piece(struct parcel *parcel)
+{
+    struct piece *p = CONTAINER_OF(parcel, struct piece, parcel);
+    struct request *r = p->request;
+    struct follow *f = r->follow;
+    if (!f->open) {
+        f->open = true;
+        net_stream_open(r, content_type(f), &f->unsent, on_gone);
+    }
+    /* Nothing may follow a hole: its id would be what the reader resumes behind. */
+    if (!f->broken)
+        f->broken = http_stream_write(r->http, buf_str(&p->data)) == RC_BUSY || p->broken;
+    atomic_store(&f->unsent, http_stream_unsent(r->http));
+    if (f->broken && !p->last)
+        on_gone(r);
+    bool close = p->last && !f->leaving;
+    buf_free(&p->data);
+    free(p);
+    if (close)
+        net_stream_close(r, f->broken);
+}
+
+enum piece_kind { PIECE_MORE, PIECE_LAST, PIECE_BROKEN };
+
+static void send_piece(struct follow *f, struct buf *take_data, enum piece_kind kind)
+{
+    struct piece *p = MEM_NEW(struct piece);
+    p->parcel.deliver = deliver_piece;
+    p->request = f->request;
+    p->data = *take_data;
+    p->last = kind != PIECE_MORE;
+    p->broken = kind == PIECE_BROKEN;
+    atomic_fetch_add(&f->unsent, p->data.len);
+    net_send(f->request->net, &p->parcel);
+}
+
+static void deliver_closed(struct parcel *parcel)
+{
+    struct follow *f = CONTAINER_OF(parcel, struct follow, closed);
+    net_stream_close(f->request, f->broken);
+}
+
+/* On the tail thread: the reader is gone. */
+static void deliver_goodbye(struct parcel *parcel)
+{
+    struct follow *f = CONTAINER_OF(parcel, struct follow, goodbye);
+    list_remove(&f->node);
+    f->closed.deliver = deliver_closed;
+    net_send(f->request->net, &f->closed);
+}
+
+static void end(struct follow *f, struct buf *take_data)
+{
+    list_remove(&f->node);
+    send_piece(f, take_data, PIECE_LAST);
+}
+
+/* ---- output */
+
+static bool reached(struct log_place place, struct log_place last)
+{
+    if (last.seq == 0) /* the last attempt printed nothing */
+        return true;
+    return place.token != last.token ? place.token > last.token : place.seq >= last.seq;
+}
+
+static void print_chunk(struct follow *f, const struct log_chunk *chunk, struct buf *out)
+{
+    if ((f->attempt != 0 && chunk->attempt != f->attempt) ||
+        (f->stream != 0 && (unsigned)chunk->stream != f->stream))
+        return;
+    if (f->kind == FOLLOW_TEXT) {
+        buf_add(out, chunk->bytes);
+        return;
+    }
+    char id[48];
+    CLEANUP(buf_free) struct buf json = BUF(PIECE_BYTES_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    log_chunk_print(&w, chunk);
+    snprintf(id, sizeof id, "%" PRIu64 ".%" PRIu64, chunk->token, chunk->seq);
+    sse_print(out, str_c(id), STR("log"), buf_str(&json));
+}
+
+static void print_end(struct follow *f, struct buf *out)
+{
+    char id[48];
+    CLEANUP(buf_free) struct buf json = BUF(PAGE_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    json_open(&w);
+    json_put_str(&w, "status", exec_state_name(f->state));
+    json_close(&w);
+    snprintf(id, sizeof id, "%" PRIu64 ".%" PRIu64, f->last.token, f->last.seq);
+    sse_print(out, str_c(id), STR("end"), buf_str(&json));
+}
+
+/* Nothing more to read for now: is that the end? */
+static void at_end(struct output_log *t, struct follow *f)
+{
+    struct buf out = BUF(PIECE_BYTES_MAX);
+    if (f->kind == FOLLOW_TEXT) {
+        end(f, &out);
+    } else if (f->final &&
+               (reached(f->place, f->last) || clock_boot_ms() - f->final_ms > LAST_CHUNK_WAIT_MS)) {
+        print_end(f, &out);
+        end(f, &out);
+    } else {
+        f->awake = f->final; /* the last of it is still on its way */
+        t->lagging = t->lagging || f->final;
+    }
+}
+
+/* True when there may be more to read at once. The follow may be gone when it is false. */
+static bool pump_output(struct output_log *t, struct follow *f)
+{
+    struct log_chunk *chunks = NULL;
+    size_t count = 0;
+    struct err err;
+    enum rc rc = t->logs->ops->read(t->logs, f->exec_id, f->place, PAGE_BYTES, &t->arena, &chunks,
+                                    &count, &err);
+    struct buf out = BUF(PIECE_BYTES_MAX);
+    if (rc != RC_OK) {
+        log_error("output could not be read", "error", err.text, NULL);
+        list_remove(&f->node);
+        send_piece(f, &out, PIECE_BROKEN);
+        return false;
+    }
+    if (count == 0) {
+        at_end(t, f);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        print_chunk(f, &chunks[i], &out);
+    f->place = (struct log_place){chunks[count - 1].token, chunks[count - 1].seq};
+    send_piece(f, &out, PIECE_MORE);
+    return true;
+}
+
+static void note_final(struct follow *f, enum exec_state state, struct log_place last)
+{
+    f->final = true;
+    f->awake = true;
+    f->state = state;
+    f->last = last;
+    f->final_ms = clock_boot_ms();
+}
+
+/* ---- events */
+
+static void print_event(const struct event *event, uint64_t number, struct buf *out)
+{
+    char id[24];
+    CLEANUP(buf_free) struct buf json = BUF(PAGE_BYTES);
+    struct json_writer w = JSON_WRITER(&json);
+    event_print(&w, event);
+    snprintf(id, sizeof id, "%" PRIu64, number);
+    sse_print(out, str_c(id), event_kind(event), buf_str(&json));
+}
+
+/* The reader's next number lies outside of what is remembered: it must look at everything anew. */
+static void print_reset(struct output_log *t, struct follow *f, struct buf *out)
+{
+    char id[24];
+    f->event = t->event_next - 1;
+    snprintf(id, sizeof id, "%" PRIu64, f->event);
+    sse_print(out, str_c(id), STR("reset"), STR("{}"));
+}
+
+/* True when there is more. */
+static bool pump_events(struct output_log *t, struct follow *f)
+{
+    struct buf out = BUF(PIECE_BYTES_MAX);
+    if (f->event + 1 < t->event_first || f->event + 1 > t->event_next)
+        print_reset(t, f, &out);
+    for (int i = 0; i < PAGE_EVENTS && f->event + 1 < t->event_next; i++) {
+        f->event++;
+        print_event(&t->ring[f->event % EVENTS_KEPT], f->event, &out);
+    }
+    f->awake = f->event + 1 < t->event_next;
+    send_piece(f, &out, PIECE_MORE);
+    return f->awake;
+}
+
+/* ---- all of them */
+
+void followers_pump(struct output_log *t)
+{
+    bool again = true;
+    t->lagging = false;
+    while (again) {
+        again = false;
+        LIST_EACH(&t->follows, node)
+        {
+            struct follow *f = CONTAINER_OF(node, struct follow, node);
+            if (!f->awake)
+                continue;
+            if (f->head_only) {
+                struct buf nothing = BUF(0);
+                end(f, &nothing);
+                continue;
+            }
+            if (atomic_load(&f->unsent) > UNSENT_HIGH) {
+                t->lagging = true;
+                continue;
+            }
+            bool more = f->kind == FOLLOW_EVENTS ? pump_events(t, f) : pump_output(t, f);
+            again = again || more;
+            arena_reset(&t->arena);
+        }
+        again = again && mailbox_len(t->box) == 0; /* mail first */
+    }
+}
+
+void followers_output(struct output_log *t, uint64_t exec_id)
+{
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        if (f->exec_id == exec_id)
+            f->awake = true;
+    }
+}
+
+void followers_look(struct output_log *t)
+{
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        f->awake = f->awake || f->kind == FOLLOW_OUTPUT;
+    }
+}
+
+void followers_event(struct output_log *t, const struct event *event)
+{
+    t->ring[t->event_next % EVENTS_KEPT] = *event;
+    t->event_next++;
+    if (t->event_next - t->event_first > EVENTS_KEPT)
+        t->event_first = t->event_next - EVENTS_KEPT;
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        if (f->kind == FOLLOW_EVENTS)
+            f->awake = true;
+        else if (f->exec_id == event->exec_id && exec_is_final(event->state))
+            note_final(f, event->state, (struct log_place){event->token, event->log_seq});
+    }
+}
+
+/* An end that this read does not see yet comes as an event: it is told after its commit, so its mail
+ * is delivered after this one, when the follow is on the list. */
+static enum rc start_output(struct output_log *t, struct follow *f, struct err *err)
+{
+    struct exec_rec exec;
+    struct attempt_rec *attempts;
+    size_t count;
+    TRY(t->reader->ops->exec(t->reader, f->exec_id, &t->arena, &exec, &attempts, &count, err));
+    struct log_place last = {0};
+    if (count > 0)
+        last = (struct log_place){attempts[count - 1].token, attempts[count - 1].usage.log_seq};
+    if (exec_is_final(exec.state))
+        note_final(f, exec.state, last);
+    return RC_OK;
+}
+
+void followers_start(struct parcel *parcel)
+{
+    struct request *r = CONTAINER_OF(parcel, struct request, parcel);
+    struct output_log *t = r->server->tail;
+    struct follow *f = r->follow;
+    f->request = r;
+    f->awake = true;
+    f->goodbye.deliver = deliver_goodbye;
+    if (f->kind == FOLLOW_EVENTS) {
+        if (f->from_now)
+            f->event = t->event_next - 1;
+    } else {
+        r->rc = start_output(t, f, &r->err);
+        arena_reset(&t->arena);
+        if (r->rc != RC_OK) {
+            request_send_home(r);
+            return;
+        }
+    }
+    struct buf nothing = BUF(0);
+    list_push_back(&t->follows, &f->node);
+    send_piece(f, &nothing,
+               PIECE_MORE); /* begins the answer, so that the reader knows it is heard */
+}
+
+void followers_moved(struct output_log *t, const struct partition_set *owned)
+{
+    LIST_EACH(&t->follows, node)
+    {
+        struct follow *f = CONTAINER_OF(node, struct follow, node);
+        struct buf nothing = BUF(0);
+        if (f->kind != FOLLOW_OUTPUT || partition_has(owned, f->exec_id))
+            continue;
+        list_remove(&f->node);
+        send_piece(f, &nothing, PIECE_BROKEN);
+    }
+}
+
+void followers_end_all(struct output_log *t)
+{
+    for (struct list_node *node; (node = list_first(&t->follows)) != NULL;) {
+        struct buf nothing = BUF(0);
+        end(CONTAINER_OF(node, struct follow, node), &nothing);
+    }
+}

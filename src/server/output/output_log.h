@@ -1,0 +1,79 @@
+/* output_log.h - the thread that keeps output and checkpoints, and tells what happens.
+ *
+ * It owns the writing side of the logs, the followers of output, and the ring of recent events
+ * with its watchers. What workers send is kept when it is sent in the name of a lease that they were
+ * given (`fence.h`), whole or not at all. Followers pull: each has a place, and is sent the next page when its reader
+ * has taken most of the last one. The database (or the ring) is the buffer, so a reader that never
+ * reads costs a few hundred bytes, whatever is printed meanwhile. */
+#pragma once
+#include "server/api/fence.h"
+#include "server/api/request.h"
+
+enum {
+    EVENTS_KEPT = 1 << 16, /* what Last-Event-ID can go back to */
+};
+
+enum follow_kind {
+    FOLLOW_TEXT,   /* output as it was printed, until the end for now */
+    FOLLOW_OUTPUT, /* output as events, until the execution is final */
+    FOLLOW_EVENTS, /* everything that happens, for ever */
+};
+
+/* What a request wants to be sent. Filled by the route, owned by the tail until it is closed. */
+struct follow {
+    enum follow_kind kind;
+    uint64_t exec_id;
+    struct log_place place; /* send what follows */
+    uint32_t attempt;       /* 0: all */
+    unsigned stream;        /* enum log_stream; 0: all */
+    bool head_only;         /* HEAD: the answer ends where the body would begin */
+    bool from_now;          /* FOLLOW_EVENTS: no Last-Event-ID was given */
+    uint64_t event;         /* FOLLOW_EVENTS: the newest that the reader has */
+
+    /* the tail's own */
+    struct list_node node;
+    struct request *request;
+    atomic_size_t unsent;  /* kept by the net thread */
+    bool final;            /* the execution ended … */
+    enum exec_state state; /* … like this … */
+    struct log_place last; /* … and this is its last chunk */
+    int64_t final_ms;      /* since when that is known */
+    bool awake;            /* there may be something to send */
+    bool open;             /* the net thread's: the answer has begun */
+    bool leaving;          /* the net thread's: the reader has gone, the tail was told */
+    bool broken;           /* the net thread's: something is missing, the reader must notice */
+    struct parcel goodbye; /* to the tail: forget it */
+    struct parcel closed;  /* from the tail: forgotten */
+};
+
+enum checkpoint_kind {
+    CHECKPOINT_PUT,   /* a worker keeps it */
+    CHECKPOINT_FETCH, /* a worker starts with it; none is RC_OK without bytes */
+    CHECKPOINT_SHOW,  /* a person looks at it; none is RC_NOT_FOUND */
+};
+
+/* What a request wants to do with a checkpoint. */
+struct checkpoint_call {
+    enum checkpoint_kind kind;
+    struct lease_name name;       /* CHECKPOINT_SHOW: only the execution */
+    struct checkpoint checkpoint; /* CHECKPOINT_PUT: its bytes; else the answer, in r's arena */
+};
+
+enum rc output_log_start(struct server *server, struct output_log **ret_tail, struct err *err);
+/* Keeps r->chunks, sent by r->sender_id, and sends r home with r->rc. RC_BUSY, RC_SHUTDOWN: not
+ * taken. */
+enum rc output_log_keep(struct output_log *t, struct request *r);
+/* Does what r->checkpoint says and sends r home with r->rc. */
+enum rc output_log_checkpoint(struct output_log *t, struct request *r);
+/* Follows r->follow. r is answered by the tail's pieces; when there is nothing to follow it comes
+ * home with r->rc set. */
+enum rc output_log_follow(struct output_log *t, struct request *r);
+/* From the turn thread: this server decides about these partitions from now on, and hears of nothing
+ * else. Whoever follows what is not in them is cut off, to ask again, and be led to who does. */
+void output_log_moved(struct output_log *t, struct partition_set owned);
+/* From the turn thread, after a commit, in order. Copies what the events name. */
+void output_log_tell(struct output_log *t, const struct event *events, size_t count);
+/* Keeps what is still to be kept, ends all streams, and ends the thread. */
+void output_log_stop(struct output_log *t);
+/* After stop, when nobody can send any more. */
+void output_log_free(struct output_log *t);
