@@ -180,7 +180,7 @@ def check_events(path, answer_path, count):
 
 def routes():
     """(method, path with {} for parameters, role) of the server's own table."""
-    text = (ROOT / "src" / "server" / "routes.c").read_text()
+    text = (ROOT / "src" / "server" / "api" / "routes.c").read_text()
     found = [(method, ("/api/v1" if kind == "API" else "") + path, role)
              for method, role, kind, path in ROUTE.findall(text)]
     assert len(found) == text.count("{HTTP_METHOD_") > 20, found
@@ -227,7 +227,7 @@ def test_operations_have_names_of_their_own():
 
 def table_of(name):
     """Names in a field table of the job document: (supported, known but refused)."""
-    text = (ROOT / "src" / "wire" / "spec_json.c").read_text()
+    text = (ROOT / "src" / "wire" / "message" / "spec_json.c").read_text()
     body = re.search(r"%s\[\] = \{(.*?)\n *\};" % name, text, re.S).group(1)
     entries = re.findall(r'\{(?:FIELD\(|FIELD_ARRAY\(|\.name = STR_INIT\()"(\w+)"([^}]*)\}', body)
     later = set(re.findall(r'LATER\("(\w+)"\)', body))

@@ -154,7 +154,7 @@ static bool was_caught(const char *name, bool cluster, const struct options *o)
         alone.jobs = 1;
         alone.cluster = cluster;
         dup2(ends[1], STDOUT_FILENO);
-        alarm(120);
+        alarm(400); /* few days show some of them, and others may use the processors meanwhile */
         plant_choose(name);
         live_share(&alone, 0);
         _exit(0);

@@ -322,7 +322,9 @@ static void look_at_age(struct engine *e, struct queue *q)
 static void look_at_depth(struct engine *e, struct queue *q)
 {
     const struct alert_rules *rules = &e->options.alerts;
-    uint64_t depth = (uint64_t)q->execs[EXEC_QUEUED];
+    /* Of what moved here from another server only the sum over all of them is right. */
+    int64_t queued = q->execs[EXEC_QUEUED];
+    uint64_t depth = queued > 0 ? (uint64_t)queued : 0;
     bool critical = rules->depth_critical > 0 && depth > rules->depth_critical;
     if (!critical && (rules->depth_warning == 0 || depth <= rules->depth_warning))
         return;

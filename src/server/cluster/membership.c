@@ -130,6 +130,15 @@ static void tell(struct membership *m)
 
 /* ---- what the view says about us */
 
+/* As it is now: the address comes once we serve. */
+static struct node_rec own_record(struct membership *m)
+{
+    pthread_mutex_lock(&m->lock);
+    struct node_rec me = m->me;
+    pthread_mutex_unlock(&m->lock);
+    return me;
+}
+
 static bool is_mine(const struct membership *m, const struct partition_rec *p)
 {
     return str_eq(p->owner, m->me.start);
@@ -197,7 +206,8 @@ static void take(struct membership *m, struct cluster_view *v, uint64_t wanted)
 {
     struct err err;
     uint64_t before = bits_of(&m->own);
-    if (m->member->ops->take(m->member, &m->me, wanted, v, &m->own, &err) != RC_OK) {
+    struct node_rec me = own_record(m);
+    if (m->member->ops->take(m->member, &me, wanted, v, &m->own, &err) != RC_OK) {
         log_warn("partitions could not be taken", "error", err.text, NULL);
         return;
     }
@@ -312,8 +322,7 @@ static void note_failed(struct membership *m, const struct err *err)
 static enum rc renew(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct err *err)
 {
-    struct node_rec me = m->me;
-    me.address = membership_address(m);
+    struct node_rec me = own_record(m);
     me.draining = atomic_load(&m->draining);
     me.clock_ms = clock_own_wall_ms();
     me.time_ms = m->knows_time && clock_is_sure() ? clock_wall_ms() : 0;
@@ -390,7 +399,8 @@ static enum rc recover(struct membership *m, struct arena *arena, struct cluster
                        struct err *err)
 {
     uint64_t turns = view->lost_turns;
-    TRY(m->member->ops->recover(m->member, &m->me, &m->own, err));
+    struct node_rec me = own_record(m);
+    TRY(m->member->ops->recover(m->member, &me, &m->own, err));
     note_gone_back(m, turns);
     m->giving = 0;
     return renew(m, arena, view, err);
@@ -721,8 +731,7 @@ size_t membership_peers(struct membership *m, struct arena *arena, struct peer *
 void membership_look(struct membership *m, struct arena *arena, struct cluster_view *ret_view,
                      struct node_rec *ret_me)
 {
-    struct node_rec me = m->me;
-    me.address = membership_address(m);
+    struct node_rec me = own_record(m);
     cluster_map_look(&m->cluster_map, arena, ret_view);
     *ret_me = cluster_map_copy(&me, arena);
 }

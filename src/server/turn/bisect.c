@@ -50,11 +50,21 @@ static size_t drop_strangers(struct turn *t)
 
 /* ---- parts of a turn */
 
+/* Its texts live until the next part begins. */
+static struct event kept_event(struct arena *kept, struct event event)
+{
+    event.queue = arena_str(kept, event.queue);
+    event.breaker = arena_str(kept, event.breaker);
+    event.actor = arena_str(kept, event.actor);
+    return event;
+}
+
 static void add_news(struct tangle *g, struct turn_news *news)
 {
+    struct arena *kept = &g->turn->kept;
     list_splice_back(&g->news->done, &news->done);
     for (size_t i = 0; i < news->event_count; i++)
-        *VEC_PUSH(&g->turn->kept, &g->events) = news->events[i];
+        *VEC_PUSH(kept, &g->events) = kept_event(kept, news->events[i]);
     g->news->events = g->events.items;
     g->news->event_count = g->events.len;
     g->news->committed |= news->committed;
