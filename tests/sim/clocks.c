@@ -82,7 +82,7 @@ void clocks_look(struct sim_server *s)
         clock_day_stepped(s);
 }
 
-void clocks_answered(struct sim_server *s, const struct cluster_view *view, bool was_outage)
+void clocks_answered(struct sim_server *s, const struct cluster_view *view, bool had_gap)
 {
     struct world *w = s->world;
     struct sim_timing *t = &s->time;
@@ -97,7 +97,7 @@ void clocks_answered(struct sim_server *s, const struct cluster_view *view, bool
     bool stepped = false;
     if (!t->knows)
         timing_enter(&t->timing, &rules, newest_ms, &answer, &company, &own);
-    else if (was_outage)
+    else if (had_gap)
         stepped = timing_back(&t->timing, &answer, &company, &own);
     else
         stepped = timing_sample(&t->timing, &answer, &company, &own);

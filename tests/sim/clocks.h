@@ -40,6 +40,6 @@ void clocks_look(struct sim_server *s);
 /* ---- in a cluster */
 
 /* The database has answered, after silence of our own or not. */
-void clocks_answered(struct sim_server *s, const struct cluster_view *view, bool was_outage);
+void clocks_answered(struct sim_server *s, const struct cluster_view *view, bool had_gap);
 /* The time that the server's row says; 0: it does not know it. */
 int64_t clocks_row_ms(const struct sim_server *s);

@@ -222,10 +222,10 @@ static enum rc renew(struct sim_server *s, struct err *err)
     if (has_gone_back(m, &view))
         TRY(recover(s, &arena, &view, err));
     cluster_map_observe(&m->cluster_map, &view, w->boot_ms);
-    bool was_outage = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
-    if (was_outage)
+    bool had_gap = m->renewed_ms > 0 && m->sent_ms - m->renewed_ms > lease_ms;
+    if (had_gap)
         m->back_ms = m->sent_ms;
-    clocks_answered(s, &view, was_outage);
+    clocks_answered(s, &view, had_gap);
     m->renewed_ms = m->sent_ms;
     if (m->own.partitions == 0)
         m->own.partitions = (uint32_t)view.partition_count;

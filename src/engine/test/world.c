@@ -214,17 +214,75 @@ void world_restart(struct world *w)
     engine_free(world_replace(w));
 }
 
-struct engine *world_replace(struct world *w)
+/* Polls that wait are answered by nobody. */
+static void drop_parked(struct world *w)
 {
-    struct engine *former = w->engine;
     struct list parked;
-    struct err err;
     list_init(&parked);
     engine_unpark(w->engine, &parked);
     for (struct list_node *node; (node = list_pop_front(&parked)) != NULL;) {
         struct command *cmd = CONTAINER_OF(node, struct command, node);
         CONTAINER_OF(cmd, struct asked, cmd)->answers++;
     }
+}
+
+#define EACH_VALUE(map, i)                                                                         \
+    for (size_t i = 0; i < (map).cap; i++)                                                         \
+        if ((map).slots[i].value != NULL)
+
+static void load_settings(struct world *w)
+{
+    struct err err;
+    for (size_t i = 0; i < w->table.counters.len; i++)
+        engine_load_counter(w->engine, &w->table.counters.items[i]);
+    EACH_VALUE(w->table.queues, i)
+    engine_load_queue(w->engine, w->table.queues.slots[i].value);
+    EACH_VALUE(w->table.breakers, i)
+    engine_load_breaker(w->engine, w->table.breakers.slots[i].value);
+    EACH_VALUE(w->table.teams, i)
+    engine_load_team(w->engine, w->table.teams.slots[i].value);
+    EACH_VALUE(w->table.rates, i)
+    engine_load_rate(w->engine, w->table.rates.slots[i].value);
+    load_operations(w);
+    EACH_VALUE(w->table.calendars, i)
+    assert_int_equal(engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
+}
+
+static bool is_near(const struct exec_rec *x, int64_t until_ms)
+{
+    return !exec_is_waiting(x->state) || x->due_ms <= until_ms ||
+           (x->state == EXEC_RETRYING && x->origin != ORIGIN_ONCE) ||
+           (x->state == EXEC_SCHEDULED && x->ready_ms > 0);
+}
+
+static void load_work(struct world *w, int64_t until_ms)
+{
+    struct err err;
+    MAP_EACH(&w->table.workers, slot)
+    {
+        if (partition_has(&w->owned, slot->key)) /* others come with their first poll */
+            engine_load_worker(w->engine, slot->value);
+    }
+    EACH_VALUE(w->table.permits, i)
+    engine_load_permit(w->engine, w->table.permits.slots[i].value);
+    MAP_EACH(&w->table.live, slot)
+    {
+        const struct exec_rec *x = slot->value;
+        if (!partition_has(&w->owned, x->id) || !is_near(x, until_ms))
+            continue;
+        assert_int_equal(engine_load_job(w->engine, map_get(&w->table.jobs, x->job_id), &err), 0);
+        assert_int_equal(engine_load_exec(w->engine, x, &err), 0);
+    }
+    EACH_VALUE(w->table.depends, i)
+    engine_load_dependency(w->engine, w->table.depends.slots[i].value);
+    EACH_VALUE(w->table.waiters, i)
+    engine_load_waiter(w->engine, w->table.waiters.slots[i].value);
+}
+
+struct engine *world_replace(struct world *w)
+{
+    struct engine *former = w->engine;
+    drop_parked(w);
     w->engine = engine_new(&w->options);
     int64_t until_ms =
         engine_load_begin(w->engine, world_now(w), w->owned, w->table.newest_id, w->table.turn);
@@ -232,59 +290,8 @@ struct engine *world_replace(struct world *w)
         engine_load_clock(w->engine, &w->table.clock);
     if (w->owned.count > 1)
         engine_load_terms(w->engine, w->epochs, w->unsure_until_ms, w->alive_ms);
-    for (size_t i = 0; i < w->table.counters.len; i++)
-        engine_load_counter(w->engine, &w->table.counters.items[i]);
-    for (size_t i = 0; i < w->table.queues.cap; i++) {
-        if (w->table.queues.slots[i].value != NULL)
-            engine_load_queue(w->engine, w->table.queues.slots[i].value);
-    }
-    for (size_t i = 0; i < w->table.breakers.cap; i++) {
-        if (w->table.breakers.slots[i].value != NULL)
-            engine_load_breaker(w->engine, w->table.breakers.slots[i].value);
-    }
-    for (size_t i = 0; i < w->table.teams.cap; i++) {
-        if (w->table.teams.slots[i].value != NULL)
-            engine_load_team(w->engine, w->table.teams.slots[i].value);
-    }
-    for (size_t i = 0; i < w->table.rates.cap; i++) {
-        if (w->table.rates.slots[i].value != NULL)
-            engine_load_rate(w->engine, w->table.rates.slots[i].value);
-    }
-    load_operations(w);
-    for (size_t i = 0; i < w->table.calendars.cap; i++) {
-        if (w->table.calendars.slots[i].value != NULL)
-            assert_int_equal(
-                engine_load_calendar(w->engine, w->table.calendars.slots[i].value, &err), 0);
-    }
-    MAP_EACH(&w->table.workers, slot)
-    {
-        if (partition_has(&w->owned, slot->key)) /* others come with their first poll */
-            engine_load_worker(w->engine, slot->value);
-    }
-    for (size_t i = 0; i < w->table.permits.cap; i++) {
-        if (w->table.permits.slots[i].value != NULL)
-            engine_load_permit(w->engine, w->table.permits.slots[i].value);
-    }
-    MAP_EACH(&w->table.live, slot)
-    {
-        const struct exec_rec *x = slot->value;
-        if (!partition_has(&w->owned, x->id))
-            continue;
-        if (exec_is_waiting(x->state) && x->due_ms > until_ms &&
-            !(x->state == EXEC_RETRYING && x->origin != ORIGIN_ONCE) &&
-            !(x->state == EXEC_SCHEDULED && x->ready_ms > 0))
-            continue;
-        assert_int_equal(engine_load_job(w->engine, map_get(&w->table.jobs, x->job_id), &err), 0);
-        assert_int_equal(engine_load_exec(w->engine, x, &err), 0);
-    }
-    for (size_t i = 0; i < w->table.depends.cap; i++) {
-        if (w->table.depends.slots[i].value != NULL)
-            engine_load_dependency(w->engine, w->table.depends.slots[i].value);
-    }
-    for (size_t i = 0; i < w->table.waiters.cap; i++) {
-        if (w->table.waiters.slots[i].value != NULL)
-            engine_load_waiter(w->engine, w->table.waiters.slots[i].value);
-    }
+    load_settings(w);
+    load_work(w, until_ms);
     return former;
 }
 

@@ -150,7 +150,7 @@ static void a_job_that_is_cancelled_while_a_run_stops_tells_its_end_itself(void 
 /* ---- after downtime */
 
 /* The server is away for an hour and ten seconds. */
-static const struct submission *be_outage(struct world *w, struct wish wish)
+static const struct submission *miss_slots(struct world *w, struct wish wish)
 {
     if (wish.every_ms == 0)
         wish.every_ms = MINUTE_MS;
@@ -166,7 +166,7 @@ static void after_downtime_the_latest_slot_runs_and_the_others_are_one_record(vo
 {
     (void)state;
     WORLD(w);
-    const struct submission *job = be_outage(&w, (struct wish){.overlap = OVERLAP_PARALLEL});
+    const struct submission *job = miss_slots(&w, (struct wish){.overlap = OVERLAP_PARALLEL});
     const struct exec_rec *skipped = find_exec(&w, job->job_id, EXEC_SKIPPED);
     assert_int_equal(skipped->slot_count, 59);
     assert_int_equal(skipped->slot_ms, job->due_ms);
@@ -181,7 +181,7 @@ static void after_downtime_all_run_up_to_a_limit(void **state)
 {
     (void)state;
     WORLD(w);
-    const struct submission *job = be_outage(
+    const struct submission *job = miss_slots(
         &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_ALL, HOUR_MS, 20}});
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 20);
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 40);
@@ -192,8 +192,8 @@ static void what_is_older_than_its_grace_has_a_record_of_its_own(void **state)
     (void)state;
     WORLD(w);
     const struct submission *job =
-        be_outage(&w, (struct wish){.overlap = OVERLAP_PARALLEL,
-                                    .misfire = {MISFIRE_LATEST, 10 * MINUTE_MS, 100}});
+        miss_slots(&w, (struct wish){.overlap = OVERLAP_PARALLEL,
+                                     .misfire = {MISFIRE_LATEST, 10 * MINUTE_MS, 100}});
     assert_int_equal(count_execs(&w, job->job_id, EXEC_SKIPPED), 2);
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
 }
@@ -203,9 +203,9 @@ static void after_downtime_nothing_runs_when_the_policy_is_skip(void **state)
     (void)state;
     WORLD(w);
     const struct submission *job =
-        be_outage(&w, (struct wish){.every_ms = 7 * MINUTE_MS,
-                                    .overlap = OVERLAP_PARALLEL,
-                                    .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
+        miss_slots(&w, (struct wish){.every_ms = 7 * MINUTE_MS,
+                                     .overlap = OVERLAP_PARALLEL,
+                                     .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
     assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 0);
     assert_int_equal(find_exec(&w, job->job_id, EXEC_SKIPPED)->slot_count, 8);
     world_pass(&w, find_exec(&w, job->job_id, EXEC_SCHEDULED)->due_ms - w.now_ms);
@@ -216,7 +216,7 @@ static void but_a_stall_of_less_than_a_minute_costs_no_slot(void **state)
 {
     (void)state;
     WORLD(w);
-    const struct submission *job = be_outage(
+    const struct submission *job = miss_slots(
         &w, (struct wish){.overlap = OVERLAP_PARALLEL, .misfire = {MISFIRE_SKIP, HOUR_MS * 24, 1}});
     assert_int_equal(find_exec(&w, job->job_id, EXEC_QUEUED)->slot_ms,
                      job->due_ms + 59 * MINUTE_MS);
@@ -235,7 +235,7 @@ static void what_is_made_up_waits_whatever_the_overlap(void **state)
     static const enum overlap overlaps[] = {OVERLAP_SKIP, OVERLAP_QUEUE, OVERLAP_REPLACE};
     for (size_t i = 0; i < COUNT_OF(overlaps); i++) {
         WORLD(w);
-        const struct submission *job = be_outage(
+        const struct submission *job = miss_slots(
             &w, (struct wish){.overlap = overlaps[i], .misfire = {MISFIRE_ALL, HOUR_MS, 20}});
         struct fake f = HIRE(&w, .slots = 30);
         assert_int_equal(count_execs(&w, job->job_id, EXEC_QUEUED), 1);
@@ -258,7 +258,7 @@ static void a_turn_makes_up_no_more_than_a_page(void **state)
     struct engine_options options = engine_defaults;
     options.due_max = 5;
     WORLD_WITH(w, options);
-    const struct submission *job = be_outage(
+    const struct submission *job = miss_slots(
         &w, (struct wish){.overlap = OVERLAP_SKIP, .misfire = {MISFIRE_ALL, HOUR_MS, 21}});
     for (size_t page = 1; page <= 4; page++) {
         assert_int_equal(count_execs(&w, job->job_id, EXEC_BLOCKED), 5 * page - 1);

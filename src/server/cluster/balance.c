@@ -1,6 +1,6 @@
 #include "server/cluster/balance.h"
 
-struct seating {
+struct seats {
     struct shares_node nodes[SHARES_NODES_MAX];
     int places[SHARES_NODES_MAX]; /* in the view */
     int count;
@@ -12,7 +12,7 @@ struct seating {
 enum { SILENT_SEAT, AWAY_SEAT, SEATS_OF_MANY };
 
 static void seat_all(const struct cluster_map *cluster_map, const struct cluster_view *v,
-                     struct seating *s)
+                     struct seats *s)
 {
     s->nodes[SILENT_SEAT] = (struct shares_node){.silent = true};
     s->nodes[AWAY_SEAT] = (struct shares_node){.draining = true};
@@ -35,7 +35,7 @@ static void seat_all(const struct cluster_map *cluster_map, const struct cluster
 
 /* A server without a seat of its own that is not silent, since it seems to be away or there are too many, is
  * deprived of nothing. */
-static int seat_of(const struct cluster_map *cluster_map, const struct seating *s,
+static int seat_of(const struct cluster_map *cluster_map, const struct seats *s,
                    const struct cluster_view *v, struct str start)
 {
     int place = cluster_map_find(v, start);
@@ -51,25 +51,25 @@ static int seat_of(const struct cluster_map *cluster_map, const struct seating *
 struct shares_plan balance_plan(const struct cluster_map *cluster_map, const struct cluster_view *v,
                                 bool just_back)
 {
-    struct seating seating;
+    struct seats seats;
     struct shares_place places[PARTITIONS_MAX];
-    seat_all(cluster_map, v, &seating);
+    seat_all(cluster_map, v, &seats);
     for (size_t p = 0; p < v->partition_count; p++)
         places[p] = (struct shares_place){
-            .owner = seat_of(cluster_map, &seating, v, v->partitions[p].owner),
-            .former = seat_of(cluster_map, &seating, v, v->partitions[p].former),
+            .owner = seat_of(cluster_map, &seats, v, v->partitions[p].owner),
+            .former = seat_of(cluster_map, &seats, v, v->partitions[p].former),
         };
     struct shares_plan plan = shares_make(&(struct shares_view){
-        .me = seat_of(cluster_map, &seating, v, cluster_map->me),
+        .me = seat_of(cluster_map, &seats, v, cluster_map->me),
         .just_back = just_back,
-        .nodes = seating.nodes,
-        .node_count = seating.count,
+        .nodes = seats.nodes,
+        .node_count = seats.count,
         .places = places,
         .partitions = (uint32_t)v->partition_count,
     });
     for (size_t p = 0; p < v->partition_count; p++) {
         if (plan.heirs[p] >= 0)
-            plan.heirs[p] = seating.places[plan.heirs[p]];
+            plan.heirs[p] = seats.places[plan.heirs[p]];
     }
     return plan;
 }

@@ -55,8 +55,8 @@ struct membership {
     int64_t namesake_since_ms; /* … since when it is that, by our boot clock, … */
     int64_t lapsed_ms;         /* … and that beat again, once it is the last one; 0: it is not */
     unsigned beats;
-    bool losing;     /* the last one failed, and somebody was told */
-    bool was_outage; /* for so long that others may have forgotten us */
+    bool losing;  /* the last one failed, and somebody was told */
+    bool had_gap; /* for so long that others may have forgotten us */
 
     struct cluster_map cluster_map;
 
@@ -276,14 +276,14 @@ static void publish(struct membership *m, const struct cluster_view *v, struct a
 }
 
 static void keep_time(struct membership *m, const struct cluster_view *v, int64_t sent_us,
-                      bool was_outage)
+                      bool had_gap)
 {
     struct time_answer answer = {v->now_ms, sent_us, clock_boot_us()};
     struct time_company company = company_look(v, m->me.start, m->lease_ms, &m->leader_ms);
     int64_t newest_ms = v->newest_id == 0 ? TIMELINE_NO_ID : id_time_ms(v->newest_id);
     if (!m->knows_time)
         timekeeper_enter(&m->time, &m->time_rules, newest_ms, &answer, &company);
-    else if (was_outage)
+    else if (had_gap)
         (void)timekeeper_back(&m->time, &answer, &company);
     else
         (void)timekeeper_sample(&m->time, &answer, &company);
@@ -293,13 +293,13 @@ static void keep_time(struct membership *m, const struct cluster_view *v, int64_
 static void note_renewed(struct membership *m, int64_t sent_us, const struct cluster_view *v)
 {
     int64_t sent_ms = sent_us / 1000;
-    bool was_outage = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
-    if (was_outage)
+    bool had_gap = m->beats > 0 && sent_ms - m->sent_ms > m->lease_ms;
+    if (had_gap)
         m->back_ms = sent_ms;
-    m->was_outage = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
+    m->had_gap = m->beats > 0 && sent_ms - m->sent_ms > FORGET_MS / 2;
     m->sent_ms = sent_ms;
     m->beats++;
-    keep_time(m, v, sent_us, was_outage);
+    keep_time(m, v, sent_us, had_gap);
     if (m->losing)
         log_info("this server is a member of its cluster again", NULL);
     m->losing = false;
@@ -382,7 +382,7 @@ static bool has_gone_back(const struct membership *m, const struct cluster_view 
 static void note_gone_back(struct membership *m, uint64_t turns)
 {
     char text[24];
-    if (m->was_outage) /* then what we had kept was forgotten as that of a server that is gone */
+    if (m->had_gap) /* then what we had kept was forgotten as that of a server that is gone */
         return;
     if (turns == 0)
         turns = 1; /* it had taken a partition, at least */

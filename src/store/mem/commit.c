@@ -461,9 +461,8 @@ static void forget_tally(struct mem_store *m, const struct tally *row)
     kept_tally_free(strmap_remove(&m->tallies, tally_name(row, bytes)));
 }
 
-/* To the tables of the handle, or to those that follow them. */
-static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
-                  const struct delta *delta)
+static void apply_turn(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
+                       const struct delta *delta)
 {
     for (uint32_t i = 0; i < m->partition_count; i++) {
         if (own->epochs[i] != 0)
@@ -472,22 +471,45 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
     m->settings_version += delta_has_settings(delta);
     mem_mark_kept(m, h->writer, delta->turn);
     m->mail_numbers = h->m->mail_numbers;
+    if (delta->clock.at_ms != 0)
+        m->clock_kept = delta->clock;
+}
+
+static void apply_claims(const struct mem_handle *h, struct mem_store *m, const struct delta *delta)
+{
     for (size_t i = 0; i < h->taken_count; i++) {
         mem_raise_newest(m, h->taken[i].claim->holder);
         if (m != h->m)
             put_claim(m, h->taken[i].claim);
     }
+    for (size_t i = 0; i < delta->claim_count; i++)
+        put_claim(m, &delta->claims[i]);
+    for (size_t i = 0; i < delta->released_count; i++)
+        release_claim(m, &delta->released[i]);
+    sweep_claims(h, m, delta);
+}
+
+static void apply_work(struct mem_store *m, const struct delta *delta)
+{
     for (size_t i = 0; i < delta->job_count; i++)
         apply_job(m, &delta->jobs[i]);
     for (size_t i = 0; i < delta->exec_count; i++)
         apply_exec(m, &delta->execs[i]);
     for (size_t i = 0; i < delta->attempt_count; i++)
         apply_attempt(m, &delta->attempts[i]);
-    for (size_t i = 0; i < delta->claim_count; i++)
-        put_claim(m, &delta->claims[i]);
-    for (size_t i = 0; i < delta->released_count; i++)
-        release_claim(m, &delta->released[i]);
-    sweep_claims(h, m, delta);
+    for (size_t i = 0; i < delta->dependency_count; i++)
+        apply_dependency(m, &delta->dependencies[i]);
+    for (size_t i = 0; i < delta->letter_gone_count; i++)
+        kept_letter_free(map_remove(&m->letters, delta->letters_gone[i].exec_id));
+    for (size_t i = 0; i < delta->letter_count; i++)
+        apply_letter(m, &delta->letters[i]);
+    for (size_t i = 0; i < delta->operation_count; i++)
+        apply_operation(m, &delta->operations[i]);
+}
+
+static void apply_settings(struct mem_store *m, const struct ownership *own,
+                           const struct delta *delta)
+{
     for (size_t i = 0; i < delta->worker_count; i++)
         apply_worker(m, &delta->workers[i]);
     for (size_t i = 0; i < delta->queue_count; i++)
@@ -496,6 +518,17 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
         apply_team(m, &delta->teams[i]);
     for (size_t i = 0; i < delta->rate_count; i++)
         apply_rate(m, &delta->rates[i]);
+    for (size_t i = 0; i < delta->breaker_count; i++)
+        apply_breaker(m, own, &delta->breakers[i]);
+    for (size_t i = 0; i < delta->calendar_count; i++)
+        apply_calendar(m, &delta->calendars[i]);
+    for (size_t i = 0; i < delta->calendar_use_count; i++)
+        apply_calendar_use(m, &delta->calendar_uses[i]);
+}
+
+static void apply_reports(struct mem_store *m, const struct ownership *own,
+                          const struct delta *delta)
+{
     for (size_t i = 0; i < delta->sla_event_count; i++) {
         map_put(&m->sla_events, delta->sla_events[i].id, kept_sla_event(&delta->sla_events[i]));
         mem_raise_newest(m, delta->sla_events[i].id);
@@ -506,35 +539,36 @@ static void apply(const struct mem_handle *h, struct mem_store *m, const struct 
     }
     for (size_t i = 0; i < delta->alert_mark_count; i++)
         apply_alert_mark(m, &delta->alert_marks[i]);
-    if (delta->clock.at_ms != 0)
-        m->clock_kept = delta->clock;
-    for (size_t i = 0; i < delta->breaker_count; i++)
-        apply_breaker(m, own, &delta->breakers[i]);
-    for (size_t i = 0; i < delta->dependency_count; i++)
-        apply_dependency(m, &delta->dependencies[i]);
-    for (size_t i = 0; i < delta->letter_gone_count; i++)
-        kept_letter_free(map_remove(&m->letters, delta->letters_gone[i].exec_id));
-    for (size_t i = 0; i < delta->letter_count; i++)
-        apply_letter(m, &delta->letters[i]);
-    for (size_t i = 0; i < delta->operation_count; i++)
-        apply_operation(m, &delta->operations[i]);
-    for (size_t i = 0; i < delta->calendar_count; i++)
-        apply_calendar(m, &delta->calendars[i]);
-    for (size_t i = 0; i < delta->calendar_use_count; i++)
-        apply_calendar_use(m, &delta->calendar_uses[i]);
-    mem_apply_inbox(m, delta);
     for (size_t i = 0; i < delta->counter_count; i++)
         apply_counter(m, &delta->counters[i], lowest_of(own));
-    for (size_t i = 0; i < delta->queue_gone_count; i++)
-        mem_forget_queue(m, &delta->queues_gone[i]);
     for (size_t i = 0; i < delta->tally_count; i++)
         apply_tally(m, &delta->tallies[i]);
+}
+
+/* Queues after their last numbers, executions after all that names them. */
+static void apply_forgotten(struct mem_store *m, const struct delta *delta)
+{
+    for (size_t i = 0; i < delta->queue_gone_count; i++)
+        mem_forget_queue(m, &delta->queues_gone[i]);
     for (size_t i = 0; i < delta->forgotten_count; i++)
         forget_exec(m, delta->forgotten[i]);
     for (size_t i = 0; i < delta->alert_gone_count; i++)
         kept_alert_free(map_remove(&m->alerts, delta->alerts_gone[i]));
     for (size_t i = 0; i < delta->tally_gone_count; i++)
         forget_tally(m, &delta->tallies_gone[i]);
+}
+
+/* To the tables of the handle, or to those that follow them. */
+static void apply(const struct mem_handle *h, struct mem_store *m, const struct ownership *own,
+                  const struct delta *delta)
+{
+    apply_turn(h, m, own, delta);
+    apply_work(m, delta);
+    apply_claims(h, m, delta);
+    apply_settings(m, own, delta);
+    mem_apply_inbox(m, delta);
+    apply_reports(m, own, delta);
+    apply_forgotten(m, delta);
 }
 
 enum rc mem_check_epochs(const struct mem_store *m, const struct ownership *own, struct err *err)
